@@ -1,0 +1,58 @@
+# Everything runs from a virtual environment in .venv, made from the locked requirements.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test check lint types contracts unit docs lock clean
+
+# Set everything up, check the shipped organisations, serve them on loopback.
+run: $(VENV)/run.stamp
+	$(BIN)/orgkernel check --shipped
+	$(BIN)/orgkernel serve --path templates --try
+
+# Set everything up and run every check there is.
+test: check unit
+
+check: lint types contracts docs
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/dev.stamp
+	$(BIN)/mypy
+
+contracts: $(VENV)/dev.stamp
+	$(BIN)/lint-imports
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python -m tests.regenerate --check
+
+unit: $(VENV)/dev.stamp
+	$(BIN)/pytest -n 2 --dist worksteal
+
+# Rewrite what is generated: JSON Schemas, rule pages, OpenAPI, golden files.
+regenerate: $(VENV)/dev.stamp
+	$(BIN)/python -m tests.regenerate
+
+lock: $(VENV)/dev.stamp
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build pyproject.toml -o requirements/run.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -o requirements/dev.lock
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: requirements/run.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@ $(VENV)/run.stamp
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,53 @@
+"""How user text is quoted in messages, how lists are cut, and what a misspelled word may have meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterable
+
+_LONGEST_QUOTE = 80
+_LISTED = 5
+# difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word (facts: loading
+# §5), so only words of about the same length that share a first letter or an ending are compared, and only so many.
+_COMPARED = 2_000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def quote(text: object) -> str:
+    """User text in backticks, on one line, with control characters written out and cut to a readable length."""
+    shown = printable(str(text))
+    if len(shown) > _LONGEST_QUOTE:
+        shown = shown[: _LONGEST_QUOTE - 1] + "…"
+    return f"`{shown}`"
+
+
+def printable(text: str) -> str:
+    """Text with control characters written out, so that a file cannot drive the reader's terminal."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def listing(words: Iterable[object]) -> str:
+    """The first five words in backticks, then how many more."""
+    quoted = [quote(word) for word in words]
+    shown = ", ".join(quoted[:_LISTED])
+    more = len(quoted) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def suggest(word: str, known: Collection[str]) -> str | None:
+    """The known word that `word` most likely meant, or None when nothing is close."""
+    near = [
+        candidate
+        for candidate in known
+        if abs(len(candidate) - len(word)) <= 3
+        and (candidate[:1].lower() == word[:1].lower() or candidate[-3:] == word[-3:])
+    ]
+    matches = difflib.get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
+    return matches[0] if matches else None
+
+
+def did_you_mean(word: str, known: Collection[str]) -> str:
+    """Help for a misspelled word, or an empty text."""
+    match = suggest(word, known)
+    return f"did you mean {quote(match)}?" if match else ""

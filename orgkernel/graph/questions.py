@@ -1,0 +1,174 @@
+"""Questions about one organisation in domain words: the protocol that graph and index both answer.
+
+Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the four primitives;
+the law `index_equals_graph` compares them on every role, domain, plan and tool.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+from orgkernel.graph.extract import external_ids
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import Edge, EdgeKind
+
+
+class OrgView(ABC):
+    """An organisation that can be asked. Roles come in the order of the hierarchy, edges in that of declaration."""
+
+    def __init__(self, records: OrgRecords) -> None:
+        self.records = records
+        self.org_id = records.org_id
+        self.digest = records.digest
+        self.external = external_ids(records)
+
+    @abstractmethod
+    def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
+        """Edges of a kind that start here."""
+
+    @abstractmethod
+    def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
+        """Edges of a kind that end here."""
+
+    @abstractmethod
+    def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
+        """All edges of a kind."""
+
+    @abstractmethod
+    def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
+        """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""
+
+    # -- roles and command ------------------------------------------------------------------------------------------
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Every role that has a profile here."""
+        return tuple(self.records.posts)
+
+    def is_role(self, role_id: str) -> bool:
+        """Whether the organisation includes the role and has its profile."""
+        return role_id in self.records.posts
+
+    def names_role(self, role_id: str) -> bool:
+        """Whether the organisation names the role, or a file that could not be read may declare it."""
+        return role_id in self.records.posts or role_id in self.records.without_profile or self.is_excused(role_id)
+
+    def is_excused(self, role_id: str) -> bool:
+        """Whether a file that could not be read seems to declare this role."""
+        return role_id in self.records.excused
+
+    def command_of(self, role_id: str) -> Edge | None:
+        """The edge to the superior, an external one included; None at the top."""
+        edges = self.edges_from(EdgeKind.REPORTS_TO, role_id)
+        return edges[0] if edges else None
+
+    def superior_of(self, role_id: str) -> str | None:
+        """The superior inside the organisation; None at the top."""
+        edge = self.command_of(role_id)
+        return edge.target if edge is not None and edge.target not in self.external else None
+
+    def subordinates_of(self, role_id: str) -> tuple[Edge, ...]:
+        """The edges from direct subordinates."""
+        return tuple(
+            edge for edge in self.edges_to(EdgeKind.REPORTS_TO, role_id) if self.command_of(edge.source) == edge
+        )
+
+    def chain_above(self, role_id: str) -> tuple[Edge, ...]:
+        """The edges from the role up to the top; a circle is followed once."""
+        chain: list[Edge] = []
+        seen = {role_id}
+        edge = self.command_of(role_id)
+        while edge is not None:
+            chain.append(edge)
+            if edge.target in seen or edge.target in self.external:
+                break
+            seen.add(edge.target)
+            edge = self.command_of(edge.target)
+        return tuple(chain)
+
+    def roots(self) -> tuple[str, ...]:
+        """Roles without a superior inside the organisation."""
+        return tuple(role for role in self.roles if self.superior_of(role) is None)
+
+    def below(self, role_ids: Iterable[str]) -> frozenset[str]:
+        """The roles themselves and everybody under them."""
+        reached: set[str] = set()
+        pending = list(role_ids)
+        while pending:
+            role_id = pending.pop()
+            if role_id not in reached:
+                reached.add(role_id)
+                pending.extend(edge.source for edge in self.subordinates_of(role_id))
+        return frozenset(reached)
+
+    # -- domains ----------------------------------------------------------------------------------------------------
+
+    def resolve_domain(self, word: str) -> str | None:
+        """The domain a word of any vocabulary means; None when it means none here."""
+        if word in self.records.domains:
+            return word
+        alias = self.records.aliases.get(word)
+        return alias.target if alias else None
+
+    def domain_and_broader(self, domain_id: str) -> tuple[str, ...]:
+        """The domain, then ever broader ones."""
+        line: list[str] = []
+        current: str | None = domain_id
+        while current is not None and current not in line:
+            line.append(current)
+            broader = self.edges_from(EdgeKind.NARROWER_THAN, current)
+            current = broader[0].target if broader else None
+        return tuple(line)
+
+    def domains_of(self, role_id: str) -> tuple[Edge, ...]:
+        """Domains the role handles."""
+        return self.edges_from(EdgeKind.HANDLES, role_id)
+
+    def handlers_of(self, domain_id: str) -> tuple[Edge, ...]:
+        """Roles that handle exactly this domain."""
+        return self.edges_to(EdgeKind.HANDLES, domain_id)
+
+    # -- plans, tools, skills ---------------------------------------------------------------------------------------
+
+    def plans_of(self, role_id: str) -> tuple[Edge, ...]:
+        """Plans the role follows."""
+        return self.edges_from(EdgeKind.FOLLOWS, role_id)
+
+    def followers_of(self, plan_id: str) -> tuple[Edge, ...]:
+        """Roles that follow the plan."""
+        return self.edges_to(EdgeKind.FOLLOWS, plan_id)
+
+    def domains_served_by(self, plan_id: str) -> tuple[Edge, ...]:
+        """Domains the plan serves."""
+        return self.edges_from(EdgeKind.SERVES, plan_id)
+
+    def tools_needed_by(self, plan_id: str) -> tuple[Edge, ...]:
+        """Tools the plan needs."""
+        return self.edges_from(EdgeKind.NEEDS, plan_id)
+
+    def tools_of(self, role_id: str) -> tuple[Edge, ...]:
+        """Tools the role is equipped with above level `none`, in order of preference, each once."""
+        best: dict[str, Edge] = {}
+        for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id):
+            if not edge.attribute.endswith(":none"):
+                best.setdefault(edge.target, edge)
+        return tuple(best.values())
+
+    def holders_of(self, tool_id: str) -> tuple[Edge, ...]:
+        """Roles equipped with the tool."""
+        held = {edge.source: edge for edge in reversed(self.edges_to(EdgeKind.EQUIPPED_WITH, tool_id))}
+        return tuple(edge for edge in reversed(held.values()) if not edge.attribute.endswith(":none"))
+
+    def missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
+        """What the plan needs and the role is not equipped with."""
+        has = {edge.target for edge in self.tools_of(role_id)}
+        return tuple(edge for edge in self.tools_needed_by(plan_id) if edge.target not in has)
+
+    def skills_of(self, role_id: str) -> tuple[Edge, ...]:
+        """Skills the role requires."""
+        return self.edges_from(EdgeKind.REQUIRES, role_id)
+
+    def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
+        """To whom each PACE tier escalates."""
+        return self.edges_from(EdgeKind.ESCALATES_TO, role_id)

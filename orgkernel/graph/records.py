@@ -1,0 +1,111 @@
+"""What one organisation declares, resolved: its posts, and the catalogue entries it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from orgkernel.diagnostics import Place
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.marks import RouteStep
+from orgkernel.model.domain_catalog import Domain
+from orgkernel.model.organization import Organization, RoleOverride
+from orgkernel.model.plan_catalog import Plan
+from orgkernel.model.record import Record
+from orgkernel.model.role_profile import PacePlan, RoleProfile
+from orgkernel.model.skill_catalog import Skill
+from orgkernel.model.tool_catalog import Tool
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition(Generic[RecordT]):
+    """An entry of a catalogue as an organisation sees it: the nearest one of its id."""
+
+    id: str
+    record: RecordT
+    document: SourceDocument
+    section: str
+    own: bool
+    """Whether the organisation declares it itself, and not a catalogue it shares with others."""
+
+    def place(self, *route: RouteStep, key: bool = False) -> Place:
+        """Where the entry, or something in it, is written."""
+        return self.document.place(self.section, self.id, *route, key=key or not route)
+
+
+@dataclass(frozen=True, slots=True)
+class AliasTarget:
+    """Another vocabulary's id; without a target it is listed as meaning no domain here."""
+
+    target: str | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class RolePost:
+    """A profile at its place in one organisation, with what the organisation overrides."""
+
+    role_id: str
+    document: SourceDocument
+    profile: RoleProfile
+    """The profile with the organisation's overrides applied."""
+    organization: SourceDocument
+    shared_profile: bool
+    """Whether several organisations include this profile; its `reports_to` is then only a default."""
+
+    def place(self, *route: RouteStep, key: bool = False) -> Place:
+        """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
+        override = ("overrides", self.role_id, *route)
+        if route and self.organization.has(*override):
+            return self.organization.place(*override, key=key)
+        return self.document.place(*route, key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class OrgRecords:
+    """Everything an organisation's questions are answered from, besides its edges."""
+
+    org_id: str
+    document: SourceDocument
+    organization: Organization
+    posts: Mapping[str, RolePost]
+    """Role id to post, in the order of the hierarchy."""
+    without_profile: Mapping[str, Place]
+    """Roles the hierarchy names that have no profile, and where it names them."""
+    domains: Mapping[str, Definition[Domain]]
+    aliases: Mapping[str, AliasTarget]
+    plans: Mapping[str, Definition[Plan]]
+    tools: Mapping[str, Definition[Tool]]
+    skills: Mapping[str, Definition[Skill]]
+    proficiency_scale: tuple[str, ...] = ()
+    excused: frozenset[str] = frozenset()
+    """Role ids that a file which could not be read seems to declare: nothing is said about their absence."""
+    incomplete: frozenset[str] = frozenset()
+    """Kinds of catalogue of which a file could not be read: nothing is said about ids missing there."""
+    elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Role id to the other organisations that include it."""
+    files: frozenset[str] = frozenset()
+    """Names of the files the organisation is made of, those that could not be read included."""
+    unread: frozenset[str] = frozenset()
+    """Names of the files among them that could not be read."""
+    digest: str = ""
+
+
+def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleProfile:
+    """The profile with the fields that are written in the override in place of its own."""
+    if override is None:
+        return profile
+    changes: dict[str, object] = {}
+    for name in override.model_fields_set:
+        theirs, ours = getattr(profile, name), getattr(override, name)
+        if theirs is None and name == "pace_plan":
+            theirs = PacePlan()
+        if isinstance(ours, Record) and isinstance(theirs, Record):
+            written = {field: getattr(ours, field) for field in ours.model_fields_set}
+            changes[name] = theirs.model_copy(update=written)
+        else:
+            changes[name] = ours
+    return profile.model_copy(update=changes)

@@ -1,0 +1,91 @@
+"""The table of edge kinds (design §4). Edges read as sentences: `role reports_to role`.
+
+The kinds that only later documents declare (`agent fills role`, `policy covers tool`, …) join the table with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Place
+
+
+class NodeKind(Enum):
+    """What an edge can start or end at."""
+
+    ORGANIZATION = "organization"
+    ROLE = "role"
+    DOMAIN = "domain"
+    PLAN = "plan"
+    TOOL = "tool"
+    SKILL = "skill"
+    INTENT = "intent"
+    DEPARTMENT = "department"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeSchema:
+    """A row of the table."""
+
+    source: NodeKind
+    target: NodeKind
+    attribute: str = ""
+    """What the edge's attribute says, where it has one."""
+
+
+class EdgeKind(Enum):
+    """Every kind of edge; its value is the verb."""
+
+    INCLUDES = "includes"
+    REPORTS_TO = "reports_to"
+    HANDLES = "handles"
+    FOLLOWS = "follows"
+    EQUIPPED_WITH = "equipped_with"
+    REQUIRES = "requires"
+    SERVES_INTENT = "serves_intent"
+    BELONGS_TO = "belongs_to"
+    ESCALATES_TO = "escalates_to"
+    MAY_DISPATCH = "may_dispatch"
+    SPEAKS_WITH = "speaks_with"
+    NARROWER_THAN = "narrower_than"
+    SERVES = "serves"
+    NEEDS = "needs"
+    FALLS_BACK_TO = "falls_back_to"
+    PRESUPPOSES = "presupposes"
+
+
+SCHEMA: dict[EdgeKind, EdgeSchema] = {
+    EdgeKind.INCLUDES: EdgeSchema(NodeKind.ORGANIZATION, NodeKind.ROLE),
+    EdgeKind.REPORTS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: which of them says so"),
+    EdgeKind.HANDLES: EdgeSchema(NodeKind.ROLE, NodeKind.DOMAIN),
+    EdgeKind.FOLLOWS: EdgeSchema(NodeKind.ROLE, NodeKind.PLAN),
+    EdgeKind.EQUIPPED_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "`PREFERENCE:LEVEL`"),
+    EdgeKind.REQUIRES: EdgeSchema(NodeKind.ROLE, NodeKind.SKILL, "`required:N` or `optional:N`, least proficiency"),
+    EdgeKind.SERVES_INTENT: EdgeSchema(NodeKind.ROLE, NodeKind.INTENT),
+    EdgeKind.BELONGS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.DEPARTMENT),
+    EdgeKind.ESCALATES_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "PACE tier"),
+    EdgeKind.MAY_DISPATCH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE),
+    EdgeKind.SPEAKS_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "channel"),
+    EdgeKind.NARROWER_THAN: EdgeSchema(NodeKind.DOMAIN, NodeKind.DOMAIN),
+    EdgeKind.SERVES: EdgeSchema(NodeKind.PLAN, NodeKind.DOMAIN),
+    EdgeKind.NEEDS: EdgeSchema(NodeKind.PLAN, NodeKind.TOOL),
+    EdgeKind.FALLS_BACK_TO: EdgeSchema(NodeKind.TOOL, NodeKind.TOOL),
+    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL),
+}
+
+
+class Edge(NamedTuple):
+    """A sentence that a document says, and where."""
+
+    kind: EdgeKind
+    source: str
+    target: str
+    attribute: str
+    place: Place
+
+    def __str__(self) -> str:
+        schema = SCHEMA[self.kind]
+        verb = self.kind.value.replace("_", " ")
+        return f"{schema.source.value} {self.source} {verb} {schema.target.value} {self.target}"

@@ -1,0 +1,94 @@
+"""Run the rules over what was read: everything there is to say about a tree."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.index.org_index import OrgIndex
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.tree import Tree
+from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.rule import Scope
+
+
+def check_organization(index: OrgIndex, structure: OrgView) -> list[Diagnostic]:
+    """Findings about one organisation, before suppressions.
+
+    Rules about single roles read the index; those about the whole read `structure`, the graph unless it is too large.
+    """
+    found: list[Diagnostic] = []
+    for post in index.records.posts.values():
+        for rule in rules_of(Scope.PROFILE):
+            found += rule.run(post)
+        for rule in rules_of(Scope.POST):
+            found += rule.run(index, post)
+    for rule in rules_of(Scope.CATALOGUE) + rules_of(Scope.ORGANIZATION):
+        found += rule.run(structure)
+    return found
+
+
+def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
+    """Findings about documents as such, and about what stands beside the organisations, before suppressions."""
+    found = list(tree.diagnostics)
+    for document in tree.documents:
+        for rule in rules_of(Scope.DOCUMENT):
+            found += rule.run(document)
+    for document in assembly.stray_profiles:
+        for rule in rules_of(Scope.PROFILE):
+            found += rule.run(stray_post(document))
+    if loose is not None:
+        for rule in rules_of(Scope.CATALOGUE):
+            found += rule.run(loose)
+    for rule in rules_of(Scope.TREE):
+        found += rule.run(assembly)
+    return found
+
+
+def stray_post(document: SourceDocument) -> RolePost:
+    """A profile no organisation includes, as if it stood alone."""
+    profile = document.record
+    return RolePost(profile.role_id, document, profile, document, shared_profile=False)  # type: ignore[attr-defined, arg-type]
+
+
+def suppress(diagnostics: Iterable[Diagnostic], documents: Iterable[SourceDocument]) -> list[Diagnostic]:
+    """Without the findings their documents suppress, and with what is to be said about the suppressions."""
+    by_file: dict[str, list[SourceDocument]] = defaultdict(list)
+    for document in documents:
+        by_file[document.name].append(document)
+    used: dict[int, set[int]] = defaultdict(set)
+    kept = []
+    for diagnostic in diagnostics:
+        matches = [
+            (document, number)
+            for document in by_file.get(diagnostic.place.file, ())
+            for number, suppression in enumerate(document.record.suppressions)
+            if suppression.rule == diagnostic.code and suppression.subject in (None, diagnostic.subject)
+        ]
+        for document, number in matches:
+            used[id(document)].add(number)
+        if not matches:
+            kept.append(diagnostic)
+    for each in by_file.values():
+        for document in each:
+            if document.record.suppressions:
+                for rule in rules_of(Scope.SUPPRESSION):
+                    kept += rule.run(document, frozenset(used[id(document)]))
+    return kept
+
+
+def with_severities(
+    diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity | None]
+) -> list[Diagnostic]:
+    """With the severities a project gives to rules; None switches a rule off."""
+    changed = []
+    for diagnostic in diagnostics:
+        severity = severities.get(diagnostic.code, diagnostic.severity)
+        if severity is not None:
+            changed.append(replace(diagnostic, severity=severity))
+    return changed

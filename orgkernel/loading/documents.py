@@ -1,0 +1,222 @@
+"""Texts to documents: choose the kind by `_schema`, check the version, validate the shape, keep the places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.loading.files import SourceText
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, RouteStep, find_mark, pack_mark, unpack_mark
+from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
+from orgkernel.loading.shape import validate_shape
+from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.model.kinds import KINDS, LATER_KINDS, PREFIX, VERSION
+from orgkernel.model.record import Document
+
+MARKER = PREFIX
+_FIRST = pack_mark(1, 1)
+# Fields that give a document of ours away although it has no `_schema`.
+_TELLING = {
+    "role_id": "role_profile",
+    "org_id": "organization",
+    "hierarchy": "organization",
+    "domains": "domain_catalog",
+    "plans": "plan_catalog",
+    "tools": "tool_catalog",
+    "skills": "skill_catalog",
+    "cases": "decision_cases",
+}
+_CLAIM = re.compile(r"""["']?(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document that was read: its record, and where each value of it stands."""
+
+    name: str
+    """Name of the file, as shown."""
+    path: str
+    kind: str
+    record: Document
+    marks: Marks
+    digest: str
+    shared: bool = False
+    context: bool = False
+
+    def place(self, *route: RouteStep, key: bool = False) -> Place:
+        """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
+        line, column = unpack_mark(find_mark(self.marks, route, key=key))
+        return Place(self.name, line, column)
+
+    def has(self, *route: RouteStep) -> bool:
+        """Whether the document writes a value at a route."""
+        marks = self.marks
+        for step in route:
+            children = None if isinstance(marks, int) else marks[1]
+            if isinstance(children, dict) and step in children:
+                marks = children[step][1]
+            elif isinstance(children, list) and isinstance(step, int) and 0 <= step < len(children):
+                marks = children[step]
+            else:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenDocument:
+    """A document that could not be read, with the ids it seems to declare, so that nothing else is blamed for it."""
+
+    name: str
+    path: str
+    kind: str | None
+    claims: frozenset[str]
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What one file yields."""
+
+    documents: tuple[SourceDocument, ...] = ()
+    broken: tuple[BrokenDocument, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: bool = False
+    """The file is none of ours."""
+
+
+def read_documents(
+    source: SourceText, *, named: bool, among_ours: bool, shared: bool = False, context: bool = False
+) -> ReadFile:
+    """The documents of a text.
+
+    A file that was `named` has to hold some. One that stands `among_ours` has to be readable, and may be something
+    else. Any other is passed over unless it says that it is ours or has the fields of one of our kinds.
+    """
+    ours = named or MARKER in source.text
+    if source.refusal is not None:
+        if not (ours or among_ours):
+            return ReadFile(skipped=True)
+        return _broken(source, shared, [source.refusal])
+    parsed = _parse(source)
+    if not ours and not (among_ours and (parsed.refusals or not _has_value(parsed))):
+        ours = any(_telling_kind(document) for document in parsed.documents)
+        if not ours:
+            return ReadFile(skipped=True)
+    if parsed.refusals:
+        return _broken(source, shared, list(parsed.refusals))
+    written = [document for document in parsed.documents if document.value is not None]
+    if not written:
+        return _broken(source, shared, [Refusal(row.EMPTY, _FIRST, "the file holds no document")])
+    documents: list[SourceDocument] = []
+    broken: list[BrokenDocument] = []
+    diagnostics: list[Diagnostic] = []
+    for each in written:
+        kind, record, refusals = _read_document(each)
+        if record is not None and kind is not None:
+            documents.append(
+                SourceDocument(
+                    source.name, source.path, kind, record, each.marks, source.digest, shared, context
+                )
+            )  # fmt: skip
+        elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in refusals):
+            broken.append(BrokenDocument(source.name, source.path, kind, _claims(source, each.value), shared))
+        diagnostics += [_diagnostic(source, refusal) for refusal in refusals]
+    return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
+
+
+def _has_value(parsed: ParsedText) -> bool:
+    return any(document.value is not None for document in parsed.documents)
+
+
+def _parse(source: SourceText) -> ParsedText:
+    if source.name.endswith(".json"):
+        return parse_json(source.text)
+    if source.text.lstrip()[:1] == "{":
+        # JSON in a file called .yaml: libyaml would refuse some of it.
+        as_json = parse_json(source.text)
+        if not as_json.refusals:
+            return as_json
+    return parse_yaml(source.text)
+
+
+def _read_document(parsed: Parsed) -> tuple[str | None, Document | None, list[Refusal]]:
+    value, marks = parsed.value, parsed.marks
+    if not isinstance(value, dict):
+        return None, None, [Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
+    kind, refusal = _kind_of(value, marks)
+    if kind is None:
+        return None, None, [refusal] if refusal else []
+    version, refusals = _check_version(value, marks)
+    if version is None:
+        return kind, None, refusals
+    record, more = validate_shape(KINDS[kind], {**value, "_version": version}, marks)
+    return kind, record, refusals + more
+
+
+def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
+    if "_schema" not in value:
+        if "$schema" in value:
+            return None, None  # a JSON Schema, perhaps one of ours
+        telling = _telling_kind(Parsed(value, marks))
+        help = f"add `_schema: {PREFIX}{telling}`" if telling else f"add `_schema: {PREFIX}KIND` as its first field"
+        return None, Refusal(row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help)
+    schema = value["_schema"]
+    mark = find_mark(marks, ("_schema",))
+    kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
+    if kind in KINDS:
+        return kind, None
+    if kind in LATER_KINDS:
+        return None, Refusal(row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version")
+    known = [PREFIX + name for name in KINDS]
+    return None, Refusal(
+        row.UNKNOWN_KIND, mark, f"`_schema` is {quote(schema)}, which is no kind of document",
+        did_you_mean(str(schema), known) or "see `orgkernel schema` for the kinds there are",
+    )  # fmt: skip
+
+
+def _telling_kind(parsed: Parsed) -> str | None:
+    if not isinstance(parsed.value, dict) or "$schema" in parsed.value:
+        return None
+    return next((kind for field, kind in _TELLING.items() if field in parsed.value), None)
+
+
+def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
+    written = value.get("_version", "1.0")
+    if isinstance(written, float):
+        written = str(written)  # `_version: 1.0` without quotes
+    mark = find_mark(marks, ("_version",))
+    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", written, re.ASCII) if isinstance(written, str) else None
+    if match is None or int(match[1]) != VERSION[0]:
+        message = f"`_version` is {quote(written)}, version {VERSION[0]}.x is read"
+        return None, [Refusal(row.UNSUPPORTED_VERSION, mark, message, 'write `_version: "1.0"`')]
+    if int(match[2]) > VERSION[1]:
+        message = f"`_version` {quote(written)} is newer than {VERSION[0]}.{VERSION[1]}; unknown fields have no effect"
+        return written, [Refusal(row.NEWER_VERSION, mark, message, "upgrade orgkernel")]
+    return written, []
+
+
+def _broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
+    match = re.search(re.escape(PREFIX) + r"([a-z_]+)", source.text)
+    kind = match[1] if match and match[1] in KINDS else None
+    broken = BrokenDocument(source.name, source.path, kind, _claims(source, None), shared)
+    return ReadFile(broken=(broken,), diagnostics=tuple(_diagnostic(source, refusal) for refusal in refusals))
+
+
+def _claims(source: SourceText, value: Any) -> frozenset[str]:
+    stem = source.path.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    claims = {stem}
+    if isinstance(value, dict):
+        claims |= {value[field] for field in ("role_id", "org_id") if isinstance(value.get(field), str)}
+    else:
+        claims |= set(_CLAIM.findall(source.text))
+    return frozenset(claims)
+
+
+def _diagnostic(source: SourceText, refusal: Refusal) -> Diagnostic:
+    place = Place(source.name, *unpack_mark(refusal.mark))
+    return refusal.row.at(place, refusal.message, refusal.help)

@@ -1,0 +1,164 @@
+"""Strict JSON (RFC 8259) with marks.
+
+`.json` files need a reader of their own: libyaml refuses what `json.dumps` writes by default (surrogate pairs), raw
+DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line (facts: loading §5). Strings are
+read by the standard library's scanner; the standard decoder itself gives no positions.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # not in typeshed
+from typing import Any
+
+from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.marks import Marks, pack_mark, unpack_mark
+from orgkernel.loading.parsed import MAX_DEPTH, Parsed, ParsedText, Refusal
+from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
+_WORD = re.compile(r"true|false|null")
+_WORDS = {"true": True, "false": False, "null": None}
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class _Stop(Exception):
+    """The rest of the text cannot be read."""
+
+
+def parse_json(text: str) -> ParsedText:
+    """The one document of a JSON text. Never raises for bad text; everything refused is listed with its mark."""
+    reader = _Reader(text)
+    try:
+        document = reader.read_document()
+    except _Stop:
+        return ParsedText((), tuple(reader.refusals))
+    return ParsedText((document,) if document else (), tuple(reader.refusals))
+
+
+class _Reader:
+    """One pass over a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.refusals: list[Refusal] = []
+
+    def read_document(self) -> Parsed | None:
+        at = self._skip(0)
+        if at == len(self._text):
+            return None
+        value, marks, at = self._read_value(at, 0)
+        if self._skip(at) != len(self._text):
+            raise self._fail(self._skip(at), "there is text after the document")
+        return Parsed(value, marks)
+
+    def _mark(self, at: int) -> int:
+        line = bisect_right(self._lines, at)
+        return pack_mark(line, at - self._lines[line - 1] + 1)
+
+    def _skip(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at
+
+    def _refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
+        self.refusals.append(Refusal(row, mark, message, help))
+
+    def _fail(self, at: int, problem: str, help: str = "") -> _Stop:
+        self._refuse(row.BAD_JSON, self._mark(min(at, len(self._text))), f"not valid JSON: {problem}", help)
+        return _Stop()
+
+    def _read_value(self, at: int, depth: int) -> tuple[Any, Marks, int]:
+        first = self._text[at : at + 1]
+        mark = self._mark(at)
+        if first == '"':
+            value, end = self._read_string(at)
+            return value, mark, end
+        if first in ("{", "["):
+            if depth >= MAX_DEPTH:
+                self._refuse(row.TOO_DEEP, mark, f"values are nested more than {MAX_DEPTH} levels deep")
+                raise _Stop
+            return self._read_object(at, depth + 1) if first == "{" else self._read_array(at, depth + 1)
+        if match := _WORD.match(self._text, at):
+            return _WORDS[match[0]], mark, match.end()
+        if match := _NUMBER.match(self._text, at):
+            return self._number(match, mark), mark, match.end()
+        if not first:
+            raise self._fail(at, "the text ends in the middle of the document")
+        help = "JSON has no comments" if first in ("/", "#") else ""
+        raise self._fail(at, f"a value cannot start with {quote(first)}", help)
+
+    def _number(self, match: re.Match[str], mark: int) -> int | float:
+        try:
+            if match[2] or match[3]:
+                return bounded_float(match[0])
+            return bounded_integer(match[0], 10)
+        except NumberOutOfRange:
+            self._refuse(row.NUMBER, mark, f"the number {quote(match[0])} does not fit 64 bits or is not finite")
+            return 0
+
+    def _read_string(self, at: int) -> tuple[str, int]:
+        try:
+            value, end = scanstring(self._text, at + 1, True)
+        except JSONDecodeError as error:
+            raise self._fail(error.pos, error.msg[:1].lower() + error.msg[1:].removesuffix(" at")) from None
+        if _SURROGATE.search(value):
+            self._refuse(row.CHARACTER, self._mark(at), "the text holds half of a surrogate pair")
+            value = _SURROGATE.sub("\ufffd", value)
+        return value, end
+
+    def _read_array(self, at: int, depth: int) -> tuple[Any, Marks, int]:
+        mark = self._mark(at)
+        values: list[Any] = []
+        marks: list[Marks] = []
+        at = self._skip(at + 1)
+        if self._text[at : at + 1] == "]":
+            return (), (mark, marks), at + 1
+        while True:
+            value, value_marks, at = self._read_value(at, depth)
+            values.append(value)
+            marks.append(value_marks)
+            at, closed = self._next_item(at, "]")
+            if closed:
+                return tuple(values), (mark, marks), at
+
+    def _read_object(self, at: int, depth: int) -> tuple[Any, Marks, int]:
+        mark = self._mark(at)
+        values: dict[str, Any] = {}
+        marks: dict[str, tuple[int, Marks]] = {}
+        at = self._skip(at + 1)
+        if self._text[at : at + 1] == "}":
+            return values, (mark, marks), at + 1
+        while True:
+            key_mark = self._mark(at)
+            if self._text[at : at + 1] != '"':
+                raise self._fail(at, "a key in double quotes is expected")
+            key, at = self._read_string(at)
+            at = self._skip(at)
+            if self._text[at : at + 1] != ":":
+                raise self._fail(at, f"`:` is expected after the key {quote(key)}")
+            value, value_marks, at = self._read_value(self._skip(at + 1), depth)
+            if key in values:
+                line, _ = unpack_mark(marks[key][0])
+                self._refuse(row.DUPLICATE_KEY, key_mark, f"the key {quote(key)} is already on line {line}")
+            else:
+                values[key] = value
+                marks[key] = (key_mark, value_marks)
+            at, closed = self._next_item(at, "}")
+            if closed:
+                return values, (mark, marks), at
+
+    def _next_item(self, at: int, closing: str) -> tuple[int, bool]:
+        at = self._skip(at)
+        found = self._text[at : at + 1]
+        if found == closing:
+            return at + 1, True
+        if found != ",":
+            raise self._fail(at, f"`,` or `{closing}` is expected")
+        at = self._skip(at + 1)
+        if self._text[at : at + 1] == closing:
+            raise self._fail(at, f"a value is expected after `,`, not `{closing}`", "remove the trailing comma")
+        return at, False

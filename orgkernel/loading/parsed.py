@@ -1,0 +1,39 @@
+"""What both readers, YAML and JSON, hand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from orgkernel.diagnostics.catalogue import Row
+from orgkernel.loading.marks import Marks
+
+# Budgets, checked while parsing and before anything is built from the values (design §11).
+MAX_DEPTH = 40
+MAX_ALIASED_VALUES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One document of a file: its values, tuples for sequences, and where each stands."""
+
+    value: Any
+    marks: Marks
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something in the text that is refused, at a mark."""
+
+    row: Row
+    mark: int
+    message: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    """All documents of a text, and what was refused. With a refusal, the documents may be incomplete."""
+
+    documents: tuple[Parsed, ...]
+    refusals: tuple[Refusal, ...]

@@ -1,0 +1,61 @@
+"""What a plain YAML scalar means: the core schema of YAML 1.2 (§10.3.2), without its surprises.
+
+`no`, `on`, `12:30`, `010` and dates stay text; only `true`, `false`, `null`, `~`, numbers without leading zeros,
+`0x…` and `0o…` are anything else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_WORDS: dict[str, bool | None] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True,
+    "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
+_BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
+_FIRST_OF_OTHERS = frozenset("-+.0123456789~nNtTfF")
+_LONGEST_NUMBER = 25
+
+
+class NumberOutOfRange(ValueError):
+    """The scalar is a number that does not fit 64 bits or is not finite."""
+
+
+def resolve_scalar(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar; raises `NumberOutOfRange`."""
+    if text and text[0] not in _FIRST_OF_OTHERS:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return bounded_integer(text, 10)
+    if _FLOAT.match(text):
+        return bounded_float(text)
+    if _BASED.match(text):
+        return bounded_integer(text[2:], 8 if text[1] == "o" else 16)
+    if _NOT_FINITE.match(text):
+        raise NumberOutOfRange(text)
+    return text
+
+
+def bounded_integer(digits: str, base: int) -> int:
+    """An integer of 64 bits; `int` itself refuses 5,000 digits with an error of its own (facts: loading §5)."""
+    if len(digits) > _LONGEST_NUMBER:
+        raise NumberOutOfRange(digits)
+    value = int(digits, base)
+    if not -(2**63) <= value < 2**64:
+        raise NumberOutOfRange(digits)
+    return value
+
+
+def bounded_float(text: str) -> float:
+    """A finite float; `1E400` would silently become infinity."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise NumberOutOfRange(text)
+    return value

@@ -1,0 +1,185 @@
+"""Values to records: pydantic says what does not fit, this module says it in our words and at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, get_args
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from pydantic import BaseModel, ValidationError
+
+from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
+from orgkernel.loading.marks import Marks, find_mark
+from orgkernel.loading.parsed import Refusal
+from orgkernel.model.record import Document
+from orgkernel.model.tool_catalog import ToolCatalog
+
+_WRONG_TYPE = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "`true` or `false`",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "none_required": "null",
+}
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+_LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_long"})
+
+
+def validate_shape(
+    model: type[Document], value: dict[str, Any], marks: Marks
+) -> tuple[Document | None, list[Refusal]]:
+    """The record of a document, None where it does not fit, and what is to be said about its shape.
+
+    Fields nobody knows are warnings, so that published files keep loading; those starting with `x_` are the user's.
+    """
+    try:
+        record = model.model_validate(value)
+        return record, list(_check_input_schemas(record, marks))
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_context=True)
+    refusals, fatal = [], False
+    for found in errors:
+        unknown_field = found["type"] == "extra_forbidden"
+        if unknown_field and str(found["loc"][-1]).startswith("x_"):
+            continue
+        fatal = fatal or not unknown_field
+        refusals.append(_refusal(model, found, marks))
+    if fatal:
+        return None, refusals
+    record = model.model_validate(value, extra="ignore")
+    return record, refusals + list(_check_input_schemas(record, marks))
+
+
+def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
+    kind, loc, context = found["type"], found["loc"], found.get("ctx") or {}
+    at_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
+    route = tuple(step for step in loc if not _is_tag(step))
+    mark = find_mark(marks, route, key=at_key)
+    where = quote(_route_text(route)) if route else "the document"
+    value = found.get("input")
+    if kind == "missing":
+        return Refusal(row.MISSING_FIELD, mark, f"the field {where} is missing")
+    if kind == "extra_forbidden":
+        return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is not known", _field_help(model, route))
+    if kind in _WRONG_TYPE:
+        return Refusal(row.WRONG_TYPE, mark, f"{where} is {_describe(value)}, {_WRONG_TYPE[kind]} is expected")
+    if kind == "literal_error":
+        allowed = _allowed(context)
+        help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
+        message = f"{where} is {_describe(value)}, which is not one of {listing(allowed)}"
+        return Refusal(row.UNKNOWN_VALUE, mark, message, help)
+    if kind == "string_pattern_mismatch":
+        subject = f"the key {quote(value)}" if at_key else f"{where} is {quote(value)}, which"
+        message = f"{subject} is not an id" if not at_key else f"{subject} is not an id"
+        return Refusal(row.MALFORMED_ID, mark, message, "use letters, digits and `_`, at most 100 characters")
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return Refusal(row.OUT_OF_RANGE, mark, f"{where} is {quote(value)}, {words} {context[name]} is expected")
+    if kind in _LENGTHS:
+        bound = context.get("min_length", context.get("max_length"))
+        words = "at least" if "min_length" in context else "at most"
+        unit = "characters" if kind.startswith("string") else "items"
+        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length, {words} {bound} {unit} are expected")
+    return Refusal(row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}")
+
+
+def _is_tag(step: str | int) -> bool:
+    return step == "[key]" or (isinstance(step, str) and step.startswith("(") and step.endswith(")"))
+
+
+def _route_text(route: tuple[str | int, ...]) -> str:
+    text = ""
+    for step in route:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return text.removeprefix(".")
+
+
+def _describe(value: Any) -> str:
+    """A value as a reader of YAML would call it; never a Python type name."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f"the text {quote(value)}"
+    if isinstance(value, int | float):
+        return f"the number {quote(value)}"
+    return "a list" if isinstance(value, tuple) else "a mapping"
+
+
+def _allowed(context: Mapping[str, Any]) -> list[str]:
+    expected = str(context.get("expected", ""))
+    return [word.strip("' ") for word in expected.replace(" or ", ", ").split(",") if word.strip("' ")]
+
+
+def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
+    """Where an unknown field may belong: spelled otherwise here, or under the same name elsewhere."""
+    name = str(route[-1])
+    homes = _fields_of(model)
+    if name in homes:
+        home = homes[name]
+        return f"it belongs in {quote(home)}" if home else "it belongs at the top of the document"
+    match = suggest(name, homes)
+    if match is None:
+        return "give it a name that starts with `x_` if it is yours"
+    return f"did you mean {quote(match)}?"
+
+
+@cache
+def _fields_of(model: type[BaseModel], home: str = "") -> dict[str, str]:
+    """Every field name below a model, with the dotted field it belongs in; the outermost wins."""
+    names: dict[str, str] = {}
+    deeper: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        written = field.alias or name
+        names.setdefault(written, home)
+        for part in _records_in(field.annotation):
+            for below, below_home in _fields_of(part, f"{home}.{written}".removeprefix(".")).items():
+                deeper.setdefault(below, below_home)
+    return {**deeper, **names}
+
+
+def _records_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        return
+    for part in get_args(annotation):
+        yield from _records_in(part)
+
+
+def _check_input_schemas(record: Document, marks: Marks) -> Iterator[Refusal]:
+    if not isinstance(record, ToolCatalog):
+        return
+    for tool_id, tool in record.tools.items():
+        if tool.input_schema is None:
+            continue
+        try:
+            Draft202012Validator.check_schema(_lists(tool.input_schema))
+        except SchemaError as error:
+            route = ("tools", tool_id, "input_schema", *error.absolute_path)
+            problem = error.message if len(error.message) <= 120 else error.message[:119] + "…"
+            yield Refusal(
+                row.INVALID_INPUT_SCHEMA, find_mark(marks, route),
+                f"the input schema of tool {quote(tool_id)} is not JSON Schema: {problem}",
+            )  # fmt: skip
+
+
+def _lists(value: Any) -> Any:
+    """Tuples back to lists: JSON Schema knows no tuples."""
+    if isinstance(value, dict):
+        return {key: _lists(item) for key, item in value.items()}
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value

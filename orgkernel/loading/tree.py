@@ -1,0 +1,89 @@
+"""Folders to documents: which files are ours, and one result for all of them.
+
+A file is ours when it mentions `orgkernel:`, when it was named itself, or when it stands in a folder of our documents;
+anything else found on the way (a workflow, a package manifest) is passed over and counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.loading.documents import MARKER, BrokenDocument, ReadFile, SourceDocument, read_documents
+from orgkernel.loading.files import Root, SourceText, find_files, read_text
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Everything that was read."""
+
+    documents: tuple[SourceDocument, ...]
+    broken: tuple[BrokenDocument, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    paths: dict[str, str]
+    """Name of each file read to its path."""
+    skipped: int
+    """Files passed over because they are none of ours."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Results by name of file, filled out of order and read in order."""
+
+    read: dict[str, ReadFile] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
+    undecided: list[tuple[Root, SourceText]] = field(default_factory=list)
+    folders: set[str] = field(default_factory=set)
+
+
+def read_tree(roots: Iterable[Root]) -> Tree:
+    """All documents below the roots. A file below two roots is read once, for the first of them."""
+    reading = _Reading()
+    seen: set[str] = set()
+    for root in roots:
+        for path, name in find_files(root):
+            real = os.path.realpath(path)
+            if real in seen:
+                continue
+            seen.add(real)
+            _read_one(reading, root, path, name)
+    for root, source in reading.undecided:
+        among_ours = _is_among_ours(os.path.dirname(source.path), root.path, reading.folders)
+        reading.read[source.name] = read_documents(
+            source, named=False, among_ours=among_ours, shared=root.shared, context=root.context
+        )
+    files = [reading.read[name] for name in reading.paths]
+    return Tree(
+        tuple(document for file in files for document in file.documents),
+        tuple(document for file in files for document in file.broken),
+        tuple(found for file in files for found in file.diagnostics),
+        {name: path for (name, path), file in zip(reading.paths.items(), files, strict=True) if not file.skipped},
+        sum(file.skipped for file in files),
+    )
+
+
+def _read_one(reading: _Reading, root: Root, path: str, name: str) -> None:
+    source = read_text(path, name)
+    reading.paths[name] = path
+    named = path == root.path
+    if named or MARKER in source.text:
+        reading.read[name] = read_documents(
+            source, named=named, among_ours=True, shared=root.shared, context=root.context
+        )
+        if reading.read[name].documents:
+            reading.folders.add(os.path.dirname(path))
+    else:
+        reading.undecided.append((root, source))
+
+
+def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:
+    """Whether a folder, or one above it up to the top, holds documents of ours."""
+    while True:
+        if folder in folders:
+            return True
+        parent = os.path.dirname(folder)
+        if folder in (top, parent):
+            return False
+        folder = parent

@@ -1,0 +1,168 @@
+"""Strict YAML 1.2: events of libyaml to values and marks in one pass.
+
+libyaml scans and parses; what a scalar means (`scalars`), which keys are allowed and how far aliases may grow is decided
+here, because PyYAML's own constructors follow YAML 1.1 and lose duplicate keys without a word.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from yaml.events import AliasEvent, DocumentStartEvent, MappingStartEvent, ScalarEvent, StreamEndEvent
+
+from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.marks import Marks, pack_mark, unpack_mark
+from orgkernel.loading.parsed import MAX_ALIASED_VALUES, MAX_DEPTH, Parsed, ParsedText, Refusal
+from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+
+_Parser: Any = getattr(yaml, "CParser", None)
+if _Parser is None:  # PyYAML without libyaml: slower, same events
+    _Parser = yaml.SafeLoader
+
+_PLAIN = (None, "")
+
+
+class _Stop(Exception):
+    """The rest of the text cannot be read."""
+
+
+def parse_yaml(text: str) -> ParsedText:
+    """All documents of a YAML text. Never raises for bad text; everything refused is listed with its mark."""
+    reader = _Reader(text)
+    documents: list[Parsed] = []
+    try:
+        while reader.next_document():
+            value, marks, _ = reader.read_value(reader.next_event(), 0)
+            documents.append(Parsed(value, marks))
+            reader.next_event()  # end of the document
+    except _Stop:
+        pass
+    except yaml.MarkedYAMLError as error:
+        reader.refuse_syntax(error)
+    return ParsedText(tuple(documents), tuple(reader.refusals))
+
+
+def _mark(event: Any) -> int:
+    start = event.start_mark
+    return pack_mark(start.line + 1, start.column + 1)
+
+
+class _Reader:
+    """One pass over the events of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.next_event = _Parser(text).get_event
+        self.refusals: list[Refusal] = []
+        self._anchors: dict[str, tuple[Any, Marks, int] | None] = {}
+        self._aliased = 0
+
+    def next_document(self) -> bool:
+        self._anchors.clear()
+        while True:
+            event = self.next_event()
+            if isinstance(event, DocumentStartEvent):
+                return True
+            if isinstance(event, StreamEndEvent):
+                return False
+
+    def refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
+        self.refusals.append(Refusal(row, mark, message, help))
+
+    def refuse_syntax(self, error: yaml.MarkedYAMLError) -> None:
+        mark = error.problem_mark or error.context_mark
+        place = pack_mark(mark.line + 1, mark.column + 1) if mark else pack_mark(1, 1)
+        problem = (error.problem or "the text cannot be parsed").rstrip(".")
+        while_doing = f" {error.context}" if error.context else ""
+        help = ""
+        if "cannot start any token" in problem:
+            help = "indent with spaces, not tabs, and put text that starts with `@`, `%` or a backtick in quotes"
+        elif "mapping values are not allowed" in problem:
+            help = "put text that contains `: ` in quotes, or check the indentation of the line above"
+        self.refuse(row.BAD_YAML, place, f"not valid YAML: {problem}{while_doing}", help)
+
+    def read_value(self, event: Any, depth: int) -> tuple[Any, Marks, int]:
+        """Value, marks and number of values in it, aliases expanded."""
+        mark = _mark(event)
+        if isinstance(event, AliasEvent):
+            return self._read_alias(str(event.anchor), mark)
+        if event.tag is not None:
+            self.refuse(row.TAG, mark, f"a value carries the tag {quote(event.tag)}")
+        if isinstance(event, ScalarEvent):
+            read: tuple[Any, Marks, int] = (self._scalar(event, mark), mark, 1)
+        elif depth >= MAX_DEPTH:
+            self.refuse(row.TOO_DEEP, mark, f"values are nested more than {MAX_DEPTH} levels deep")
+            raise _Stop
+        else:
+            if event.anchor is not None:
+                self._anchors[event.anchor] = None  # open: an alias to it now would be a cycle
+            is_mapping = isinstance(event, MappingStartEvent)
+            read = self._read_mapping(mark, depth + 1) if is_mapping else self._read_sequence(mark, depth + 1)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = read
+        return read
+
+    def _read_alias(self, anchor: str, mark: int) -> tuple[Any, Marks, int]:
+        if anchor not in self._anchors:
+            self.refuse(
+                row.UNDEFINED_ALIAS, mark, f"the alias {quote('*' + anchor)} has no anchor before it",
+                "put text that begins with `*` in quotes",
+            )  # fmt: skip
+            return None, mark, 1
+        read = self._anchors[anchor]
+        if read is None:
+            self.refuse(row.ALIAS_CYCLE, mark, f"the alias {quote('*' + anchor)} refers to a value that contains it")
+            return None, mark, 1
+        self._aliased += read[2]
+        if self._aliased > MAX_ALIASED_VALUES:
+            self.refuse(
+                row.ALIAS_EXPANSION, mark,
+                f"the aliases of the file stand for more than {MAX_ALIASED_VALUES:,} values",
+            )  # fmt: skip
+            raise _Stop
+        return read
+
+    def _scalar(self, event: Any, mark: int) -> Any:
+        if event.style not in _PLAIN or (event.tag is not None):
+            return event.value
+        try:
+            return resolve_scalar(event.value)
+        except NumberOutOfRange:
+            self.refuse(row.NUMBER, mark, f"the number {quote(event.value)} does not fit 64 bits or is not finite")
+            return 0
+
+    def _read_sequence(self, mark: int, depth: int) -> tuple[Any, Marks, int]:
+        values: list[Any] = []
+        marks: list[Marks] = []
+        count = 1
+        while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
+            value, value_marks, size = self.read_value(event, depth)
+            values.append(value)
+            marks.append(value_marks)
+            count += size
+        return tuple(values), (mark, marks), count
+
+    def _read_mapping(self, mark: int, depth: int) -> tuple[Any, Marks, int]:
+        values: dict[str, Any] = {}
+        marks: dict[str, tuple[int, Marks]] = {}
+        count = 1
+        while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
+            key_mark = _mark(event)
+            is_merge = isinstance(event, ScalarEvent) and event.value == "<<" and event.style in _PLAIN
+            key, _, key_size = self.read_value(event, depth)
+            value, value_marks, size = self.read_value(self.next_event(), depth)
+            count += size + key_size
+            if is_merge:
+                self.refuse(row.MERGE_KEY, key_mark, "the mapping uses the merge key `<<`", "write the values out")
+            elif not isinstance(key, str):
+                shown = getattr(event, "value", None)
+                what = f"the key {quote(shown)} is not text" if shown else "a key is not text"
+                self.refuse(row.NON_STRING_KEY, key_mark, what, "put the key in quotes")
+            elif key in values:
+                line, _ = unpack_mark(marks[key][0])
+                self.refuse(row.DUPLICATE_KEY, key_mark, f"the key {quote(key)} is already on line {line}")
+            else:
+                values[key] = value
+                marks[key] = (key_mark, value_marks)
+        return values, (mark, marks), count

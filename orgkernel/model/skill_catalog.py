@@ -1,0 +1,42 @@
+"""`skill_catalog`: skills, their categories and prerequisites (crew-capability facts §4); definitions only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from orgkernel.model.record import DomainId, Document, Id, Record, SkillId, ToolId
+
+
+class SkillCategory(Record):
+    """A family of skills."""
+
+    name: str = ""
+    description: str = ""
+
+
+class Skill(Record):
+    """Something an agent can be more or less good at."""
+
+    name: str = ""
+    description: str = ""
+    category: Id | None = None
+    domain: DomainId | None = None
+    """Task domain the skill belongs to; absent means all of them."""
+    prerequisites: tuple[SkillId, ...] = ()
+    """Skills presupposed."""
+    decay_rate_days: Annotated[int, Field(ge=1)] = 14
+    """Days without practice that cost one step of proficiency."""
+    preferred_tools: tuple[ToolId, ...] = ()
+
+
+class SkillCatalog(Document):
+    """Skills."""
+
+    kind: Literal["orgkernel:skill_catalog"] = Field(default="orgkernel:skill_catalog", alias="_schema")
+    description: str = ""
+    proficiency_scale: Annotated[tuple[str, ...], Field(min_length=7, max_length=7)] | None = None
+    """Names of the seven steps, lowest first."""
+    categories: dict[Id, SkillCategory] = Field(default_factory=dict)
+    skills: dict[SkillId, Skill] = Field(default_factory=dict)

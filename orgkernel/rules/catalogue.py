@@ -1,0 +1,32 @@
+"""All rules there are, found by the names of their modules."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+from orgkernel import rules
+from orgkernel.rules.rule import Rule, Scope
+
+_PREFIX = "org"
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, by code."""
+    names = [name for _, name, _ in pkgutil.iter_modules(rules.__path__) if name[:6].removeprefix(_PREFIX).isdigit()]
+    modules = [import_module(f"{rules.__name__}.{name}") for name in sorted(names)]
+    return tuple(module.RULE for module in modules)
+
+
+@cache
+def rules_of(scope: Scope) -> tuple[Rule, ...]:
+    """The rules of one scope, by code."""
+    return tuple(rule for rule in all_rules() if rule.scope is scope)
+
+
+def page_of(rule: Rule) -> str:
+    """The docstring of a rule's module: its page."""
+    module = import_module(rule.check.__module__)
+    return (module.__doc__ or "").strip() + "\n"

@@ -1,0 +1,62 @@
+"""A role reports to a role that its organisation does not have.
+
+## What it checks
+
+The superior of every role, from `chain_of_command.reports_to` or from the hierarchy, is a role of the organisation,
+`user`, or an id the organisation lists under `external`.
+
+## Why it matters
+
+Orders reach nobody and escalations go nowhere: when the role gets into trouble, there is no one to hand its work to.
+
+## Example
+
+```yaml
+chain_of_command:
+  reports_to: enginering_xo
+```
+
+## Instead
+
+```yaml
+chain_of_command:
+  reports_to: engineering_xo
+```
+
+## Known limits
+
+A superior that a file declares which could not be read is not reported. One that another organisation declares is
+reported by ORG205.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """A superior that nothing declares."""
+    superior = post.profile.chain_of_command.reports_to
+    if superior is None or superior in view.external or view.names_role(superior):
+        return
+    if superior in view.records.elsewhere:
+        return
+    yield Finding(
+        post.place("chain_of_command", "reports_to"),
+        f"role {quote(post.role_id)} reports to {quote(superior)}, which is not declared",
+        did_you_mean(superior, view.roles),
+        f"role:{post.role_id}",
+    )
+
+
+RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, Scope.POST, check)

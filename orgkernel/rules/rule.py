@@ -1,0 +1,62 @@
+"""What a rule is: a code, a severity, what it looks at, and a generator of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
+
+
+class Scope(Enum):
+    """What a rule is given, and so what a change to a document makes it run again for."""
+
+    DOCUMENT = "document"
+    """`check(document: SourceDocument)`: one document of any kind."""
+    PROFILE = "profile"
+    """`check(post: RolePost)`: a role's profile as its organisation overrides it; also a profile nobody includes."""
+    POST = "post"
+    """`check(view: OrgView, post: RolePost)`: a role and its neighbours."""
+    CATALOGUE = "catalogue"
+    """`check(view: OrgView)`: the catalogue entries an organisation sees; also catalogues no organisation sees."""
+    ORGANIZATION = "organization"
+    """`check(view: OrgView)`: an organisation as a whole."""
+    TREE = "tree"
+    """`check(assembly: Assembly)`: everything that was read."""
+    SUPPRESSION = "suppression"
+    """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says; code and severity are the rule's."""
+
+    place: Place
+    message: str
+    help: str = ""
+    subject: str = ""
+    """`role:ID`, `domain:ID`, …"""
+    related: tuple[Related, ...] = ()
+
+
+Check = Callable[..., Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule as its module declares it."""
+
+    code: str
+    name: str
+    severity: Severity
+    scope: Scope
+    check: Check
+
+    def run(self, *arguments: Any) -> Iterator[Diagnostic]:
+        """The rule's findings as diagnostics."""
+        for found in self.check(*arguments):
+            yield Diagnostic(
+                found.place, self.code, self.name, self.severity, found.message, found.help, found.subject, found.related
+            )  # fmt: skip

@@ -1,0 +1,177 @@
+"""From lark's parse tree to the compiled tree, checking names and kinds on the way.
+
+Every expression is a number, a flag or a condition; a name decides by its entry in `names.py`. An unknown name fits
+anywhere, so that one misspelling is one problem. This module imports lark and is therefore itself imported late.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from lark import Token
+from lark.visitors import Transformer_NonRecursive
+
+from orgkernel.runtime.trigger_tree import MAX_DEPTH, MAX_NUMBER, TriggerTree
+from orgkernel.triggers.names import ALIASES, NAMES, find_trigger_name, suggest_trigger_name
+from orgkernel.triggers.parsed import NameUse, ProblemKind, TriggerProblem
+
+_Kind: TypeAlias = Literal["number", "flag", "condition", "unknown", "truth"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a trigger: its compiled tree, what kind of value it has, its place in the text and its depth."""
+
+    tree: TriggerTree
+    kind: _Kind
+    start: int
+    end: int
+    depth: int = 1
+
+
+class Builder(Transformer_NonRecursive[Token, Part]):
+    """Builds one trigger; a trigger may nest deeper than Python recurses, hence the non-recursive base class."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+        self.uses: list[NameUse] = []
+        self.problems: list[TriggerProblem] = []
+
+    def finish(self, part: Part) -> Part:
+        """Check the whole trigger, which must be a condition, and put what was found in reading order."""
+        self._expect_condition(part)
+        self.uses.sort(key=lambda use: use.start)
+        self.problems.sort(key=lambda problem: (problem.start, problem.end))
+        return part
+
+    # One method per rule of the grammar; its argument is the parts and the kept tokens of that rule, in order.
+
+    def name(self, children: list[Token]) -> Part:
+        token = children[0]
+        word, start, end = str(token), *_span(token)
+        entry = find_trigger_name(word)
+        self.uses.append(NameUse(word, start, end, entry.name if entry else None, word in ALIASES))
+        if entry is None:
+            truth = word in ("true", "false")
+            self._report(
+                "unknown-name", f"name `{word}` is not known to triggers", start, end, _name_help(word)
+            )
+            return Part(["name", word], "truth" if truth else "unknown", start, end)
+        leaf = "flag" if entry.kind == "flag" else "name"
+        return Part([leaf, entry.name], entry.kind, start, end)
+
+    def number(self, children: list[Token]) -> Part:
+        token = children[0]
+        value = float(token) if "." in token else int(token)
+        start, end = _span(token)
+        if value > MAX_NUMBER:
+            self._report(
+                "syntax", f"number `{_shorten(token)}` is larger than {MAX_NUMBER}", start, end, None
+            )
+        return Part(["number", value], "number", start, end)
+
+    def parenthesized(self, children: list[Token | Part]) -> Part:
+        [part], [opening, closing] = _parts(children), _tokens(children)
+        return Part(part.tree, part.kind, _span(opening)[0], _span(closing)[1], part.depth)
+
+    def negative(self, children: list[Token | Part]) -> Part:
+        [part], [sign] = _parts(children), _tokens(children)
+        self._expect_number(part)
+        return self._join("neg", [part], "number", start=_span(sign)[0])
+
+    def arithmetic(self, children: list[Token | Part]) -> Part:
+        parts, [sign] = _parts(children), _tokens(children)
+        for part in parts:
+            self._expect_number(part)
+        return self._join(str(sign), parts, "number")
+
+    def comparison(self, children: list[Token | Part]) -> Part:
+        parts = _parts(children)
+        signs = [str(token) for token in _tokens(children)]
+        with_truth = any(part.kind == "truth" for part in parts)
+        for part in parts:
+            if not (with_truth and part.kind == "flag"):  # `flag == true` is one mistake, reported at `true`
+                self._expect_number(part)
+        if len(signs) > 1:
+            texts = [self.text[part.start : part.end] for part in parts]
+            pairs = [f"{texts[at]} {sign} {texts[at + 1]}" for at, sign in enumerate(signs)]
+            start, end = parts[0].start, parts[-1].end
+            message = f"`{_shorten(self.text[start:end])}` chains {len(signs)} comparisons"
+            self._report("type", message, start, end, f"write `{' AND '.join(pairs)}`")
+        return self._join(signs[0], parts, "condition")
+
+    def negated(self, children: list[Token | Part]) -> Part:
+        [part], [word] = _parts(children), _tokens(children)
+        self._expect_condition(part)
+        return self._join("not", [part], "condition", start=_span(word)[0])
+
+    def both(self, children: list[Token | Part]) -> Part:
+        return self._join_conditions("and", _parts(children))
+
+    def either(self, children: list[Token | Part]) -> Part:
+        return self._join_conditions("or", _parts(children))
+
+    def _join_conditions(self, operator: str, parts: list[Part]) -> Part:
+        for part in parts:
+            self._expect_condition(part)
+        return self._join(operator, parts, "condition")
+
+    def _join(self, operator: str, parts: list[Part], kind: _Kind, start: int | None = None) -> Part:
+        start, end = parts[0].start if start is None else start, parts[-1].end
+        depth = 1 + max(part.depth for part in parts)
+        if depth == MAX_DEPTH + 1:  # once per branch that grows too deep
+            self._report("syntax", f"trigger nests more than {MAX_DEPTH} levels deep", start, end, None)
+        return Part([operator, *(part.tree for part in parts)], kind, start, end, depth)
+
+    def _expect_number(self, part: Part) -> None:
+        if part.kind == "flag":
+            shown = self._show(part)
+            advice = f"write `{shown}` by itself, or `NOT {shown}`"
+            self._report("type", f"`{shown}` is a flag, not a number", part.start, part.end, advice)
+        elif part.kind == "condition":
+            message = f"`{self._show(part)}` is a condition, not a number"
+            self._report("type", message, part.start, part.end, "join conditions with AND or OR")
+
+    def _expect_condition(self, part: Part) -> None:
+        if part.kind == "number":
+            shown = self._show(part)
+            advice = f"compare it with a limit, as in `{shown} >= …`"
+            self._report("type", f"`{shown}` is a number, not a condition", part.start, part.end, advice)
+
+    def _show(self, part: Part) -> str:
+        return _shorten(self.text[part.start : part.end])
+
+    def _report(self, kind: ProblemKind, message: str, start: int, end: int, advice: str | None) -> None:
+        self.problems.append(TriggerProblem(kind, message, start, end, advice))
+
+
+def _parts(children: list[Token | Part]) -> list[Part]:
+    return [child for child in children if isinstance(child, Part)]
+
+
+def _tokens(children: list[Token | Part]) -> list[Token]:
+    return [child for child in children if isinstance(child, Token)]
+
+
+def _span(token: Token) -> tuple[int, int]:
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return token.start_pos, token.end_pos
+
+
+def _shorten(text: str) -> str:
+    """User text for a one-line message."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:59]}…"
+
+
+def _name_help(word: str) -> str:
+    if word in ("true", "false"):
+        return "write a flag by itself, or `NOT` before it"
+    suggestion = suggest_trigger_name(word)
+    if suggestion:
+        return f"did you mean `{suggestion}`?"
+    shown = list(NAMES)[:5]
+    return f"names are {', '.join(f'`{name}`' for name in shown)} and {len(NAMES) - len(shown)} more"

@@ -1,0 +1,115 @@
+"""The closed list of names a PACE trigger may read, with units and bounds, and the published aliases.
+
+Source: design §6 "PACE."; the role profiles of the kernel specification use `consecutive_tool_failures`,
+`context_fill`, `turns_without_progress`, `max` and `unrecoverable_error`. A name outside this list is a finding and
+never a silent false: in the first dispatcher role files and parser used different words, so PACE never left primary
+(facts/agent_zero §9). An alias is a word that published files use for the same measure; it works, with a warning.
+
+`context_fill_pct` of the SALUTE report is deliberately no alias: a percentage compared with a fraction trips at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerName:
+    """A name a trigger may read. Its values lie in `lower`..`upper`, both included (a flag counts as 0 or 1)."""
+
+    name: str
+    kind: Literal["number", "flag"]
+    unit: str
+    lower: float
+    upper: float
+    integer: bool
+    description: str
+
+
+_LIST: Final = (
+    TriggerName(
+        "consecutive_tool_failures",
+        "number",
+        "failures",
+        0,
+        math.inf,
+        True,
+        "tool calls that failed in a row, whichever tool; any success sets it to 0",
+    ),
+    TriggerName(
+        "total_tool_failures",
+        "number",
+        "failures",
+        0,
+        math.inf,
+        True,
+        "tool calls that failed since the task began",
+    ),
+    TriggerName(
+        "context_fill",
+        "number",
+        "fraction",
+        0,
+        1,
+        False,
+        "share of the model's context window in use, 0 to 1",
+    ),
+    TriggerName(
+        "turns_without_progress",
+        "number",
+        "turns",
+        0,
+        math.inf,
+        True,
+        "turns (model calls) since progress was last seen",
+    ),
+    TriggerName(
+        "turns_elapsed", "number", "turns", 0, math.inf, True, "turns (model calls) since the task began"
+    ),
+    TriggerName("elapsed_seconds", "number", "seconds", 0, math.inf, False, "wall time since the task began"),
+    TriggerName(
+        "max", "number", "turns", 1, math.inf, True, "the role's own `doctrine.max_turns_without_progress`"
+    ),
+    TriggerName(
+        "unrecoverable_error", "flag", "", 0, 1, True, "the host met an error that no retry can mend"
+    ),
+    TriggerName(
+        "context_exhausted", "flag", "", 0, 1, True, "the context window is full and cannot be compacted"
+    ),
+)
+
+NAMES: Final[Mapping[str, TriggerName]] = MappingProxyType({entry.name: entry for entry in _LIST})
+
+ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "failures": "consecutive_tool_failures",
+        "consecutive_failures": "consecutive_tool_failures",
+        "tool_failures": "consecutive_tool_failures",
+        "tool_failures_consecutive": "consecutive_tool_failures",  # as the SALUTE report spells it
+        "total_failures": "total_tool_failures",
+        "tool_failures_total": "total_tool_failures",  # as the SALUTE report spells it
+        "context_usage": "context_fill",
+        "context_utilization": "context_fill",
+        "stale_turns": "turns_without_progress",
+        "turns_stale": "turns_without_progress",
+        "turns_since_progress": "turns_without_progress",  # as the SALUTE report spells it
+        "max_turns_without_progress": "max",
+        "critical_failure": "unrecoverable_error",
+    }
+)
+
+
+def find_trigger_name(word: str) -> TriggerName | None:
+    """The entry a word stands for, directly or as an alias."""
+    return NAMES.get(ALIASES.get(word, word))
+
+
+def suggest_trigger_name(word: str) -> str | None:
+    """The listed name a misspelled word most likely meant; never an alias, which would only earn a warning."""
+    close = difflib.get_close_matches(word.lower(), [*NAMES, *ALIASES], n=1)
+    return ALIASES.get(close[0], close[0]) if close else None

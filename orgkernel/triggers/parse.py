@@ -1,0 +1,170 @@
+"""Parsing of PACE triggers: text in, a compiled tree or placed problems out, and never an exception.
+
+    consecutive_tool_failures >= 5 OR context_fill > 0.85
+
+Source: design §6 "PACE." and the triggers of the kernel specification. Text is untrusted, so its length and its
+nesting are capped before lark sees it (design §11). lark is imported, and the parser built, at the first parse.
+
+Known limits: the first syntax error hides what follows it; the problems of names and kinds are all reported, but only
+once the syntax is sound. A sum or product of more than 50 terms counts as too deep.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from orgkernel.runtime.trigger_tree import MAX_DEPTH
+from orgkernel.triggers.names import find_trigger_name
+from orgkernel.triggers.parsed import ParsedTrigger, TriggerProblem
+
+if TYPE_CHECKING:
+    from lark import Lark, UnexpectedToken
+
+MAX_LENGTH: Final = 1_000
+
+_WORD = re.compile(r"[A-Za-z0-9_.]+")
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
+_DIGITS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
+# Signs of other languages and what a trigger writes for them; a longer sign stands before its own beginning.
+_INSTEAD: Final = {
+    "&&": "AND",
+    "&": "AND",
+    "||": "OR",
+    "|": "OR",
+    "!": "NOT",
+    "=>": ">=",
+    "=<": "<=",
+    "=": "==",
+    "≥": ">=",
+    "≤": "<=",
+    "≠": "!=",
+    "×": "*",
+    "÷": "/",
+    "−": "-",
+}
+
+
+def parse_trigger(text: str) -> ParsedTrigger:
+    """Read a trigger; the result holds either its compiled tree or what is wrong with it."""
+    problem = _find_limit(text)
+    if problem:
+        return ParsedTrigger(text, None, (), (problem,))
+
+    from lark import UnexpectedCharacters, UnexpectedToken
+
+    from orgkernel.triggers.build import Builder
+
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedCharacters as error:
+        return ParsedTrigger(text, None, (), (_explain_characters(text, error.pos_in_stream or 0),))
+    except UnexpectedToken as error:
+        return ParsedTrigger(text, None, (), (_explain_token(text, error),))
+    builder = Builder(text)
+    part = builder.finish(builder.transform(tree))
+    return ParsedTrigger(
+        text, None if builder.problems else part.tree, tuple(builder.uses), tuple(builder.problems)
+    )
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    # The basic lexer keeps `or` a word of the language everywhere; the contextual one would take it for a name.
+    return Lark.open_from_package(__package__, "grammar.lark", parser="lalr", lexer="basic")
+
+
+def _find_limit(text: str) -> TriggerProblem | None:
+    if not text.strip(" \t\r\n"):
+        return TriggerProblem(
+            "syntax", "trigger is empty", 0, len(text), "leave `trigger` out, or write a condition"
+        )
+    if len(text) > MAX_LENGTH:
+        message = f"trigger is {len(text)} characters long, more than {MAX_LENGTH}"
+        return TriggerProblem("syntax", message, MAX_LENGTH, len(text))
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth > MAX_DEPTH:
+            message = f"parentheses nest more than {MAX_DEPTH} levels deep"
+            return TriggerProblem("syntax", message, at, at + 1)
+    return None
+
+
+def _explain_characters(text: str, at: int) -> TriggerProblem:
+    """Say what is wrong where no word of the language begins, and what to write when that is plain."""
+    found = _WORD.match(text, at)
+    if found:
+        word = found.group()
+        kind = "number" if word[0].isdigit() or word[0] == "." else "name"
+        return TriggerProblem("syntax", f"`{word}` is not a {kind}", at, found.end(), _word_help(word, kind))
+    if text[at] == "%":
+        amount = _PERCENT.search(text, 0, at)
+        start = amount.start() if amount else at
+        return TriggerProblem(
+            "syntax", f"`{text[start : at + 1]}` is a percentage", start, at + 1, _percent_help(amount)
+        )
+    for sign, instead in _INSTEAD.items():
+        if text.startswith(sign, at):
+            return TriggerProblem(
+                "syntax", f"`{sign}` is not an operator of triggers", at, at + len(sign), f"write `{instead}`"
+            )
+    shown = text[at] if text[at].isprintable() else f"U+{ord(text[at]):04X}"
+    return TriggerProblem("syntax", f"`{shown}` has no meaning in a trigger", at, at + 1)
+
+
+def _word_help(word: str, kind: str) -> str:
+    if kind == "number":
+        return "write digits with at most one decimal point, such as `0.85`"
+    entry = find_trigger_name(word.lower())
+    return f"write `{entry.name}`" if entry else "a name is lower-case letters, digits and underscores"
+
+
+def _percent_help(amount: re.Match[str] | None) -> str:
+    if amount is None or not _DIGITS.fullmatch(amount[1]):
+        return "write a fraction between 0 and 1"
+    whole, _, rest = amount[1].partition(".")
+    padded = whole.zfill(3)
+    digits = f"{padded[:-2].lstrip('0') or '0'}.{padded[-2:]}{rest}".rstrip("0").rstrip(".")
+    return f"write `{digits}`"
+
+
+def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
+    """Say what is wrong where a word of the language stands in the wrong place."""
+    token = error.token
+    operand_wanted = "NAME" in error.expected
+    if token.type == "$END":
+        end = len(text.rstrip(" \t\r\n"))
+        if not operand_wanted:
+            opening = _find_unclosed(text)
+            return TriggerProblem("syntax", "`(` is never closed", opening, opening + 1, "add `)`")
+        last = re.search(r"[A-Za-z]+\Z|[<>=!]+\Z|.\Z", text[:end])
+        return TriggerProblem(
+            "syntax",
+            f"trigger ends after `{last[0] if last else ''}`",
+            end,
+            end,
+            "add a name, a number or a condition",
+        )
+    start, end = token.start_pos or 0, token.end_pos or 0
+    if operand_wanted:
+        message = f"`{token}` stands where a name or a number belongs"
+        return TriggerProblem("syntax", message, start, end)
+    if token.type == "CLOSE":
+        return TriggerProblem("syntax", "`)` closes nothing", start, end, "remove it, or add `(` before it")
+    message = f"`{token}` stands where an operator belongs"
+    return TriggerProblem("syntax", message, start, end, "join conditions with AND or OR")
+
+
+def _find_unclosed(text: str) -> int:
+    """The last opening parenthesis that nothing closes."""
+    unclosed: list[int] = []
+    for at, character in enumerate(text):
+        if character == "(":
+            unclosed.append(at)
+        elif character == ")" and unclosed:
+            unclosed.pop()
+    return unclosed[-1] if unclosed else len(text)

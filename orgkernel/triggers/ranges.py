@@ -1,0 +1,171 @@
+"""What a trigger can do over all values its names can take; the doctrine rules (design §8, family 5) ask here.
+
+`find_vacuous` proves that a trigger can never be true, or never be false; `find_vacuous_comparisons` does so for each
+comparison alone, which finds the dead branch of an OR; `thresholds` says where single comparisons trip, so that a rule
+can tell that contingent trips before alternate.
+
+Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
+single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
+
+Known limits, all on the silent side: relations between names are not used (`consecutive_tool_failures` cannot exceed
+`total_tool_failures`); a name used twice in one comparison counts as two values (`context_fill > context_fill`); only a
+bare name against a constant narrows a name (`context_fill * 2 > 1` does not); branches of two different ORs under one
+AND are not multiplied out; `max` is a constant only when `max_turns` is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_trigger
+from orgkernel.triggers.intervals import (
+    MIRRORED,
+    NEGATED,
+    Limit,
+    can_hold,
+    find_interval,
+    find_lowest,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuous:
+    """A condition that can never be true (`never`) or never be false (`always`), and the comparisons to blame."""
+
+    outcome: Literal["never", "always"]
+    comparisons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """A comparison or flag that is wanted true or false, as a limit on one name if it is one."""
+
+    tree: TriggerTree
+    wanted: bool
+    limit: Limit | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A part joined the other way (an OR inside an AND, or the reverse) that is wanted true or false."""
+
+    tree: TriggerTree
+    wanted: bool
+
+
+def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | None:
+    """Prove that a trigger never or always trips; None when there is no proof of either."""
+    blamed = _prove_impossible(tree, True, (), max_turns)
+    if blamed is not None:
+        return Vacuous("never", _render_blamed(blamed))
+    blamed = _prove_impossible(tree, False, (), max_turns)
+    return None if blamed is None else Vacuous("always", _render_blamed(blamed))
+
+
+def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) -> tuple[Vacuous, ...]:
+    """The comparisons that can never, or can only, be true each by itself, in reading order."""
+    if tree[0] in ("or", "and", "not"):
+        return tuple(found for part in tree[1:] for found in find_vacuous_comparisons(part, max_turns))
+    found = find_vacuous(tree, max_turns)
+    return (found,) if found else ()
+
+
+def thresholds(tree: TriggerTree, max_turns: int | None = None) -> dict[str, float]:
+    """For each name, the lowest value at which a comparison of that name alone makes the trigger true.
+
+    Only branches of the outermost OR that say "at least" or "more than" a constant count, since for the others lower
+    is not milder. For whole numbers the value itself trips (`> 5` gives 6); for fractions and times a strict limit is
+    returned as it stands (`> 0.85` gives 0.85, and anything above it trips). Names are sorted.
+    """
+    found: dict[str, float] = {}
+    for literal in _split(tree, True, "or", max_turns):
+        limit = literal.limit if isinstance(literal, _Literal) else None
+        if limit is None or limit.sign not in (">=", ">") or literal.tree[0] == "flag":
+            continue
+        lowest = find_lowest([limit], max_turns)
+        if lowest is not None:
+            found[limit.name] = min(lowest, found.get(limit.name, lowest))
+    return dict(sorted(found.items()))
+
+
+def _split(
+    tree: TriggerTree, wanted: bool, joined_by: Literal["or", "and"], max_turns: int | None
+) -> Iterator[_Literal | _Branch]:
+    """The operands of nested conditions that act as one OR (or AND), with NOT moved inwards by De Morgan's laws."""
+    kind = tree[0]
+    if kind == "not":
+        yield from _split(tree[1], not wanted, joined_by, max_turns)
+    elif kind not in ("or", "and"):
+        yield _Literal(tree, wanted, _find_limit(tree, wanted, max_turns))
+    elif (kind == joined_by) == wanted:
+        for part in tree[1:]:
+            yield from _split(part, wanted, joined_by, max_turns)
+    else:
+        yield _Branch(tree, wanted)
+
+
+def _find_limit(tree: TriggerTree, wanted: bool, max_turns: int | None) -> Limit | None:
+    if tree[0] == "flag":
+        return Limit(tree[1], "==", 1 if wanted else 0)
+    for sign, name, other in ((tree[0], tree[1], tree[2]), (MIRRORED[tree[0]], tree[2], tree[1])):
+        if name[0] != "name" or set(find_names(other)) - ({"max"} if max_turns is not None else set()):
+            continue
+        value = find_interval(other, max_turns)
+        if value is not None and value.low == value.high:
+            return Limit(name[1], sign if wanted else NEGATED[sign], value.low)
+    return None
+
+
+def _prove_impossible(
+    tree: TriggerTree, wanted: bool, given: tuple[_Literal, ...], max_turns: int | None
+) -> tuple[_Literal, ...] | None:
+    """The literals that keep a condition from being `wanted` while all of `given` hold; None if nothing does."""
+    parts = list(_split(tree, wanted, "and", max_turns))
+    literals = given + tuple(part for part in parts if isinstance(part, _Literal))
+    blamed = _find_contradiction(literals, max_turns)
+    if blamed is not None:
+        return blamed
+    for part in parts:
+        if isinstance(part, _Branch):
+            proofs = [
+                _prove_impossible(branch.tree, branch.wanted, literals, max_turns)
+                for branch in _split(part.tree, part.wanted, "or", max_turns)
+            ]
+            if None not in proofs:
+                return tuple(literal for proof in proofs if proof for literal in proof)
+    return None
+
+
+def _find_contradiction(literals: tuple[_Literal, ...], max_turns: int | None) -> tuple[_Literal, ...] | None:
+    """One literal that cannot hold, else two, else all of one name that cannot hold together."""
+    for literal in literals:
+        if not _can_hold(literal, max_turns):
+            return (literal,)
+    by_name: dict[str, list[tuple[Limit, _Literal]]] = {}
+    for literal in literals:
+        if literal.limit:
+            by_name.setdefault(literal.limit.name, []).append((literal.limit, literal))
+    for limited in by_name.values():
+        if _exclude_each_other(limited, max_turns):
+            pairs = (pair for pair in combinations(limited, 2) if _exclude_each_other(pair, max_turns))
+            return tuple(literal for _, literal in next(pairs, tuple(limited)))
+    return None
+
+
+def _exclude_each_other(limited: Iterable[tuple[Limit, _Literal]], max_turns: int | None) -> bool:
+    return find_lowest([limit for limit, _ in limited], max_turns) is None
+
+
+def _can_hold(literal: _Literal, max_turns: int | None) -> bool:
+    if literal.limit:
+        return find_lowest([literal.limit], max_turns) is not None
+    sign = literal.tree[0] if literal.wanted else NEGATED[literal.tree[0]]
+    left, right = (find_interval(side, max_turns) for side in literal.tree[1:])
+    return left is not None and right is not None and can_hold(sign, left, right)
+
+
+def _render_blamed(literals: tuple[_Literal, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(render_trigger(literal.tree) for literal in literals))

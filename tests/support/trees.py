@@ -1,0 +1,41 @@
+"""Trees of documents for tests: written to disk, copied from a template, read with the shared ontology."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from orgkernel.kernel.snapshot import Snapshot, build_snapshot
+from orgkernel.loading.files import Root
+
+REPOSITORY = Path(__file__).parents[2]
+ONTOLOGY = REPOSITORY / "ontology"
+TEMPLATES = REPOSITORY / "templates"
+
+
+def write_tree(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write files by their relative names."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def copy_template(folder: Path, template: str) -> Path:
+    """A template's files, to be changed."""
+    return Path(shutil.copytree(TEMPLATES / template, folder, dirs_exist_ok=True))
+
+
+def change_line(path: Path, line: str, becomes: str) -> None:
+    """Replace the one line that reads exactly `line`."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    assert lines.count(line) == 1, f"{path.name} has {lines.count(line)} lines {line!r}"
+    lines[lines.index(line)] = becomes
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def read(folder: Path) -> Snapshot:
+    """A folder's snapshot, with files named relative to it."""
+    return build_snapshot([Root(str(folder), ""), Root(str(ONTOLOGY), "ontology", shared=True, context=True)])
