@@ -58,10 +58,19 @@ class RolePost:
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
+        document, full = self._written(route)
+        return document.place(*full, key=key)
+
+    def place_within(self, offset: int, *route: RouteStep) -> Place:
+        """Where a character of a text of the post is written."""
+        document, full = self._written(route)
+        return document.place_within(offset, *full)
+
+    def _written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override):
-            return self.organization.place(*override, key=key)
-        return self.document.place(*route, key=key)
+            return self.organization, override
+        return self.document, route
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
-from orgkernel.loading.marks import Marks, RouteStep, find_mark, pack_mark, unpack_mark
+from orgkernel.loading.marks import Marks, RouteStep, find_mark, pack_mark, unpack_mark, unpack_within
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
 from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.yaml_reader import parse_yaml
@@ -52,6 +52,10 @@ class SourceDocument:
         """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
+
+    def place_within(self, offset: int, *route: RouteStep) -> Place:
+        """Where a character of the text at a route stands."""
+        return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the document writes a value at a route."""

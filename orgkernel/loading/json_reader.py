@@ -14,7 +14,7 @@ from typing import Any
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import Marks, pack_mark, unpack_mark
+from orgkernel.loading.marks import PLAIN, QUOTED, Marks, pack_mark, unpack_mark
 from orgkernel.loading.parsed import MAX_DEPTH, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
 
@@ -58,7 +58,8 @@ class _Reader:
 
     def _mark(self, at: int) -> int:
         line = bisect_right(self._lines, at)
-        return pack_mark(line, at - self._lines[line - 1] + 1)
+        style = QUOTED if self._text[at : at + 1] == '"' else PLAIN
+        return pack_mark(line, at - self._lines[line - 1] + 1, style)
 
     def _skip(self, at: int) -> int:
         match = _SPACE.match(self._text, at)

@@ -1,6 +1,6 @@
 """Where each value of a document stands in its file.
 
-A mark is one integer: line and column, counted from 1. A document's marks mirror its values: an integer for a scalar,
+A mark is one integer: line and column, counted from 1, and how a text is written there. A document's marks mirror its values: an integer for a scalar,
 `(mark, {key: (mark of the key, marks of the value)})` for a mapping, `(mark, [marks of the items])` for a sequence.
 Twenty-two bits of column are enough for a JSON file on a single line (facts: loading §2).
 """
@@ -12,20 +12,33 @@ from typing import Any, TypeAlias
 
 _COLUMN_BITS = 22
 _COLUMN = (1 << _COLUMN_BITS) - 1
+_STYLE_BITS = 2
+
+PLAIN, QUOTED, BLOCK = 0, 1, 2
 
 Marks: TypeAlias = Any
 """`int | tuple[int, dict[str, tuple[int, Marks]]] | tuple[int, list[Marks]]`."""
 RouteStep = str | int
 
 
-def pack_mark(line: int, column: int) -> int:
-    """A mark from a line and a column, both counted from 1."""
-    return line << _COLUMN_BITS | min(column, _COLUMN)
+def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
+    """A mark from a line and a column, both counted from 1, and the style of the text there."""
+    return (line << _COLUMN_BITS | min(column, _COLUMN)) << _STYLE_BITS | style
 
 
 def unpack_mark(mark: int) -> tuple[int, int]:
     """Line and column of a mark."""
-    return mark >> _COLUMN_BITS, mark & _COLUMN
+    return mark >> (_COLUMN_BITS + _STYLE_BITS), mark >> _STYLE_BITS & _COLUMN
+
+
+def unpack_within(mark: int, offset: int) -> tuple[int, int]:
+    """Line and column of a character of the text at a mark.
+
+    Exact for a text on one line without escapes; the start of a block (`|`, `>`), whose lines are not known here.
+    """
+    line, column = unpack_mark(mark)
+    style = mark & ((1 << _STYLE_BITS) - 1)
+    return line, column if style == BLOCK else column + offset + (style == QUOTED)
 
 
 def start_of(marks: Marks) -> int:

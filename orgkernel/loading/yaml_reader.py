@@ -13,7 +13,7 @@ from yaml.events import AliasEvent, DocumentStartEvent, MappingStartEvent, Scala
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import Marks, pack_mark, unpack_mark
+from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, pack_mark, unpack_mark
 from orgkernel.loading.parsed import MAX_ALIASED_VALUES, MAX_DEPTH, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
@@ -22,6 +22,7 @@ if _Parser is None:  # PyYAML without libyaml: slower, same events
     _Parser = yaml.SafeLoader
 
 _PLAIN = (None, "")
+_STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
 
 
 class _Stop(Exception):
@@ -46,7 +47,7 @@ def parse_yaml(text: str) -> ParsedText:
 
 def _mark(event: Any) -> int:
     start = event.start_mark
-    return pack_mark(start.line + 1, start.column + 1)
+    return pack_mark(start.line + 1, start.column + 1, _STYLES.get(getattr(event, "style", None), PLAIN))
 
 
 class _Reader:
