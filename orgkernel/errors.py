@@ -5,6 +5,7 @@
     │   ├── NothingToRead      no document at the paths
     │   ├── UnknownOrganization
     │   ├── UnknownRole
+    │   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
     │   └── BadProject         orgkernel.toml cannot be used
     └── NotServed              the organisation exists and has errors, so it is not answered for
 """
@@ -45,6 +46,12 @@ class UnknownRole(UsageError):
     """The organisation has no role of that id."""
 
     code = "UNKNOWN_ROLE"
+
+
+class AmbiguousActive(UsageError):
+    """`active` was asked for, and it is not clear which organisation that is."""
+
+    code = "AMBIGUOUS_ACTIVE"
 
 
 class BadProject(UsageError):

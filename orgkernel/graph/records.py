@@ -66,6 +66,11 @@ class RolePost:
         document, full = self._written(route)
         return document.place_within(offset, *full)
 
+    def writes(self, *route: RouteStep) -> bool:
+        """Whether the profile, or the organisation for it, writes a value at a route."""
+        document, full = self._written(route)
+        return document.has(*full)
+
     def _written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override):

@@ -78,9 +78,13 @@ class Snapshot:
 def build_snapshot(
     roots: Iterable[Root],
     severities: Mapping[str, Severity | None] | None = None,
-    only: frozenset[str] | None = None,
+    asked: frozenset[str] | None = None,
 ) -> Snapshot:
-    """Read, assemble and check. `only` limits what is reported to these files and folders, by their shown names."""
+    """Read, assemble and check.
+
+    `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
+    organisation among them includes; by default everything is reported that is not read as context only.
+    """
     tree = read_tree(roots)
     assembly = assemble(tree)
     built = {records.org_id: _build(records) for records in assembly.organizations}
@@ -92,7 +96,7 @@ def build_snapshot(
     everything = [*(found for each in raised.values() for found in each), *beside]
     kept = with_severities(suppress(everything, tree.documents), severities or {})
     kept_set = set(kept)
-    reported = _reported_files(tree, assembly)
+    reported = _reported_files(tree, assembly, asked)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [found for found in with_severities(raised[org_id], severities or {}) if found in kept_set]
@@ -102,9 +106,7 @@ def build_snapshot(
         )
     return Snapshot(
         organizations,
-        sort_diagnostics(
-            found for found in kept if found.place.file in reported and _is_within(found.place.file, only)
-        ),
+        sort_diagnostics(found for found in kept if found.place.file in reported),
         tree,
         _digest(organizations.values(), tree),
     )
@@ -119,15 +121,19 @@ def _loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogues).index if assembly.loose_catalogues else None
 
 
-def _reported_files(tree: Tree, assembly: Assembly) -> frozenset[str]:
-    """Files asked for, and profiles from elsewhere that an organisation asked for includes."""
+def _reported_files(tree: Tree, assembly: Assembly, asked: frozenset[str] | None) -> frozenset[str]:
     context = {document.name for document in tree.documents if document.context}
-    included = {post.document.name for records in assembly.organizations for post in records.posts.values()}
-    return frozenset(tree.paths.keys() - (context - included))
+    reported = {
+        name for name in tree.paths if (name not in context if asked is None else _is_within(name, asked))
+    }
+    for records in assembly.organizations:
+        if records.document.name in reported:
+            reported |= {post.document.name for post in records.posts.values()}
+    return frozenset(reported)
 
 
-def _is_within(file: str, only: frozenset[str] | None) -> bool:
-    return only is None or any(file == name or file.startswith(f"{name}/") for name in only)
+def _is_within(file: str, asked: frozenset[str]) -> bool:
+    return any(name in ("", ".", file) or file.startswith(f"{name}/") for name in asked)
 
 
 def _digest(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:

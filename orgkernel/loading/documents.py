@@ -15,10 +15,9 @@ from orgkernel.loading.marks import Marks, RouteStep, find_mark, pack_mark, unpa
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
 from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.model.kinds import KINDS, LATER_KINDS, PREFIX, VERSION
-from orgkernel.model.record import Document
+from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
+from orgkernel.model.record import PREFIX, Document
 
-MARKER = PREFIX
 _FIRST = pack_mark(1, 1)
 # Fields that give a document of ours away although it has no `_schema`.
 _TELLING = {
@@ -101,7 +100,7 @@ def read_documents(
     A file that was `named` has to hold some. One that stands `among_ours` has to be readable, and may be something
     else. Any other is passed over unless it says that it is ours or has the fields of one of our kinds.
     """
-    ours = named or MARKER in source.text
+    ours = named or PREFIX in source.text
     if source.refusal is not None:
         if not (ours or among_ours):
             return ReadFile(skipped=True)

@@ -131,6 +131,21 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
     return SourceText(path, name, text, digest)
 
 
+def documents_in(folder: str) -> list[str]:
+    """Paths of the candidate files directly in a folder, sorted; none where it cannot be listed."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    paths = (os.path.join(folder, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
+    return [path for path in paths if os.path.isfile(path)]
+
+
+def mentions(path: str, words: str) -> bool:
+    """Whether the text of a file holds some words; a folder and a file that cannot be read hold none."""
+    return os.path.isfile(path) and words in read_text(path, path).text
+
+
 def read_lines(path: str) -> list[str]:
     """The lines of a file for showing an excerpt; empty when it cannot be read any more."""
     source = read_text(path, path)

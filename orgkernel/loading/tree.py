@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.loading.documents import MARKER, BrokenDocument, ReadFile, SourceDocument, read_documents
+from orgkernel.loading.documents import BrokenDocument, ReadFile, SourceDocument, read_documents
 from orgkernel.loading.files import Root, SourceText, find_files, read_text
+from orgkernel.model.record import PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def _read_one(reading: _Reading, root: Root, path: str, name: str) -> None:
     source = read_text(path, name)
     reading.paths[name] = path
     named = path == root.path
-    if named or MARKER in source.text:
+    if named or PREFIX in source.text:
         reading.read[name] = read_documents(
             source, named=named, among_ours=True, shared=root.shared, context=root.context
         )

@@ -47,7 +47,7 @@ def parse_yaml(text: str) -> ParsedText:
 
 def _mark(event: Any) -> int:
     start = event.start_mark
-    return pack_mark(start.line + 1, start.column + 1, _STYLES.get(getattr(event, "style", None), PLAIN))
+    return pack_mark(start.line + 1, start.column + 1, _STYLES.get(getattr(event, "style", None) or "", PLAIN))
 
 
 class _Reader:

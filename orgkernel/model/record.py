@@ -6,6 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+# What `_schema` begins with, and what it is for an organisation.
+PREFIX = "orgkernel:"
+ORGANIZATION = f"{PREFIX}organization"
+
 # An id is one path segment: no slash, no dot at the start, no white space, ASCII only, so that it can stand in a
 # URL, a file name and an address without quoting.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,99}$")]

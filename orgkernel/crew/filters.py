@@ -1,0 +1,44 @@
+"""Which roles of an organisation a question is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orgkernel.graph.questions import OrgView
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFilter:
+    """Every condition that is not None has to hold."""
+
+    role_type: str | None = None
+    domain: str | None = None
+    """A domain or an alias of one."""
+    plan: str | None = None
+    tool: str | None = None
+    skill: str | None = None
+    reports_to: str | None = None
+    """The direct superior."""
+    department: str | None = None
+    layer: str | None = None
+
+
+def select_roles(view: OrgView, wanted: RoleFilter) -> tuple[str, ...]:
+    """The roles that fit, in the order of the hierarchy."""
+    return tuple(role_id for role_id in view.roles if _fits(view, role_id, wanted))
+
+
+def _fits(view: OrgView, role_id: str, wanted: RoleFilter) -> bool:
+    profile = view.records.posts[role_id].profile
+    command = view.command_of(role_id)
+    domain = (view.resolve_domain(wanted.domain) or wanted.domain) if wanted.domain else None
+    return (
+        wanted.role_type in (None, profile.role_type)
+        and wanted.department in (None, profile.department)
+        and wanted.layer in (None, profile.layer)
+        and wanted.reports_to in (None, command.target if command else None)
+        and (domain is None or any(edge.target == domain for edge in view.domains_of(role_id)))
+        and (wanted.plan is None or any(edge.target == wanted.plan for edge in view.plans_of(role_id)))
+        and (wanted.tool is None or any(edge.target == wanted.tool for edge in view.tools_of(role_id)))
+        and (wanted.skill is None or any(edge.target == wanted.skill for edge in view.skills_of(role_id)))
+    )

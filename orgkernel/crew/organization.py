@@ -1,0 +1,120 @@
+"""Assemble an organisation's manifest: what it is for, who is in it, who takes what (design §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from orgkernel.crew import v1
+from orgkernel.crew.role import build_role_manifest, finding_item
+from orgkernel.crew.why import why_default, why_item
+from orgkernel.decisions.dispatch import decide_dispatch, routing_order
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.questions import OrgView
+from orgkernel.model.record import Record
+
+
+def build_organization_manifest(
+    view: OrgView,
+    role_ids: Sequence[str],
+    findings: Sequence[Diagnostic] = (),
+    *,
+    count: int | None = None,
+    cursor: str | None = None,
+) -> v1.OrganizationManifest:
+    """An organisation with the manifests of some of its roles.
+
+    `count` is how many roles fit the filter on all pages, `cursor` that of the next page.
+    """
+    organization = view.records.organization
+    mode = organization.mode
+    config = organization.microcosm_config if mode == "microcosm" else organization.macrocosm_config
+    return v1.OrganizationManifest(
+        org_id=view.org_id,
+        org_name=organization.name,
+        description=organization.description,
+        why=(why_place(f"organization {view.org_id}", view.records.document.place("org_id")),),
+        mission=tuple(_settings(view, organization.mission, "mission")),
+        mode=_fact(view, "mode", mode, ("mode",)),
+        execution=tuple(_settings(view, config, f"{mode}_config")),
+        channels=tuple(_channels(view)),
+        departments=tuple(_departments(view)),
+        layers=_items(view, "layers", organization.layers),
+        dispatch_edges=_items(
+            view, "dispatch_edges", tuple(f"{edge.source}>{edge.target}" for edge in organization.dispatch_edges)
+        ),
+        limits=tuple(_settings(view, organization.limits, "limits")),
+        external=_items(view, "external", organization.external),
+        domains=tuple(_coverage(view)),
+        roots=view.roots(),
+        roles=tuple(build_role_manifest(view, role_id, findings) for role_id in role_ids),
+        count=len(role_ids) if count is None else count,
+        next=cursor,
+        findings=tuple(map(finding_item, findings)),
+        snapshot=view.digest,
+    )
+
+
+def _settings(view: OrgView, record: Record, section: str) -> Iterator[v1.Fact]:
+    for field in type(record).model_fields:
+        value = getattr(record, field)
+        plain = value.model_dump() if isinstance(value, Record) else value
+        yield _fact(view, field, plain, (section, field))
+
+
+def _fact(view: OrgView, name: str, value: Any, route: tuple[str, ...]) -> v1.Fact:
+    document = view.records.document
+    text = ".".join(route)
+    place = document.place(*route)
+    why = why_place(f"{text} is written", place)
+    return v1.Fact(
+        id=name, value=value, why=(why if document.has(*route) else why_default(f"{text} is not written", place),)
+    )
+
+
+def _items(view: OrgView, field: str, ids: Sequence[str]) -> tuple[v1.Item, ...]:
+    document = view.records.document
+    return tuple(why_item(each, f"{field}[{number}]", document.place(field, number)) for number, each in enumerate(ids))
+
+
+def _channels(view: OrgView) -> Iterator[v1.ChannelItem]:
+    for channel_id, channel in view.records.organization.communication_channels.items():
+        place = view.records.document.place("communication_channels", channel_id, key=True)
+        yield v1.ChannelItem(
+            id=channel_id,
+            description=channel.description,
+            direction=channel.direction,
+            protocol=channel.protocol,
+            allowed_pairs=channel.allowed_pairs,
+            why=(why_place(f"channel {channel_id}", place),),
+        )
+
+
+def _departments(view: OrgView) -> Iterator[v1.Named]:
+    for department_id, department in view.records.organization.departments.items():
+        place = view.records.document.place("departments", department_id, key=True)
+        why = why_place(f"department {department_id}", place)
+        yield v1.Named(id=department_id, name=department.name or department_id, why=(why,))
+
+
+def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
+    """Domains the organisation names, then others its roles handle."""
+    document, organization = view.records.document, view.records.organization
+    said: dict[str, list[Why]] = {}
+    for number, domain in enumerate(organization.domains):
+        why = why_place(f"organization {view.org_id} answers for domain {domain}", document.place("domains", number))
+        said.setdefault(domain, []).append(why)
+    for role_id in view.roles:
+        for edge in view.domains_of(role_id):
+            said.setdefault(edge.target, [])
+    for domain, why_named in said.items():
+        role_id_or_none = decide_dispatch(view, domain).role_id
+        edges = [edge for edge in view.handlers_of(domain) if edge.source == role_id_or_none]
+        yield v1.Coverage(
+            id=domain,
+            role_id=role_id_or_none,
+            answers_for=domain in organization.domains,
+            routing=routing_order(view, domain),
+            why=(*why_named, *map(why_edge, edges)),
+        )

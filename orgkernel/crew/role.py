@@ -1,0 +1,295 @@
+"""Assemble a role's manifest from the answers of a view (design §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from orgkernel.crew import v1
+from orgkernel.crew.why import why_default, why_item
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.model.levels import LETTERS, LEVELS, ToolLevel
+from orgkernel.model.plan_catalog import Step
+from orgkernel.model.record import Record
+from orgkernel.model.tool_catalog import EssentialFor, Tool
+
+_IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
+_TIERS = ("primary", "alternate", "contingent", "emergency")
+
+
+def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnostic] = ()) -> v1.RoleManifest:
+    """The complete profile of a role. `findings` are those of its organisation; raises KeyError for no such role."""
+    post = view.records.posts[role_id]
+    profile = post.profile
+    chain = view.chain_above(role_id)
+    return v1.RoleManifest(
+        role_id=role_id,
+        role_name=profile.name,
+        role_type=profile.role_type,
+        org_id=view.org_id,
+        org_name=view.records.organization.name,
+        description=profile.description,
+        why=(
+            *map(why_edge, view.edges_to(EdgeKind.INCLUDES, role_id)),
+            why_place(f"profile of role {role_id}", post.document.place("role_id")),
+        ),
+        identity=tuple(_identity(post)),
+        department=_department(view, post),
+        layer=_layer(view, post),
+        chain_of_command=tuple(_member(view, edge.target, _command_why(view, edge)) for edge in chain),
+        subordinates=tuple(
+            _member(view, edge.source, _command_why(view, edge)) for edge in view.subordinates_of(role_id)
+        ),
+        peers=tuple(_peers(view, role_id)),
+        dispatch_targets=tuple(_dispatch_targets(view, post)),
+        dispatch_sources=tuple(_dispatch_sources(view, post)),
+        domains=tuple(_domains(view, role_id)),
+        intents=tuple(
+            v1.Item(id=edge.target, why=(why_edge(edge),)) for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+        ),
+        plans=tuple(_plan(view, role_id, edge) for edge in view.plans_of(role_id)),
+        tools=tuple(_tool(view, edge) for edge in view.tools_of(role_id)),
+        essential_tools=tuple(_essential_tools(view, post)),
+        skills=tuple(_skill(view, edge) for edge in view.skills_of(role_id)),
+        credentials=_texts(post, "credentials"),
+        data=_texts(post, "data"),
+        file_scope=_texts(post, "file_scope"),
+        escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
+        pace=v1.Pace(tiers=tuple(_tiers(post))),
+        doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
+        requirements=tuple(settings(post, profile.requirements, "requirements")),
+        standing_orders=_texts(post, "standing_orders"),
+        does_not_have=_texts(post, "does_not_have"),
+        findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
+        snapshot=view.digest,
+    )
+
+
+def settings(post: RolePost, record: Record, section: str) -> Iterator[v1.Fact]:
+    """Every field of a part of the profile, with its line or the statement that it is the default."""
+    for field in type(record).model_fields:
+        yield _fact(post, field, getattr(record, field), (section, field))
+
+
+def finding_item(found: Diagnostic) -> v1.FindingItem:
+    """A diagnostic as an item of a manifest."""
+    return v1.FindingItem(
+        id=found.code,
+        why=(why_place(found.message, found.place), *(why_place(each.text, each.place) for each in found.related)),
+        name=found.name,
+        severity=found.severity.value,
+        message=found.message,
+        help=found.help,
+        file=found.place.file,
+        line=found.place.line,
+        column=found.place.column,
+    )
+
+
+def _fact(post: RolePost, name: str, value: Any, route: tuple[str, ...]) -> v1.Fact:
+    place = post.place(*route)
+    if post.writes(*route):
+        return v1.Fact(id=name, value=value, why=(why_place(f"{'.'.join(route)} is written", place),))
+    return v1.Fact(id=name, value=value, why=(why_default(f"{'.'.join(route)} is not written", place),))
+
+
+def _identity(post: RolePost) -> Iterator[v1.Fact]:
+    profile = post.profile
+    yield _fact(post, "authority_level", profile.authority_level, ("chain_of_command", "authority_level"))
+    yield _fact(post, "can_delegate", profile.can_delegate, ("chain_of_command", "can_delegate"))
+    for name in _IDENTITY:
+        yield _fact(post, name, getattr(profile, name), (name,))
+
+
+def _department(view: OrgView, post: RolePost) -> v1.Named | None:
+    for edge in view.edges_from(EdgeKind.BELONGS_TO, post.role_id):
+        declared = view.records.organization.departments.get(edge.target)
+        return v1.Named(id=edge.target, name=declared.name if declared else "", why=(why_edge(edge),))
+    return None
+
+
+def _layer(view: OrgView, post: RolePost) -> v1.Item | None:
+    layer = post.profile.layer
+    return None if layer is None else why_item(layer, f"role {post.role_id} is of layer {layer}", post.place("layer"))
+
+
+def _command_why(view: OrgView, edge: Edge) -> tuple[Why, ...]:
+    """The edge that decides, and the profile where it says the same."""
+    why = [why_edge(edge)]
+    post = view.records.posts.get(edge.source)
+    if post and edge.attribute == "hierarchy" and post.profile.chain_of_command.reports_to == edge.target:
+        why.append(why_place(str(edge), post.place("chain_of_command", "reports_to")))
+    return tuple(why)
+
+
+def _member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+    return v1.Member(id=role_id, why=why, **_member_fields(view, role_id))
+
+
+def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+    post = view.records.posts.get(role_id)
+    if post is None:
+        return {"name": role_id, "role_type": None, "authority_level": None, "external": role_id in view.external}
+    profile = post.profile
+    return {"name": profile.name, "role_type": profile.role_type, "authority_level": profile.authority_level}
+
+
+def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
+    for edge in view.edges_from(EdgeKind.SPEAKS_WITH, role_id):
+        yield v1.Peer(
+            id=edge.target, channel=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.target)
+        )
+    for edge in view.edges_to(EdgeKind.SPEAKS_WITH, role_id):
+        yield v1.Peer(
+            id=edge.source, channel=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.source)
+        )
+
+
+def _dispatch_targets(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
+    """Direct subordinates of a role that can delegate, and whom else it may hand work to."""
+    targets: dict[str, list[Why]] = {}
+    if post.profile.can_delegate:
+        for edge in view.subordinates_of(post.role_id):
+            targets.setdefault(edge.source, []).extend(_command_why(view, edge))
+    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id):
+        targets.setdefault(edge.target, []).append(why_edge(edge))
+    return (_member(view, role_id, tuple(why)) for role_id, why in targets.items())
+
+
+def _dispatch_sources(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
+    sources: dict[str, list[Why]] = {}
+    edge = view.command_of(post.role_id)
+    if edge is not None and (superior := view.records.posts.get(edge.target)) and superior.profile.can_delegate:
+        sources.setdefault(edge.target, []).extend(_command_why(view, edge))
+    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, post.role_id):
+        sources.setdefault(edge.source, []).append(why_edge(edge))
+    return (_member(view, role_id, tuple(why)) for role_id, why in sources.items())
+
+
+def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
+    for edge in view.domains_of(role_id):
+        domain = view.records.domains.get(edge.target)
+        yield v1.DomainItem(
+            id=edge.target,
+            description=domain.record.description if domain else "",
+            chosen=decide_dispatch(view, edge.target).role_id == role_id,
+            why=(why_edge(edge),),
+        )
+
+
+def _plan(view: OrgView, role_id: str, edge: Edge) -> v1.PlanItem:
+    declared = view.records.plans.get(edge.target)
+    plan = declared.record if declared else None
+    missing = view.missing_tools(role_id, edge.target)
+    return v1.PlanItem(
+        id=edge.target,
+        name=(plan.name if plan else "") or edge.target,
+        description=plan.description if plan else "",
+        domains=tuple(served.target for served in view.domains_served_by(edge.target)),
+        steps=tuple(step.step if isinstance(step, Step) else step for step in (plan.steps if plan else ())),
+        runnable=plan is not None and not missing,
+        missing_tools=tuple(needed.target for needed in missing),
+        stale_after_turns=plan.stale_after_turns if plan else None,
+        why=(why_edge(edge), *map(why_edge, missing)),
+    )
+
+
+def _tool(view: OrgView, edge: Edge) -> v1.ToolItem:
+    preference, _, level = edge.attribute.partition(":")
+    return _tool_item(view, edge.target, preference, level, "role binding", (why_edge(edge),))
+
+
+def _tool_item(
+    view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: tuple[Why, ...]
+) -> v1.ToolItem:
+    declared = view.records.tools.get(tool_id)
+    tool = declared.record if declared else None
+    actions = tool.required_levels if tool else {}
+    return v1.ToolItem(
+        id=tool_id,
+        name=(tool.name if tool else "") or tool_id,
+        description=tool.description if tool else "",
+        type=tool.type if tool else None,
+        provider=tool.provider if tool else "",
+        side_effects=tool.side_effects if tool else None,
+        level=level,
+        letters=LETTERS[level],
+        preference=preference,
+        actions=dict(actions),
+        allowed_actions=tuple(name for name, needed in actions.items() if _suffices(level, needed)),
+        falls_back_to=tool.falls_back_to if tool else (),
+        names=dict(tool.names) if tool else {},
+        input_schema=tool.input_schema if tool else None,
+        decided_by=decided_by,
+        why=why,
+    )
+
+
+def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
+    return LEVELS.index(level) >= LEVELS.index(needed)
+
+
+def _essential_tools(view: OrgView, post: RolePost) -> Iterator[v1.ToolItem]:
+    """Tools the role always has although its profile does not list them."""
+    listed = {edge.target for edge in view.tools_of(post.role_id)}
+    for tool in view.records.tools.values():
+        if tool.id not in listed and _is_essential(tool.record, post, listed):
+            why = why_place(f"tool {tool.id} is essential", tool.place("essential"))
+            yield _tool_item(view, tool.id, "essential", "full", "essential tool", (why,))
+
+
+def _is_essential(tool: Tool, post: RolePost, listed: Iterable[str]) -> bool:
+    if isinstance(tool.essential, EssentialFor):
+        delegating = tool.essential.delegating and post.profile.can_delegate
+        return delegating or any(other in listed for other in tool.essential.with_tools)
+    return tool.essential
+
+
+def _skill(view: OrgView, edge: Edge) -> v1.SkillItem:
+    declared = view.records.skills.get(edge.target)
+    skill = declared.record if declared else None
+    need, _, step = edge.attribute.partition(":")
+    scale = view.records.proficiency_scale
+    return v1.SkillItem(
+        id=edge.target,
+        name=(skill.name if skill else "") or edge.target,
+        description=skill.description if skill else "",
+        category=skill.category if skill else None,
+        min_proficiency=int(step),
+        proficiency_name=scale[int(step) - 1] if scale else None,
+        optional=need == "optional",
+        why=(why_edge(edge),),
+    )
+
+
+def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
+    return v1.EscalationItem(
+        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.target)
+    )
+
+
+def _tiers(post: RolePost) -> Iterator[v1.TierItem]:
+    for name in _TIERS:
+        tier = getattr(post.profile.pace_plan, name, None)
+        if tier is not None:
+            yield v1.TierItem(
+                id=name,
+                description=tier.description,
+                action=tier.action,
+                trigger=tier.trigger,
+                escalate_to=tier.escalate_to,
+                why=(why_place(f"pace_plan.{name}", post.place("pace_plan", name, key=True)),),
+            )
+
+
+def _texts(post: RolePost, field: str) -> tuple[v1.Item, ...]:
+    """A list of texts as items; a text is its own id."""
+    texts: tuple[str, ...] = getattr(post.profile, field)
+    return tuple(
+        why_item(text, f"{field}[{number}]", post.place(field, number)) for number, text in enumerate(texts)
+    )

@@ -1,0 +1,275 @@
+"""The shape of `crew_manifest` version 1.
+
+Fields are only ever added to it; what later work fills (levels decided by access, agents, reports) has its place
+already and is empty or null until then. Every item of a list has an `id` and `why`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from orgkernel.decisions.reasons import Why
+
+SCHEMA: Literal["orgkernel:crew_manifest"] = "orgkernel:crew_manifest"
+VERSION: Literal["1.0"] = "1.0"
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """Something a role has or is, and the lines that say so."""
+
+    id: str
+    why: tuple[Why, ...]
+
+
+class Named(Item, frozen=True, kw_only=True):
+    """An item with a name for people."""
+
+    name: str
+
+
+class Fact(Item, frozen=True, kw_only=True):
+    """A setting: what holds, declared or by default."""
+
+    value: Any
+
+
+class Member(Named, frozen=True, kw_only=True):
+    """Another role as seen from this one."""
+
+    role_type: str | None
+    """Absent for a superior outside the organisation."""
+    authority_level: int | None
+    external: bool = False
+
+
+class Peer(Member, frozen=True, kw_only=True):
+    """A role this one may speak with beside the chain of command."""
+
+    channel: str
+
+
+class DomainItem(Item, frozen=True, kw_only=True):
+    """A domain the role handles."""
+
+    description: str
+    chosen: bool
+    """Whether dispatch gives this domain's work to the role."""
+
+
+class PlanItem(Named, frozen=True, kw_only=True):
+    """A plan the role follows."""
+
+    description: str
+    domains: tuple[str, ...]
+    steps: tuple[str, ...]
+    runnable: bool
+    """Whether the role is equipped with every tool the plan needs."""
+    missing_tools: tuple[str, ...]
+    stale_after_turns: int | None
+
+
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored grant; none before there is access state."""
+
+    id: str
+    level: str
+    expires_at: str | None
+
+
+class ToolItem(Named, frozen=True, kw_only=True):
+    """A tool the role is equipped with."""
+
+    description: str
+    type: str | None
+    provider: str
+    side_effects: str | None
+    level: str
+    letters: str
+    preference: Literal["primary", "secondary", "stated", "essential"]
+    actions: dict[str, str]
+    """Action to the level it requires."""
+    allowed_actions: tuple[str, ...]
+    """Actions the level suffices for."""
+    falls_back_to: tuple[str, ...]
+    names: dict[str, str]
+    input_schema: dict[str, Any] | None
+    decided_by: str
+    """The layer that decided the level."""
+    capped_by: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    conditional: str | None = None
+    declared: bool = True
+    wired: bool | None = None
+    """Whether the role's runtime has registered it; null when nobody has said."""
+    used: bool | None = None
+    """Whether it has really been called; null when nobody has said."""
+
+
+class SkillItem(Named, frozen=True, kw_only=True):
+    """A skill the role requires."""
+
+    description: str
+    category: str | None
+    min_proficiency: int
+    proficiency_name: str | None
+    optional: bool
+    held_proficiency: int | None = None
+    gap: int | None = None
+
+
+class EscalationItem(Member, frozen=True, kw_only=True):
+    """To whom a PACE tier hands over."""
+
+    tier: str
+
+
+class TierItem(Item, frozen=True, kw_only=True):
+    """A tier of the PACE plan; its id is the tier's name."""
+
+    description: str
+    action: str
+    trigger: str | None
+    escalate_to: str | None
+
+
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
+    """The PACE plan, and the tier a running role is in."""
+
+    tiers: tuple[TierItem, ...]
+    current: str | None = None
+
+
+class FindingItem(Item, frozen=True, kw_only=True):
+    """A finding about the role; its id is the code."""
+
+    name: str
+    severity: str
+    message: str
+    help: str
+    file: str
+    line: int
+    column: int
+
+
+class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The complete profile of a role."""
+
+    schema: Literal["orgkernel:crew_manifest"] = msgspec.field(name="_schema", default=SCHEMA)
+    version: Literal["1.0"] = msgspec.field(name="_version", default=VERSION)
+    manifest_of: Literal["role"] = "role"
+    role_id: str
+    role_name: str
+    role_type: str
+    org_id: str
+    org_name: str
+    description: str
+    why: tuple[Why, ...]
+    identity: tuple[Fact, ...]
+    """Authority, right to delegate, position, tier, clearance and the like."""
+    department: Named | None
+    layer: Item | None
+    chain_of_command: tuple[Member, ...]
+    """Superiors, nearest first."""
+    subordinates: tuple[Member, ...]
+    peers: tuple[Peer, ...]
+    dispatch_targets: tuple[Member, ...]
+    dispatch_sources: tuple[Member, ...]
+    domains: tuple[DomainItem, ...]
+    intents: tuple[Item, ...]
+    plans: tuple[PlanItem, ...]
+    tools: tuple[ToolItem, ...]
+    essential_tools: tuple[ToolItem, ...]
+    requestable_tools: tuple[Item, ...] = ()
+    skills: tuple[SkillItem, ...]
+    cognitive_skills: tuple[Item, ...] = ()
+    qualifications: tuple[Item, ...] = ()
+    credentials: tuple[Item, ...]
+    data: tuple[Item, ...]
+    file_scope: tuple[Item, ...]
+    escalation: tuple[EscalationItem, ...]
+    pace: Pace
+    doctrine: tuple[Fact, ...]
+    requirements: tuple[Fact, ...]
+    standing_orders: tuple[Item, ...]
+    does_not_have: tuple[Item, ...]
+    rank: Item | None = None
+    agents: tuple[Item, ...] = ()
+    latest_report: dict[str, Any] | None = None
+    file_claims: tuple[Item, ...] = ()
+    open_blockers: tuple[Item, ...] = ()
+    recent_activity: tuple[Item, ...] = ()
+    findings: tuple[FindingItem, ...]
+    snapshot: str
+
+
+class Coverage(Item, frozen=True, kw_only=True):
+    """A domain the organisation answers for or a role of it handles, and the role dispatch gives it to."""
+
+    role_id: str | None
+    answers_for: bool
+    routing: tuple[str, ...]
+
+
+class ChannelItem(Item, frozen=True, kw_only=True):
+    """A communication channel."""
+
+    description: str
+    direction: str
+    protocol: str
+    allowed_pairs: tuple[tuple[str, str], ...]
+
+
+class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole crew, or the part of it that was asked for."""
+
+    schema: Literal["orgkernel:crew_manifest"] = msgspec.field(name="_schema", default=SCHEMA)
+    version: Literal["1.0"] = msgspec.field(name="_version", default=VERSION)
+    manifest_of: Literal["organization"] = "organization"
+    org_id: str
+    org_name: str
+    description: str
+    why: tuple[Why, ...]
+    mission: tuple[Fact, ...]
+    mode: Fact
+    execution: tuple[Fact, ...]
+    """The configuration of the mode in force."""
+    channels: tuple[ChannelItem, ...]
+    departments: tuple[Named, ...]
+    layers: tuple[Item, ...]
+    dispatch_edges: tuple[Item, ...]
+    """Ids read `FROM>TO`."""
+    limits: tuple[Fact, ...]
+    external: tuple[Item, ...]
+    domains: tuple[Coverage, ...]
+    roots: tuple[str, ...]
+    roles: tuple[RoleManifest, ...]
+    count: int
+    """Roles that fit the filter, on all pages."""
+    next: str | None = None
+    """Cursor of the next page; null on the last."""
+    agents: tuple[Item, ...] = ()
+    findings: tuple[FindingItem, ...]
+    snapshot: str
+
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def encode(value: Any) -> bytes:
+    """The bytes of an answer: for one snapshot always the same."""
+    return _ENCODER.encode(value)
+
+
+def build_manifest_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of `crew_manifest`: a role's or an organisation's."""
+    references, definitions = msgspec.json.schema_components(
+        [RoleManifest, OrganizationManifest], ref_template="#/$defs/{name}"
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "orgkernel crew_manifest",
+        "oneOf": list(references),
+        "$defs": dict(sorted(definitions.items())),
+    }

@@ -1,0 +1,192 @@
+"""The kernel: one registry that holds the last good version of every organisation and answers from it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from orgkernel.crew.filters import RoleFilter, select_roles
+from orgkernel.crew.organization import build_organization_manifest
+from orgkernel.crew.role import build_role_manifest
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
+from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
+from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot
+
+ACTIVE = "active"
+
+
+@dataclass(frozen=True)
+class ServedOrganization:
+    """The version of an organisation that answers."""
+
+    snapshot: OrgSnapshot
+    stale: bool = False
+    """Whether a later version was read and has errors."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the kernel holds at one moment; replaced whole, never changed."""
+
+    latest: Snapshot
+    served: Mapping[str, ServedOrganization]
+    refused: Mapping[str, tuple[Diagnostic, ...]]
+    """Organisations whose latest version has errors, with what was found about them, the stale ones included."""
+
+
+@dataclass(frozen=True)
+class Reload:
+    """What a reload changed."""
+
+    updated: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Organisations whose new version has errors, so that the last good one keeps answering."""
+    refused: tuple[str, ...] = ()
+    """Organisations that have errors and never had a good version."""
+    removed: tuple[str, ...] = ()
+    changed: bool = field(default=False)
+    """Whether anything differs from before, findings included."""
+
+
+class Kernel:
+    """Answers for all organisations below some paths. Safe to use from several threads."""
+
+    def __init__(
+        self, request: Request, *, active: str | None = None, severities: Mapping[str, Severity | None] | None = None
+    ) -> None:
+        self._request = request
+        self._active = active
+        self._severities = dict(severities or {})
+        self._reloading = threading.Lock()
+        latest = self._load()
+        self._state = _next_state(latest, {})[0]
+
+    @classmethod
+    def open(cls, *paths: str | os.PathLike[str], active: str | None = None) -> Kernel:
+        """Read and check everything at the paths; without a path, the organisations that come with the package.
+
+        Errors in documents do not raise: ask `check`. Raises `NothingToRead` for a path that does not exist.
+        """
+        named = [os.fspath(path) for path in paths]
+        return cls(resolve_paths(named, os.getcwd()) if named else shipped_request(), active=active)
+
+    @property
+    def state(self) -> State:
+        """What is held now; keep it to answer several questions from one version."""
+        return self._state
+
+    def check(self) -> tuple[Diagnostic, ...]:
+        """Everything found in the documents, in the order a reader goes through the files."""
+        return self._state.latest.diagnostics
+
+    def dispatch(
+        self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
+    ) -> DispatchDecision:
+        """Who takes a task of this domain, and why. Raises `UnknownOrganization` or `NotServed`."""
+        index = self.organization(org).snapshot.index
+        return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+
+    def manifest(self, org: str, role: str) -> RoleManifest:
+        """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises."""
+        snapshot = self.organization(org).snapshot
+        if not snapshot.index.is_role(role):
+            help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
+            raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
+        return build_role_manifest(snapshot.index, role, snapshot.diagnostics)
+
+    def crew(
+        self, org: str, wanted: RoleFilter | None = None, *, after: str | None = None, limit: int | None = None
+    ) -> OrganizationManifest:
+        """An organisation and those of its roles that fit, at most `limit` of them after the role `after`.
+
+        Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
+        """
+        snapshot = self.organization(org).snapshot
+        fitting = select_roles(snapshot.index, wanted or RoleFilter())
+        start = 0
+        if after is not None:
+            order = {role_id: number for number, role_id in enumerate(snapshot.index.roles)}
+            if after not in order:
+                raise UnknownRole(f"the cursor names no role of organization {quote(snapshot.org_id)}")
+            start = sum(order[role_id] <= order[after] for role_id in fitting)
+        end = len(fitting) if limit is None else start + limit
+        page = fitting[start:end]
+        return build_organization_manifest(
+            snapshot.index, page, snapshot.diagnostics, count=len(fitting), cursor=page[-1] if end < len(fitting) else None
+        )  # fmt: skip
+
+    def organization(self, org: str) -> ServedOrganization:
+        """The version of an organisation that answers; `active` is the only one served, or the one opened as active."""
+        state = self._state
+        org_id = self._resolve(org, state)
+        if org_id in state.served:
+            return state.served[org_id]
+        if org_id in state.refused:
+            errors = sum(found.severity is Severity.ERROR for found in state.refused[org_id])
+            raise NotServed(f"organization {quote(org_id)} has {errors} errors", "run `orgkernel check` to see them")
+        help = did_you_mean(org_id, state.served) or f"organizations are {listing(state.served)}"
+        raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
+
+    def reload(self) -> Reload:
+        """Read everything again. An organisation that now has errors keeps its last good version."""
+        with self._reloading:
+            latest = self._load()
+            self._state, report = _next_state(latest, self._state.served, self._state.latest)
+            return report
+
+    def _load(self) -> Snapshot:
+        return build_snapshot(self._request.roots, self._severities, self._request.asked)
+
+    def _resolve(self, org: str, state: State) -> str:
+        if org != ACTIVE or ACTIVE in state.served:
+            return org
+        if self._active is not None:
+            return self._active
+        if len(state.served) == 1:
+            return next(iter(state.served))
+        raise AmbiguousActive(
+            f"there are {len(state.served)} organizations and none of them is the active one",
+            f"name one of {listing(state.served)}, or start with `--active ORG`",
+        )
+
+
+def _next_state(
+    latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
+) -> tuple[State, Reload]:
+    """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
+    now: dict[str, ServedOrganization] = {}
+    refused: dict[str, tuple[Diagnostic, ...]] = {}
+    for org_id, organization in latest.organizations.items():
+        if not organization.has_errors:
+            now[org_id] = ServedOrganization(organization)
+            continue
+        refused[org_id] = organization.diagnostics
+        if org_id in served:
+            now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
+    for org_id, answering in served.items():
+        if org_id in now:
+            continue
+        file = answering.snapshot.records.document.name
+        broken = [each for each in latest.tree.broken if org_id in each.claims or each.name == file]
+        if broken:
+            now[org_id] = ServedOrganization(answering.snapshot, stale=True)
+            names = {each.name for each in broken}
+            refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
+    report = Reload(
+        tuple(
+            org_id
+            for org_id, each in now.items()
+            if not each.stale and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
+        ),
+        tuple(org_id for org_id, each in now.items() if each.stale),
+        tuple(org_id for org_id in refused if org_id not in now),
+        tuple(org_id for org_id in served if org_id not in now),
+        before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
+    )
+    return State(latest, now, refused), report

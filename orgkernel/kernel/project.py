@@ -1,0 +1,89 @@
+"""A project's settings: the nearest `orgkernel.toml`, or `[tool.orgkernel]` of a `pyproject.toml` (design §3)."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import BadProject
+
+FILE = "orgkernel.toml"
+_SETTINGS = ("paths", "active", "severities", "fail_on")
+_LEVELS = {severity.value: severity for severity in Severity}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Settings, and the folder their paths start at."""
+
+    folder: str
+    paths: tuple[str, ...] = (".",)
+    active: str | None = None
+    """The organisation that answers where none is named."""
+    severities: dict[str, Severity | None] = field(default_factory=dict)
+    """Rule code to its severity here; None switches the rule off."""
+    fail_on: Severity = Severity.ERROR
+
+
+def find_project(folder: str) -> Project:
+    """The project a folder lies in; default settings where there is none. Raises `BadProject`."""
+    here = folder
+    while True:
+        for name, section in ((FILE, ()), ("pyproject.toml", ("tool", "orgkernel"))):
+            settings = _read(os.path.join(here, name), section)
+            if settings is not None:
+                return _project(here, name, settings)
+        parent = os.path.dirname(here)
+        if parent == here:
+            return Project(folder)
+        here = parent
+
+
+def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
+    try:
+        with open(path, "rb") as file:
+            settings: Any = tomllib.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if section:
+            return None  # not our file: its own tools will say what is wrong with it
+        raise BadProject(f"`{path}` cannot be read: {error}") from None
+    for step in section:
+        settings = settings.get(step) if isinstance(settings, dict) else None
+    return settings if isinstance(settings, dict) else None
+
+
+def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
+    where = os.path.join(folder, name)
+    for key in settings:
+        if key not in _SETTINGS:
+            hint = did_you_mean(key, _SETTINGS) or f"settings are {listing(_SETTINGS)}"
+            raise BadProject(f"`{where}`: the setting {quote(key)} is not known", hint)
+    paths = settings.get("paths", ["."])
+    if not (isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths)):
+        raise BadProject(f"`{where}`: `paths` is not a list of texts", 'write `paths = ["organizations"]`')
+    active = settings.get("active")
+    if active is not None and not isinstance(active, str):
+        raise BadProject(f"`{where}`: `active` is not a text")
+    severities = settings.get("severities", {})
+    if not isinstance(severities, dict):
+        raise BadProject(f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`')
+    return Project(
+        folder,
+        tuple(paths),
+        active,
+        {code: None if level == "off" else _severity(where, code, level) for code, level in severities.items()},
+        _severity(where, "fail_on", settings.get("fail_on", "error")),
+    )
+
+
+def _severity(where: str, name: str, level: Any) -> Severity:
+    if level in _LEVELS:
+        return _LEVELS[level]
+    allowed = listing([*_LEVELS, *([] if name == "fail_on" else ["off"])])
+    raise BadProject(f"`{where}`: {quote(name)} is {quote(level)}", f"it may be {allowed}")

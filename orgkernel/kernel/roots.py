@@ -1,0 +1,97 @@
+"""Paths a user names to what is read: with the folder an organisation lies in, and the shared ontology."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orgkernel.errors import NothingToRead
+from orgkernel.kernel.shipped import shipped_folder
+from orgkernel.loading.files import Root, documents_in, mentions
+from orgkernel.model.record import ORGANIZATION, PREFIX
+
+_LEVELS_UP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to read, and what of it is asked about."""
+
+    roots: tuple[Root, ...]
+    asked: frozenset[str]
+    """Files and folders, by their shown names, whose findings are reported."""
+
+
+def resolve_paths(paths: Sequence[str], folder: str) -> Request:
+    """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
+
+    A folder is read whole. An organisation's folder also sees the `roles/` and the catalogues beside it, and a file
+    sees the organisation it lies in; what is read only for that reason is not reported on.
+    """
+    roots: list[Root] = []
+    context: list[Root] = []
+    asked: set[str] = set()
+    for path in paths:
+        full = os.path.normpath(os.path.join(folder, path))
+        if not os.path.lexists(full):
+            raise NothingToRead(f"`{path}` does not exist", "name a file or a folder of documents")
+        name = _shown(full, folder)
+        asked.add(name)
+        home = full if os.path.isdir(full) else _organization_above(os.path.dirname(full))
+        if home is None or home == full or mentions(full, ORGANIZATION):
+            # An organisation named by its file is read alone: its neighbours in a flat folder are not asked about.
+            roots.append(Root(full, name))
+        if home is not None and home != full:
+            alone = mentions(full, ORGANIZATION)
+            (context if alone else roots).append(Root(home, _shown(home, folder), context=alone))
+        if home is not None and holds_organization(home):
+            context += _beside(home, _shown(home, folder))
+    return Request((*roots, *context, shared_ontology()), frozenset(asked))
+
+
+def shipped_request() -> Request:
+    """What comes with the package."""
+    return Request(
+        (Root(shipped_folder("ontology"), "ontology", shared=True), Root(shipped_folder("templates"), "templates")),
+        frozenset({"ontology", "templates"}),
+    )
+
+
+def shared_ontology() -> Root:
+    """The catalogues every organisation falls back to."""
+    return Root(shipped_folder("ontology"), "ontology", shared=True, context=True)
+
+
+def _shown(full: str, folder: str) -> str:
+    """The path as a reader standing in `folder` would write it."""
+    inside = os.path.relpath(full, folder)
+    return full if inside.startswith("..") else inside
+
+
+def holds_organization(folder: str) -> bool:
+    """Whether an organisation lies directly in a folder."""
+    return any(mentions(path, ORGANIZATION) for path in documents_in(folder))
+
+
+def _organization_above(folder: str) -> str | None:
+    for _ in range(_LEVELS_UP):
+        if holds_organization(folder):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return None
+
+
+def _beside(folder: str, name: str) -> list[Root]:
+    """The `roles/` and the catalogues of the folder an organisation lies in."""
+    parent, above = os.path.dirname(folder), os.path.dirname(name)
+    found = []
+    if os.path.isdir(os.path.join(parent, "roles")):
+        found.append(Root(os.path.join(parent, "roles"), os.path.join(above, "roles"), context=True))
+    for entry in documents_in(parent):
+        if not mentions(entry, ORGANIZATION) and mentions(entry, PREFIX):
+            found.append(Root(entry, os.path.join(above, os.path.basename(entry)), context=True))
+    return found

@@ -1,0 +1,23 @@
+"""Where the documents that come with the package lie: in the wheel, or beside the sources."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@cache
+def shipped_folder(name: str) -> str:
+    """Path of `ontology`, `templates` or `rules` (the pages of the rules)."""
+    packed = os.path.join(_PACKAGE, "_data", name)
+    if os.path.isdir(packed):
+        return packed
+    return os.path.join(os.path.dirname(_PACKAGE), "docs/rules" if name == "rules" else name)
+
+
+def template_names() -> tuple[str, ...]:
+    """The templates `orgkernel new` can copy."""
+    with os.scandir(shipped_folder("templates")) as found:
+        return tuple(sorted(entry.name for entry in found if entry.is_dir()))
