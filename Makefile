@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Set everything up, check the shipped organisations, serve them on loopback.
 run: $(VENV)/run.stamp
 	$(BIN)/orgkernel check --shipped
-	$(BIN)/orgkernel serve --path templates --try
+	$(BIN)/orgkernel serve --path templates
 
 # Set everything up and run every check there is.
 test: check unit

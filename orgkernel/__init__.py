@@ -1,0 +1,65 @@
+"""orgkernel: an organisation of AI agents, declared as code.
+
+The public names, each imported when it is first used:
+
+>>> import orgkernel
+>>> kernel = orgkernel.Kernel.open()  # without a path: the organisations that come with the package
+>>> kernel.check()
+()
+>>> kernel.dispatch("software_dev", "bugfix").role_id
+'bugfix_specialist'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orgkernel.crew.filters import RoleFilter
+    from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
+    from orgkernel.decisions.dispatch import DispatchDecision
+    from orgkernel.diagnostics import Diagnostic, Place, Severity
+    from orgkernel.errors import OrgkernelError
+    from orgkernel.kernel.kernel import Kernel, Reload
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Diagnostic": "orgkernel.diagnostics",
+    "DispatchDecision": "orgkernel.decisions.dispatch",
+    "Kernel": "orgkernel.kernel.kernel",
+    "OrganizationManifest": "orgkernel.crew.v1",
+    "OrgkernelError": "orgkernel.errors",
+    "Place": "orgkernel.diagnostics",
+    "Reload": "orgkernel.kernel.kernel",
+    "RoleFilter": "orgkernel.crew.filters",
+    "RoleManifest": "orgkernel.crew.v1",
+    "Severity": "orgkernel.diagnostics",
+    "encode": "orgkernel.crew.v1",
+}
+
+__all__ = [
+    "Diagnostic",
+    "DispatchDecision",
+    "Kernel",
+    "OrganizationManifest",
+    "OrgkernelError",
+    "Place",
+    "Reload",
+    "RoleFilter",
+    "RoleManifest",
+    "Severity",
+    "__version__",
+    "encode",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,13 +1,13 @@
 """Exceptions: the tool cannot do what it was asked. Bad documents never raise; they yield diagnostics.
 
-    OrgkernelError
-    ├── UsageError             what was asked for does not exist or does not fit
-    │   ├── NothingToRead      no document at the paths
-    │   ├── UnknownOrganization
-    │   ├── UnknownRole
-    │   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
-    │   └── BadProject         orgkernel.toml cannot be used
-    └── NotServed              the organisation exists and has errors, so it is not answered for
+OrgkernelError
+├── UsageError             what was asked for does not exist or does not fit
+│   ├── NothingToRead      no document at the paths
+│   ├── UnknownOrganization
+│   ├── UnknownRole
+│   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
+│   └── BadProject         orgkernel.toml cannot be used
+└── NotServed              the organisation exists and has errors, so it is not answered for
 """
 
 from __future__ import annotations

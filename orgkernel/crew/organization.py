@@ -42,7 +42,9 @@ def build_organization_manifest(
         departments=tuple(_departments(view)),
         layers=_items(view, "layers", organization.layers),
         dispatch_edges=_items(
-            view, "dispatch_edges", tuple(f"{edge.source}>{edge.target}" for edge in organization.dispatch_edges)
+            view,
+            "dispatch_edges",
+            tuple(f"{edge.source}>{edge.target}" for edge in organization.dispatch_edges),
         ),
         limits=tuple(_settings(view, organization.limits, "limits")),
         external=_items(view, "external", organization.external),
@@ -69,13 +71,17 @@ def _fact(view: OrgView, name: str, value: Any, route: tuple[str, ...]) -> v1.Fa
     place = document.place(*route)
     why = why_place(f"{text} is written", place)
     return v1.Fact(
-        id=name, value=value, why=(why if document.has(*route) else why_default(f"{text} is not written", place),)
+        id=name,
+        value=value,
+        why=(why if document.has(*route) else why_default(f"{text} is not written", place),),
     )
 
 
 def _items(view: OrgView, field: str, ids: Sequence[str]) -> tuple[v1.Item, ...]:
     document = view.records.document
-    return tuple(why_item(each, f"{field}[{number}]", document.place(field, number)) for number, each in enumerate(ids))
+    return tuple(
+        why_item(each, f"{field}[{number}]", document.place(field, number)) for number, each in enumerate(ids)
+    )
 
 
 def _channels(view: OrgView) -> Iterator[v1.ChannelItem]:
@@ -103,7 +109,9 @@ def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
     document, organization = view.records.document, view.records.organization
     said: dict[str, list[Why]] = {}
     for number, domain in enumerate(organization.domains):
-        why = why_place(f"organization {view.org_id} answers for domain {domain}", document.place("domains", number))
+        why = why_place(
+            f"organization {view.org_id} answers for domain {domain}", document.place("domains", number)
+        )
         said.setdefault(domain, []).append(why)
     for role_id in view.roles:
         for edge in view.domains_of(role_id):

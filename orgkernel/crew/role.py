@@ -50,7 +50,8 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
         dispatch_sources=tuple(_dispatch_sources(view, post)),
         domains=tuple(_domains(view, role_id)),
         intents=tuple(
-            v1.Item(id=edge.target, why=(why_edge(edge),)) for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+            v1.Item(id=edge.target, why=(why_edge(edge),))
+            for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
         ),
         plans=tuple(_plan(view, role_id, edge) for edge in view.plans_of(role_id)),
         tools=tuple(_tool(view, edge) for edge in view.tools_of(role_id)),
@@ -80,7 +81,10 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
     """A diagnostic as an item of a manifest."""
     return v1.FindingItem(
         id=found.code,
-        why=(why_place(found.message, found.place), *(why_place(each.text, each.place) for each in found.related)),
+        why=(
+            why_place(found.message, found.place),
+            *(why_place(each.text, each.place) for each in found.related),
+        ),
         name=found.name,
         severity=found.severity.value,
         message=found.message,
@@ -115,7 +119,11 @@ def _department(view: OrgView, post: RolePost) -> v1.Named | None:
 
 def _layer(view: OrgView, post: RolePost) -> v1.Item | None:
     layer = post.profile.layer
-    return None if layer is None else why_item(layer, f"role {post.role_id} is of layer {layer}", post.place("layer"))
+    return (
+        None
+        if layer is None
+        else why_item(layer, f"role {post.role_id} is of layer {layer}", post.place("layer"))
+    )
 
 
 def _command_why(view: OrgView, edge: Edge) -> tuple[Why, ...]:
@@ -134,7 +142,12 @@ def _member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
 def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
     post = view.records.posts.get(role_id)
     if post is None:
-        return {"name": role_id, "role_type": None, "authority_level": None, "external": role_id in view.external}
+        return {
+            "name": role_id,
+            "role_type": None,
+            "authority_level": None,
+            "external": role_id in view.external,
+        }
     profile = post.profile
     return {"name": profile.name, "role_type": profile.role_type, "authority_level": profile.authority_level}
 
@@ -164,7 +177,11 @@ def _dispatch_targets(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
 def _dispatch_sources(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
     sources: dict[str, list[Why]] = {}
     edge = view.command_of(post.role_id)
-    if edge is not None and (superior := view.records.posts.get(edge.target)) and superior.profile.can_delegate:
+    if (
+        edge is not None
+        and (superior := view.records.posts.get(edge.target))
+        and superior.profile.can_delegate
+    ):
         sources.setdefault(edge.target, []).extend(_command_why(view, edge))
     for edge in view.edges_to(EdgeKind.MAY_DISPATCH, post.role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))

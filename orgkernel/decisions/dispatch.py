@@ -169,7 +169,9 @@ def _choice(
     rivals = [other for other in others if not other.rank.lacking]
     if rivals:
         code, text = _difference(view, chosen, rivals[0])
-        reasons.append(Reason(code, f"{role} is preferred to {quote(rivals[0].edge.source)}: {text}", (why_edge(edge),)))
+        reasons.append(
+            Reason(code, f"{role} is preferred to {quote(rivals[0].edge.source)}: {text}", (why_edge(edge),))
+        )
     else:
         reasons.append(Reason("ONLY_CANDIDATE", f"no other role can take it as well as {role}"))
     return tuple(reasons)
@@ -215,10 +217,16 @@ def _not_applicable(
     records = view.records
     if candidates:
         lacking = listing(dict.fromkeys(tool for candidate in candidates for tool in candidate.lacks))
-        reason = Reason("NO_ROLE_EQUIPPED", f"no role that handles {quote(domain)} is equipped with all of {lacking}")
+        reason = Reason(
+            "NO_ROLE_EQUIPPED", f"no role that handles {quote(domain)} is equipped with all of {lacking}"
+        )
     elif domain is not None and domain in records.domains:
         text = f"no role handles domain {quote(domain)}"
-        reason = Reason("NO_ROLE_HANDLES", text, (why_place(f"domain {domain} is declared", records.domains[domain].place()),))
+        reason = Reason(
+            "NO_ROLE_HANDLES",
+            text,
+            (why_place(f"domain {domain} is declared", records.domains[domain].place()),),
+        )
     elif word in records.aliases:
         alias = records.aliases[word]
         text = f"{quote(word)} is listed as meaning no domain here"

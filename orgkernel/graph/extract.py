@@ -65,7 +65,7 @@ def _capabilities(post: RolePost) -> Iterator[Edge]:
     for number, entry in enumerate(able.skills):
         skill = entry if isinstance(entry, SkillUse) else SkillUse(skill=entry)
         need = "optional" if skill.optional else "required"
-        place = post.place("capabilities", "skills", number)
+        place = post.place("capabilities", "skills", number, "skill")
         yield Edge(EdgeKind.REQUIRES, role, skill.skill, f"{need}:{skill.min_proficiency}", place)
     for number, intent in enumerate(able.intents):
         yield Edge(EdgeKind.SERVES_INTENT, role, intent, "", post.place("capabilities", "intents", number))

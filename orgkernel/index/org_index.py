@@ -63,10 +63,10 @@ def _circles(targets: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]
     open_nodes: list[str] = []
     is_open: set[str] = set()
     circles = []
-    for start in targets:
+    for start, first in targets.items():
         if start in reached:
             continue
-        work = [(start, iter(targets[start]))]
+        work = [(start, iter(first))]
         reached[start] = lowest[start] = len(reached)
         open_nodes.append(start)
         is_open.add(start)

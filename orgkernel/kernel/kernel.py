@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orgkernel.crew.filters import RoleFilter, select_roles
@@ -58,7 +58,11 @@ class Kernel:
     """Answers for all organisations below some paths. Safe to use from several threads."""
 
     def __init__(
-        self, request: Request, *, active: str | None = None, severities: Mapping[str, Severity | None] | None = None
+        self,
+        request: Request,
+        *,
+        active: str | None = None,
+        severities: Mapping[str, Severity | None] | None = None,
     ) -> None:
         self._request = request
         self._active = active
@@ -81,6 +85,11 @@ class Kernel:
         """What is held now; keep it to answer several questions from one version."""
         return self._state
 
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Files and folders whose change can change an answer."""
+        return tuple(root.path for root in self._request.roots)
+
     def check(self) -> tuple[Diagnostic, ...]:
         """Everything found in the documents, in the order a reader goes through the files."""
         return self._state.latest.diagnostics
@@ -101,7 +110,12 @@ class Kernel:
         return build_role_manifest(snapshot.index, role, snapshot.diagnostics)
 
     def crew(
-        self, org: str, wanted: RoleFilter | None = None, *, after: str | None = None, limit: int | None = None
+        self,
+        org: str,
+        wanted: RoleFilter | None = None,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> OrganizationManifest:
         """An organisation and those of its roles that fit, at most `limit` of them after the role `after`.
 
@@ -118,7 +132,7 @@ class Kernel:
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, count=len(fitting), cursor=page[-1] if end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
 
     def organization(self, org: str) -> ServedOrganization:
@@ -129,9 +143,17 @@ class Kernel:
             return state.served[org_id]
         if org_id in state.refused:
             errors = sum(found.severity is Severity.ERROR for found in state.refused[org_id])
-            raise NotServed(f"organization {quote(org_id)} has {errors} errors", "run `orgkernel check` to see them")
-        help = did_you_mean(org_id, state.served) or f"organizations are {listing(state.served)}"
+            raise NotServed(
+                f"organization {quote(org_id)} has {errors} errors", "run `orgkernel check` to see them"
+            )
+        known = {**state.served, **state.refused}
+        help = did_you_mean(org_id, known) or (f"organizations are {listing(known)}" if known else "")
         raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
+
+    def refusal(self, org: str) -> tuple[Diagnostic, ...]:
+        """What keeps the latest version of an organisation from answering; nothing where it answers."""
+        state = self._state
+        return state.refused.get(self._resolve(org, state), ())
 
     def reload(self) -> Reload:
         """Read everything again. An organisation that now has errors keeps its last good version."""
@@ -148,11 +170,14 @@ class Kernel:
             return org
         if self._active is not None:
             return self._active
-        if len(state.served) == 1:
-            return next(iter(state.served))
+        known = list(state.served or state.refused)
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise UnknownOrganization("there is no organization", "start one with `orgkernel new DIR`")
         raise AmbiguousActive(
-            f"there are {len(state.served)} organizations and none of them is the active one",
-            f"name one of {listing(state.served)}, or start with `--active ORG`",
+            f"there are {len(known)} organizations and none of them is the active one",
+            f"name one of {listing(known)}, or start with `--active ORG`",
         )
 
 
@@ -178,11 +203,16 @@ def _next_state(
             now[org_id] = ServedOrganization(answering.snapshot, stale=True)
             names = {each.name for each in broken}
             refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
+    for org_id, name in _unreadable_organizations(latest):
+        if org_id not in now:
+            found_there = tuple(found for found in latest.diagnostics if found.place.file == name)
+            refused.setdefault(org_id, found_there)
     report = Reload(
         tuple(
             org_id
             for org_id, each in now.items()
-            if not each.stale and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
+            if not each.stale
+            and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
         ),
         tuple(org_id for org_id, each in now.items() if each.stale),
         tuple(org_id for org_id in refused if org_id not in now),
@@ -190,3 +220,12 @@ def _next_state(
         before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
     )
     return State(latest, now, refused), report
+
+
+def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
+    """Ids that files of organisations seem to declare although they could not be read, and the files' names."""
+    for each in latest.tree.broken:
+        if each.kind == "organization":
+            stem = os.path.splitext(os.path.basename(each.path))[0]
+            for org_id in sorted(each.claims - {stem} or each.claims):
+                yield org_id, each.name

@@ -72,12 +72,17 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         raise BadProject(f"`{where}`: `active` is not a text")
     severities = settings.get("severities", {})
     if not isinstance(severities, dict):
-        raise BadProject(f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`')
+        raise BadProject(
+            f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
+        )
     return Project(
         folder,
         tuple(paths),
         active,
-        {code: None if level == "off" else _severity(where, code, level) for code, level in severities.items()},
+        {
+            code: None if level == "off" else _severity(where, code, level)
+            for code, level in severities.items()
+        },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
     )
 

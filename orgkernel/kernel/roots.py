@@ -23,12 +23,15 @@ class Request:
     """Files and folders, by their shown names, whose findings are reported."""
 
 
-def resolve_paths(paths: Sequence[str], folder: str) -> Request:
+def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None = None) -> Request:
     """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
+
+    Files below `shown_from`, by default `folder`, are named relative to it, others in full.
 
     A folder is read whole. An organisation's folder also sees the `roles/` and the catalogues beside it, and a file
     sees the organisation it lies in; what is read only for that reason is not reported on.
     """
+    reader = shown_from or folder
     roots: list[Root] = []
     context: list[Root] = []
     asked: set[str] = set()
@@ -36,7 +39,7 @@ def resolve_paths(paths: Sequence[str], folder: str) -> Request:
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
             raise NothingToRead(f"`{path}` does not exist", "name a file or a folder of documents")
-        name = _shown(full, folder)
+        name = _shown(full, reader)
         asked.add(name)
         home = full if os.path.isdir(full) else _organization_above(os.path.dirname(full))
         if home is None or home == full or mentions(full, ORGANIZATION):
@@ -44,16 +47,19 @@ def resolve_paths(paths: Sequence[str], folder: str) -> Request:
             roots.append(Root(full, name))
         if home is not None and home != full:
             alone = mentions(full, ORGANIZATION)
-            (context if alone else roots).append(Root(home, _shown(home, folder), context=alone))
+            (context if alone else roots).append(Root(home, _shown(home, reader), context=alone))
         if home is not None and holds_organization(home):
-            context += _beside(home, _shown(home, folder))
+            context += _beside(home, _shown(home, reader))
     return Request((*roots, *context, shared_ontology()), frozenset(asked))
 
 
 def shipped_request() -> Request:
     """What comes with the package."""
     return Request(
-        (Root(shipped_folder("ontology"), "ontology", shared=True), Root(shipped_folder("templates"), "templates")),
+        (
+            Root(shipped_folder("ontology"), "ontology", shared=True),
+            Root(shipped_folder("templates"), "templates"),
+        ),
         frozenset({"ontology", "templates"}),
     )
 
@@ -91,7 +97,6 @@ def _beside(folder: str, name: str) -> list[Root]:
     found = []
     if os.path.isdir(os.path.join(parent, "roles")):
         found.append(Root(os.path.join(parent, "roles"), os.path.join(above, "roles"), context=True))
-    for entry in documents_in(parent):
-        if not mentions(entry, ORGANIZATION) and mentions(entry, PREFIX):
-            found.append(Root(entry, os.path.join(above, os.path.basename(entry)), context=True))
+    catalogues = (path for path in documents_in(parent) if mentions(path, PREFIX) and not mentions(path, ORGANIZATION))
+    found += [Root(path, os.path.join(above, os.path.basename(path)), context=True) for path in catalogues]
     return found

@@ -10,11 +10,11 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @cache
 def shipped_folder(name: str) -> str:
-    """Path of `ontology`, `templates` or `rules` (the pages of the rules)."""
+    """Path of `ontology` or `templates`."""
     packed = os.path.join(_PACKAGE, "_data", name)
     if os.path.isdir(packed):
         return packed
-    return os.path.join(os.path.dirname(_PACKAGE), "docs/rules" if name == "rules" else name)
+    return os.path.join(os.path.dirname(_PACKAGE), name)
 
 
 def template_names() -> tuple[str, ...]:

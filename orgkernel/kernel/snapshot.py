@@ -91,7 +91,9 @@ def build_snapshot(
     raised: dict[str, list[Diagnostic]] = {}
     for org_id, organization in built.items():
         small = len(organization.records.posts) <= LARGEST_GRAPH
-        raised[org_id] = check_organization(organization.index, organization.graph if small else organization.index)
+        raised[org_id] = check_organization(
+            organization.index, organization.graph if small else organization.index
+        )
     beside = check_tree(tree, assembly, _loose_view(assembly))
     everything = [*(found for each in raised.values() for found in each), *beside]
     kept = with_severities(suppress(everything, tree.documents), severities or {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.loading.documents import BrokenDocument, ReadFile, SourceDocument, read_documents
@@ -43,13 +43,16 @@ def read_tree(roots: Iterable[Root]) -> Tree:
     """All documents below the roots. A file below two roots is read once, for the first of them."""
     reading = _Reading()
     seen: set[str] = set()
+    roots = tuple(roots)
+    shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
     for root in roots:
         for path, name in find_files(root):
             real = os.path.realpath(path)
             if real in seen:
                 continue
             seen.add(real)
-            _read_one(reading, root, path, name)
+            # The shared catalogues stay shared when a path of the user's covers them.
+            _read_one(reading, replace(root, shared=True) if real.startswith(shared) else root, path, name)
     for root, source in reading.undecided:
         among_ours = _is_among_ours(os.path.dirname(source.path), root.path, reading.folders)
         reading.read[source.name] = read_documents(

@@ -17,8 +17,11 @@ from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, pack_mark, unpa
 from orgkernel.loading.parsed import MAX_ALIASED_VALUES, MAX_DEPTH, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
-_Parser: Any = getattr(yaml, "CParser", None)
-if _Parser is None:  # PyYAML without libyaml: slower, same events
+_Parser: Any
+try:
+    # `yaml` itself exports the loaders made of it and not the parser.
+    from yaml.cyaml import CParser as _Parser
+except ImportError:  # PyYAML without libyaml: twenty times slower, same events
     _Parser = yaml.SafeLoader
 
 _PLAIN = (None, "")
@@ -31,9 +34,10 @@ class _Stop(Exception):
 
 def parse_yaml(text: str) -> ParsedText:
     """All documents of a YAML text. Never raises for bad text; everything refused is listed with its mark."""
-    reader = _Reader(text)
+    reader = _Reader()
     documents: list[Parsed] = []
     try:
+        reader.open(text)
         while reader.next_document():
             value, marks, _ = reader.read_value(reader.next_event(), 0)
             documents.append(Parsed(value, marks))
@@ -42,6 +46,10 @@ def parse_yaml(text: str) -> ParsedText:
         pass
     except yaml.MarkedYAMLError as error:
         reader.refuse_syntax(error)
+    except yaml.reader.ReaderError as error:
+        reader.refuse_character(text, error)
+    except (UnicodeError, ValueError, OverflowError):  # the parser in Python, on an escape that is no character
+        reader.refuse(row.BAD_YAML, reader.last_mark, "not valid YAML: an escape after this place is no character")
     return ParsedText(tuple(documents), tuple(reader.refusals))
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from orgkernel.model.record import DomainId, Document, Id, Record
+from orgkernel.model.record import Document, DomainId, Id, Record
 
 
 class Domain(Record):

@@ -8,7 +8,7 @@ from orgkernel.model.decision_cases import DecisionCases
 from orgkernel.model.domain_catalog import DomainCatalog
 from orgkernel.model.organization import Organization
 from orgkernel.model.plan_catalog import PlanCatalog
-from orgkernel.model.record import PREFIX, Document
+from orgkernel.model.record import Document
 from orgkernel.model.role_profile import RoleProfile
 from orgkernel.model.salute_report import SaluteReport
 from orgkernel.model.skill_catalog import SkillCatalog

@@ -12,7 +12,13 @@ Proficiency = Annotated[int, Field(ge=1, le=7)]
 
 # Each level includes the lower ones (design §2).
 LEVELS: tuple[ToolLevel, ...] = ("none", "observe", "read", "write", "full")
-LETTERS: dict[ToolLevel, str] = {"none": "---", "observe": "O--", "read": "OR-", "write": "ORW", "full": "ORWD"}
+LETTERS: dict[ToolLevel, str] = {
+    "none": "---",
+    "observe": "O--",
+    "read": "OR-",
+    "write": "ORW",
+    "full": "ORWD",
+}
 
 # A tool that declares no action has one, `use`, whose level follows from its side effects (design §3).
 LEVEL_OF_SIDE_EFFECTS: dict[SideEffects, ToolLevel] = {

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from orgkernel.model.record import DomainId, Document, Id, OrgId, Record, RoleId
+from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId
 from orgkernel.model.role_profile import Doctrine, PaceTier, Requirements
 
 # A superior that is the person in front of the crew (design §3).

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from orgkernel.model.record import DomainId, Document, PlanId, Record, ToolId
+from orgkernel.model.record import Document, DomainId, PlanId, Record, ToolId
 
 
 class Step(Record):

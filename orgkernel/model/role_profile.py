@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from orgkernel.model.levels import Proficiency, ToolLevel
-from orgkernel.model.record import DomainId, Document, Id, PlanId, Record, RoleId, SkillId, ToolId
+from orgkernel.model.record import Document, DomainId, Id, PlanId, Record, RoleId, SkillId, ToolId
 
 RoleType = Literal["specialist", "executive", "commander"]
 
@@ -51,7 +51,8 @@ def _skill_form(value: Any) -> str:
 
 # A callable discriminator gives one error per cause; the tags cannot be keys of a user (facts: loading §3).
 SkillEntry = Annotated[
-    Annotated[SkillId, Tag("(skill-id)")] | Annotated[SkillUse, Tag("(skill-use)")], Discriminator(_skill_form)
+    Annotated[SkillId, Tag("(skill-id)")] | Annotated[SkillUse, Tag("(skill-use)")],
+    Discriminator(_skill_form),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from orgkernel.model.record import DomainId, Document, Id, Record, SkillId, ToolId
+from orgkernel.model.record import Document, DomainId, Id, Record, SkillId, ToolId
 
 
 class SkillCategory(Record):

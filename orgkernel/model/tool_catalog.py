@@ -84,7 +84,8 @@ class Tool(Record):
         if not self.actions:
             return {"use": LEVEL_OF_SIDE_EFFECTS[self.side_effects]}
         return {
-            action: entry.level if isinstance(entry, Action) else entry for action, entry in self.actions.items()
+            action: entry.level if isinstance(entry, Action) else entry
+            for action, entry in self.actions.items()
         }
 
 

@@ -15,7 +15,11 @@ _PREFIX = "org"
 @cache
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
-    names = [name for _, name, _ in pkgutil.iter_modules(rules.__path__) if name[:6].removeprefix(_PREFIX).isdigit()]
+    names = [
+        name
+        for _, name, _ in pkgutil.iter_modules(rules.__path__)
+        if name[:6].removeprefix(_PREFIX).isdigit()
+    ]
     modules = [import_module(f"{rules.__name__}.{name}") for name in sorted(names)]
     return tuple(module.RULE for module in modules)
 

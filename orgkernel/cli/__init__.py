@@ -1,0 +1,85 @@
+"""The command line: data on stdout, talk on stderr; every command is imported only when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from orgkernel.errors import OrgkernelError
+
+# Command to module and what `orgkernel --help` says about it.
+_COMMANDS = {
+    "new": "Copy a template to edit, or add a role.",
+    "check": "Check documents and organisations.",
+    "rule": "Explain a rule, or list all.",
+    "schema": "Print the JSON Schema of a kind of document.",
+    "dispatch": "Say which role takes a domain, and why.",
+    "manifest": "Say what a role, or the whole crew, can do, and why.",
+    "graph": "Draw the org chart.",
+    "test": "Run decision cases.",
+    "serve": "Answer over HTTP.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Commands by name; importing one costs only what it needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"orgkernel.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from orgkernel import __version__
+
+        click.echo(f"orgkernel {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Print it."
+)
+def cli() -> None:
+    """An organisation of AI agents, declared as code: who takes this, what can this role do, and why."""
+
+
+def main() -> None:
+    """Entry point; exit codes: 0 fine, 1 findings or failed cases, 2 cannot run."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except OrgkernelError as error:
+        click.echo(f"error: {error.message}", err=True)
+        if error.help:
+            click.echo(f"help: {error.help}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    except Exception as error:
+        # A bug of ours is not a finding: 1 would tell CI that the documents are at fault.
+        if os.environ.get("ORGKERNEL_DEBUG"):
+            raise
+        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("help: this is a bug; set ORGKERNEL_DEBUG=1 to see where it is", err=True)
+        sys.exit(2)

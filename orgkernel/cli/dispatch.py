@@ -1,0 +1,56 @@
+"""`orgkernel dispatch`: who takes this?"""
+
+from __future__ import annotations
+
+import click
+
+from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.crew.v1 import encode
+from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.decisions.reasons import Why
+
+
+@click.command("dispatch")
+@click.argument("domain")
+@org_option
+@path_option
+@click.option(
+    "--needs", multiple=True, metavar="TOOL", help="Tool the taker must be equipped with; repeatable."
+)
+@click.option("--all", "all_considered", is_flag=True, help="List every candidate, not the next five.")
+@format_option("text", "json")
+def command(
+    domain: str, org: str, paths: tuple[str, ...], needs: tuple[str, ...], all_considered: bool, form: str
+) -> None:
+    """Say which role takes a task of this DOMAIN, and why."""
+    kernel = open_kernel(paths, org)
+    decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
+    click.echo(encode(decision).decode() + "\n" if form == "json" else _render(decision), nl=False)
+
+
+def _render(decision: DispatchDecision) -> str:
+    if decision.outcome == "role":
+        lines = [f"{decision.asked} → {decision.role_id} ({decision.role_name})"]
+    else:
+        lines = [f"{decision.asked} → not applicable, nothing changes for the host"]
+    for reason in decision.reasons:
+        lines.append(f"  because {reason.text}")
+        lines += [_where(why) for why in reason.why]
+    for label, words in (
+        ("plans", decision.plans),
+        ("tools", decision.tools),
+        ("escalates", decision.escalation),
+    ):
+        if words:
+            lines.append(f"  {label}: {', '.join(words)}")
+    for other in decision.considered:
+        lines.append(f"  not {other.role_id}: {other.text}")
+        lines += [_where(why) for why in other.why]
+    hidden = decision.considered_count - len(decision.considered)
+    if hidden > 0:
+        lines.append(f"  and {hidden} more considered (--all lists them)")
+    return "\n".join(lines) + "\n"
+
+
+def _where(why: Why) -> str:
+    return f"      {why.file}:{why.line}"

@@ -1,0 +1,20 @@
+"""`orgkernel graph`: the org chart."""
+
+from __future__ import annotations
+
+import click
+
+from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.crew.chart import render_dot, render_json, render_mermaid, render_tree
+
+_RENDER = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "json": render_json}
+
+
+@click.command("graph")
+@org_option
+@path_option
+@format_option("tree", "mermaid", "dot", "json")
+def command(org: str, paths: tuple[str, ...], form: str) -> None:
+    """Draw the org chart; `json` holds every edge with its line."""
+    kernel = open_kernel(paths, org)
+    click.echo(_RENDER[form](kernel.organization(org).snapshot.graph), nl=False)

@@ -1,0 +1,64 @@
+"""`orgkernel new`: begin an organisation from a template, or add a role to one."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.kernel.scaffold import add_role, copy_template
+from orgkernel.kernel.shipped import template_names
+from orgkernel.model.role_profile import RoleType
+
+
+@click.command("new")
+@click.argument("what", nargs=-1, required=True, metavar="DIR | role ID")
+@click.option("--template", metavar="NAME", help="Template to copy.  [default: blank]")
+@click.option("--org", metavar="ORG", help="Organisation the role is added to.")
+@click.option(
+    "--type", "role_type", type=click.Choice(["specialist", "executive", "commander"]), default="specialist"
+)
+@click.option(
+    "--reports-to", metavar="ROLE", help="Superior of the role.  [default: the organisation's root]"
+)
+@path_option
+def command(
+    what: tuple[str, ...], template: str | None, org: str | None, role_type: RoleType, reports_to: str | None,
+    paths: tuple[str, ...],
+) -> None:  # fmt: skip
+    r"""Copy a template into DIR, or add a role to an organisation.
+
+    \b
+    orgkernel new my_org --template software_dev
+    orgkernel new role reviewer --org software_dev
+    """
+    if what[0] == "role" and len(what) == 2:
+        if org is None:
+            raise click.UsageError("--org says which organisation the role is added to")
+        _new_role(what[1], org, role_type, reports_to, paths)
+    elif len(what) == 1 and what[0] != "role":
+        _new_organization(what[0], template or "blank")
+    else:
+        raise click.UsageError("write `orgkernel new DIR` or `orgkernel new role ID --org ORG`")
+
+
+def _new_organization(folder: str, template: str) -> None:
+    for name in copy_template(template, folder):
+        click.echo(os.path.join(folder, name))
+    others = ", ".join(name for name in template_names() if name != template)
+    click.echo(f"\ncopied template {template} (there are also {others}); next:", err=True)
+    click.echo(f"  orgkernel check {folder}\n  orgkernel graph --org {template} --path {folder}", err=True)
+
+
+def _new_role(
+    role_id: str, org: str, role_type: RoleType, reports_to: str | None, paths: tuple[str, ...]
+) -> None:
+    organization = open_kernel(paths).organization(org).snapshot
+    role = add_role(organization, role_id, role_type, reports_to)
+    click.echo(os.path.relpath(role.path))
+    if role.included:
+        click.echo(f"{organization.org_id} now includes it; edit the file, then `orgkernel check`", err=True)
+    else:
+        file = organization.records.document.name
+        click.echo(f"now name it under `hierarchy` in {file}: `{role_id}: {{}}`", err=True)

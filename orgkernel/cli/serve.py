@@ -1,0 +1,52 @@
+"""`orgkernel serve`: answer over HTTP."""
+
+from __future__ import annotations
+
+import logging
+
+import click
+
+from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.kernel.kernel import Kernel
+
+
+@click.command("serve")
+@path_option
+@click.option("--active", metavar="ORG", help="The organisation that answers as `active`.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Loopback address to listen on.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free one."
+)
+@click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
+def command(paths: tuple[str, ...], active: str | None, host: str, port: int, reload: bool) -> None:
+    """Answer over HTTP on loopback; an organisation with errors is not served, the others are."""
+    from manifest_api.server import serve
+
+    kernel = open_kernel(paths, active=active)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    serve(kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url))
+
+
+def _say_what_to_try(kernel: Kernel, url: str) -> None:
+    state = kernel.state
+    for org_id, found in state.refused.items():
+        click.echo(f"not served: {org_id} has {len(found)} findings, see {url}/v1/diagnostics", err=True)
+    click.echo(
+        f"\nserving {', '.join(state.served) or 'nothing yet'} on {url}\n\nTry, in another terminal:",
+        err=True,
+    )
+    for org_id, organization in state.served.items():
+        index = organization.snapshot.index
+        role_id = next(
+            (role for role in index.roles if index.domains_of(role)), index.roles[0] if index.roles else None
+        )
+        if (role_id is not None and len(index.roles) > 1) or len(state.served) == 1:
+            click.echo(f"  curl -s {url}/v1/orgs/{org_id}/roles/{role_id}", err=True)
+            domains = index.domains_of(role_id) if role_id else ()
+            if domains:
+                body = '{"domain": "' + domains[0].target + '"}'
+                click.echo(
+                    f"  curl -s {url}/v1/orgs/{org_id}/dispatch -H 'content-type: application/json' -d '{body}'", err=True
+                )  # fmt: skip
+            break
+    click.echo(f"  curl -s {url}/v1/diagnostics\n  {url}/docs in a browser\n\nStop with Ctrl-C.", err=True)

@@ -1,0 +1,140 @@
+"""Manifests as tables for a terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import printable
+
+_WIDTH = 110
+Row = tuple[str, str, tuple[Why, ...]]
+
+
+def render_role(manifest: RoleManifest) -> str:
+    """A role: one table, a row an item, with the line that says so."""
+    home = _home(manifest.why)
+    table = _table("", "item", "what", "said in")
+    for section, rows in _role_sections(manifest):
+        label = section
+        for item, what, why in rows:
+            table.add_row(label, printable(item), printable(what), _places(why, home))
+            label = ""
+    lines = [f"{manifest.role_name} ({manifest.role_id}), {manifest.role_type} of {manifest.org_id}"]
+    lines += [manifest.description] if manifest.description else []
+    return _head(lines, home) + _draw(table) + f"\nsnapshot {manifest.snapshot}\n"
+
+
+def render_organization(manifest: OrganizationManifest) -> str:
+    """An organisation: its roles, then who takes which domain."""
+    home = _home(manifest.why)
+    roles = _table("role", "type", "reports to", "domains", "plans", "tools")
+    for role in manifest.roles:
+        superior = role.chain_of_command[0].id if role.chain_of_command else "–"
+        roles.add_row(
+            role.role_id, role.role_type, superior,
+            ", ".join(item.id for item in role.domains) or "–", str(len(role.plans)), str(len(role.tools)),
+        )  # fmt: skip
+    domains = _table("domain", "taken by", "said in")
+    for domain in manifest.domains:
+        domains.add_row(domain.id, domain.role_id or "nobody", _places(domain.why, home))
+    lines = [f"{manifest.org_name} ({manifest.org_id}), {manifest.count} roles"]
+    lines += [manifest.description] if manifest.description else []
+    return f"{_head(lines, home)}{_draw(roles)}\n{_draw(domains)}\nsnapshot {manifest.snapshot}\n"
+
+
+def _home(why: tuple[Why, ...]) -> str:
+    """The folder of the organisation's file, which places are shown relative to."""
+    return why[0].file.rpartition("/")[0]
+
+
+def _head(lines: list[str], home: str) -> str:
+    places = [f"Places are below {home}/ unless they begin with a folder of their own."] if home else []
+    return "\n".join(map(printable, [*lines, *places])) + "\n\n"
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
+    yield (
+        "superiors",
+        [(each.id, each.role_type or "external", each.why) for each in manifest.chain_of_command],
+    )
+    yield (
+        "subordinates",
+        [(each.id, each.role_type or "external", each.why) for each in manifest.subordinates],
+    )
+    yield "peers", [(each.id, f"channel {each.channel}", each.why) for each in manifest.peers]
+    yield (
+        "domains",
+        [
+            (each.id, "takes its tasks" if each.chosen else "another role is preferred", each.why)
+            for each in manifest.domains
+        ],
+    )
+    yield (
+        "plans",
+        [
+            (each.id, "runnable" if each.runnable else f"lacks {', '.join(each.missing_tools)}", each.why)
+            for each in manifest.plans
+        ],
+    )
+    yield (
+        "tools",
+        [
+            (each.id, f"{each.letters} {each.level}, {each.preference}", each.why)
+            for each in (*manifest.tools, *manifest.essential_tools)
+        ],
+    )
+    yield (
+        "skills",
+        [
+            (
+                each.id,
+                f"{each.proficiency_name or 'level'} ({each.min_proficiency}){', optional' * each.optional}",
+                each.why,
+            )
+            for each in manifest.skills
+        ],
+    )
+    yield "escalates", [(each.tier, f"to {each.id}", each.why) for each in manifest.escalation]
+    yield "pace", [(each.id, each.trigger or each.action, each.why) for each in manifest.pace.tiers]
+    yield "doctrine", [(each.id, _value(each.value), each.why) for each in manifest.doctrine]
+    yield (
+        "requires",
+        [(each.id, _value(each.value), each.why) for each in manifest.requirements if each.value],
+    )
+    yield "lacks", [("", each.id, each.why) for each in manifest.does_not_have]
+    yield "findings", [(each.id, each.message, each.why[:1]) for each in manifest.findings]
+
+
+def _value(value: Any) -> str:
+    """A setting as its document would write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def _places(why: tuple[Why, ...], home: str) -> str:
+    places = (f"{each.file.removeprefix(f'{home}/')}:{each.line}" for each in why)
+    return "\n".join(map(printable, dict.fromkeys(places)))
+
+
+def _draw(table: Table) -> str:
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer, width=_WIDTH, force_terminal=False, no_color=True, highlight=False, markup=False
+    )
+    console.print(table)
+    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())

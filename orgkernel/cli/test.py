@@ -1,0 +1,84 @@
+"""`orgkernel test`: does the organisation answer as its author expects?"""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from orgkernel.cli.opening import format_option, path_option
+from orgkernel.diagnostics.render import render_concise
+from orgkernel.diagnostics.wording import printable
+from orgkernel.errors import NothingToRead
+from orgkernel.kernel.cases import Expectation, run_cases
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.project import find_project
+from orgkernel.kernel.roots import resolve_paths
+from orgkernel.loading.files import Root
+from orgkernel.loading.tree import Tree, read_tree
+
+
+@click.command("test")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@path_option
+@format_option("text", "json")
+def command(files: tuple[str, ...], paths: tuple[str, ...], form: str) -> None:
+    """Run the decision cases of FILEs against the organisations they lie in, or those below --path.
+
+    Exits 0 when every expectation holds, 1 when one fails, 2 when cases cannot be run.
+    """
+    here = os.getcwd()
+    cases = read_tree(Root(request.path, request.name) for request in _roots(files, here))
+    _refuse_unreadable(cases)
+    documents = [document for document in cases.documents if document.kind == "decision_cases"]
+    if not documents:
+        raise NothingToRead("there are no decision cases in these files")
+    project = find_project(here)
+    kernel = Kernel(resolve_paths(paths or files, here), active=project.active, severities=project.severities)
+    results = [result for document in documents for result in run_cases(kernel, document)]
+    failed = [result for result in results if result.failures]
+    click.echo(_as_json(results) if form == "json" else _as_text(failed), nl=False)
+    click.echo(f"{len(results) - len(failed)} passed, {len(failed)} failed", err=True)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _roots(files: tuple[str, ...], here: str) -> list[Root]:
+    for file in files:
+        if not os.path.exists(file):
+            raise NothingToRead(f"`{file}` does not exist")
+    return [Root(os.path.normpath(os.path.join(here, file)), os.path.normpath(file)) for file in files]
+
+
+def _refuse_unreadable(cases: Tree) -> None:
+    broken = {each.name for each in cases.broken}
+    found = [each for each in cases.diagnostics if each.place.file in broken]
+    if found:
+        click.echo(render_concise(found), nl=False, err=True)
+        raise NothingToRead("the cases cannot be read")
+
+
+def _as_text(failed: list[Expectation]) -> str:
+    lines = []
+    for result in failed:
+        for place, message in result.failures:
+            lines.append(printable(f"{place}: {result.case}: {result.question}: {message}"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _as_json(results: list[Expectation]) -> str:
+    import msgspec
+
+    listed = [
+        {
+            "case": result.case,
+            "question": result.question,
+            "passed": not result.failures,
+            "failures": [
+                {"message": message, "file": place.file, "line": place.line, "column": place.column}
+                for place, message in result.failures
+            ],
+        }
+        for result in results
+    ]
+    return msgspec.json.format(msgspec.json.encode(listed), indent=2).decode() + "\n"

@@ -1,0 +1,19 @@
+"""The published JSON Schemas: one of every kind that is read, and of the manifest that is emitted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from orgkernel.crew.v1 import build_manifest_schema
+from orgkernel.model.kinds import KINDS, build_json_schema
+
+
+def build_schemas() -> dict[str, dict[str, Any]]:
+    """Kind to JSON Schema."""
+    return {**{kind: build_json_schema(kind) for kind in KINDS}, "crew_manifest": build_manifest_schema()}
+
+
+def render_schema(schema: dict[str, Any]) -> str:
+    """The text of a schema, as it is checked in."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,109 @@
+"""A domain is named that no catalogue declares.
+
+## What it checks
+
+Every domain that is named is declared by a domain catalogue the organisation sees: those of `bst_domains`, of plans and
+skills, what a domain is `broader` than, and the targets of aliases. The organisation's `domains` and the keys of its
+`domain_routing` may also be aliases; everywhere else an alias is reported, with the domain it means.
+
+## Why it matters
+
+Work is dispatched by comparing domains. A role never gets the work of a domain that it misspells, and nothing else
+says so: the work quietly goes to somebody else, or to nobody.
+
+## Example
+
+```yaml
+bst_domains:
+  - codgen
+```
+
+## Instead
+
+```yaml
+bst_domains:
+  - codegen
+```
+
+## Known limits
+
+Nothing is reported while a domain catalogue could not be read. An alias of an alias is reported: it means no domain.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids in the place of a domain that are none."""
+    records = view.records
+    if "domain_catalog" in records.incomplete:
+        return
+    of_catalogues = find_undeclared(
+        view, EdgeKind.HANDLES, EdgeKind.SERVES, EdgeKind.NARROWER_THAN,
+        known=records.domains, also=_of_entries(records),
+    )  # fmt: skip
+    yield from undeclared(of_catalogues, "domain", lambda word: _help(view, word, records.domains))
+    words = {
+        *records.domains,
+        *(alias for alias, meant in records.aliases.items() if meant.target is not None),
+    }
+    of_organization = find_undeclared(view, known=words, also=_of_organization(records))
+    yield from undeclared(of_organization, "domain", lambda word: _help(view, word, words))
+
+
+def meant_domain(view: OrgView, word: str) -> str | None:
+    """The domain that an id seems to mean: itself, what it is an alias of, or what it misspells.
+
+    Other rules ask this so that a misspelled domain is not also reported as a domain without a role.
+    """
+    meant = view.resolve_domain(word)
+    return meant if meant in view.records.domains else suggest(word, view.records.domains)
+
+
+def is_unsure(view: OrgView, role_id: str) -> bool:
+    """Whether the role handles an id that is no declared domain, so that its domains are not what its author meant."""
+    return any(edge.target not in view.records.domains for edge in view.domains_of(role_id))
+
+
+def _help(view: OrgView, word: str, known: Collection[str]) -> str:
+    alias = view.records.aliases.get(word)
+    if alias is None or (alias.target is not None and alias.target not in view.records.domains):
+        return did_you_mean(word, known)
+    if alias.target is None:
+        return f"{quote(word)} is listed under `unmapped`, so it means no domain"
+    return f"write {quote(alias.target)}, the domain it is an alias of"
+
+
+def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+    for alias, meant in records.aliases.items():
+        if meant.target is not None:
+            yield Reference(meant.place, "alias", alias, "means", meant.target)
+    for skill in records.skills.values():
+        if skill.record.domain is not None:
+            yield Reference(skill.place("domain"), "skill", skill.id, "belongs to", skill.record.domain)
+
+
+def _of_organization(records: OrgRecords) -> Iterator[Reference]:
+    for number, word in enumerate(records.organization.domains):
+        place = records.document.place("domains", number)
+        yield Reference(place, "organization", records.org_id, "answers for", word)
+    for word in records.organization.domain_routing:
+        place = records.document.place("domain_routing", word, key=True)
+        yield Reference(place, "organization", records.org_id, "routes", word)
+
+
+RULE = Rule("ORG301", "unknown-domain", Severity.ERROR, Scope.CATALOGUE, check)

@@ -1,0 +1,56 @@
+"""A role follows a plan that no catalogue declares.
+
+## What it checks
+
+Every plan in a role's `htn_plans` is declared by a plan catalogue the organisation sees.
+
+## Why it matters
+
+The plans of the role that was chosen are the only ones its runtime may run. One that does not exist is never found, and
+the role works without the plan its author meant it to follow.
+
+## Example
+
+```yaml
+htn_plans:
+  - codegen_modul
+```
+
+## Instead
+
+```yaml
+htn_plans:
+  - codegen_module
+```
+
+## Known limits
+
+Nothing is reported while a plan catalogue could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.org3_references import find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids in the place of a plan that are none."""
+    plans = view.records.plans
+    if "plan_catalog" in view.records.incomplete:
+        return
+    unknown = find_undeclared(view, EdgeKind.FOLLOWS, known=plans)
+    yield from undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
+
+
+RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, Scope.CATALOGUE, check)

@@ -1,0 +1,74 @@
+"""A tool is named that no catalogue declares.
+
+## What it checks
+
+Every tool that is named is declared by a tool catalogue the organisation sees: those a role is equipped with, those a
+plan and its steps need, those a skill prefers, those a tool falls back to or is essential together with.
+
+## Why it matters
+
+A name that was given and is not declared is denied. The role believes it has a tool, its runtime refuses the call, and
+a plan that needs the tool can be followed by nobody.
+
+## Example
+
+```yaml
+tools_primary:
+  - code_execution_tol
+```
+
+## Instead
+
+```yaml
+tools_primary:
+  - code_execution_tool
+```
+
+## Known limits
+
+Nothing is reported while a tool catalogue could not be read. The tools of a server that are written `server.tool` have
+to be declared like all others.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.model.tool_catalog import EssentialFor
+from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids in the place of a tool that are none."""
+    tools = view.records.tools
+    if "tool_catalog" in view.records.incomplete:
+        return
+    unknown = find_undeclared(
+        view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO,
+        known=tools, also=_of_entries(view.records),
+    )  # fmt: skip
+    yield from undeclared(unknown, "tool", lambda word: did_you_mean(word, tools))
+
+
+def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+    for skill in records.skills.values():
+        for number, word in enumerate(skill.record.preferred_tools):
+            yield Reference(skill.place("preferred_tools", number), "skill", skill.id, "prefers", word)
+    for tool in records.tools.values():
+        essential = tool.record.essential
+        for number, word in enumerate(essential.with_tools if isinstance(essential, EssentialFor) else ()):
+            place = tool.place("essential", "with_tools", number)
+            yield Reference(place, "tool", tool.id, "is essential together with", word)
+
+
+RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, Scope.CATALOGUE, check)

@@ -1,0 +1,76 @@
+"""A skill, or a category of skills, is named that no catalogue declares.
+
+## What it checks
+
+Every skill that a role requires or that another skill presupposes, and the category of every skill, is declared by a
+skill catalogue the organisation sees.
+
+## Why it matters
+
+Nobody can ever hold a skill that does not exist, so a role that requires one has a gap that no training closes.
+
+## Example
+
+```yaml
+skills:
+  - comunication
+```
+
+## Instead
+
+```yaml
+skills:
+  - communication
+```
+
+## Known limits
+
+Nothing is reported while a skill catalogue could not be read. Categories are looked up in the catalogues that declare
+at least one of the skills the organisation sees.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.model.skill_catalog import SkillCatalog
+from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids in the place of a skill or a category that are none."""
+    skills = view.records.skills
+    if "skill_catalog" in view.records.incomplete:
+        return
+    unknown = find_undeclared(view, EdgeKind.REQUIRES, EdgeKind.PRESUPPOSES, known=skills)
+    yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
+    categories = _categories(view.records)
+    uncategorised = find_undeclared(view, known=categories, also=_of_entries(view.records))
+    yield from undeclared(uncategorised, "skill category", lambda word: did_you_mean(word, categories))
+
+
+def _categories(records: OrgRecords) -> frozenset[str]:
+    catalogues = {id(skill.document): skill.document.record for skill in records.skills.values()}.values()
+    return frozenset(
+        category for each in catalogues if isinstance(each, SkillCatalog) for category in each.categories
+    )
+
+
+def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+    for skill in records.skills.values():
+        if skill.record.category is not None:
+            place = skill.place("category")
+            yield Reference(place, "skill", skill.id, "is of category", skill.record.category)
+
+
+RULE = Rule("ORG304", "unknown-skill", Severity.ERROR, Scope.CATALOGUE, check)

@@ -1,0 +1,76 @@
+"""Two roles tie for a domain, and only the order of the hierarchy decides between them.
+
+## What it checks
+
+For every domain that roles handle, the first and the second candidate of dispatch differ in something that was meant to
+decide: the role type, the place in the organisation's `domain_routing`, or the number of domains they handle.
+
+## Why it matters
+
+Whoever sorts the hierarchy differently moves the work to another role. Nobody would expect that, and no review would
+notice.
+
+## Example
+
+```yaml
+hierarchy:
+  codegen: {}
+  frontend: {}
+```
+
+## Instead
+
+```yaml
+hierarchy:
+  codegen: {}
+  frontend: {}
+domain_routing:
+  codegen: [codegen, frontend]
+```
+
+## Known limits
+
+Two roles that tie for several domains are one finding. Where more than two roles tie for a domain, the first two are
+named. A domain without a role of its own ties with the broader domain that covers it and is not reported again.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.dispatch import find_tie
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Pairs of roles that nothing but their order tells apart, with the domains they tie for."""
+    ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
+    for domain in dict.fromkeys(edge.target for edge in view.edges_of(EdgeKind.HANDLES)):
+        tie = find_tie(view, domain) if domain in view.records.domains else None
+        if tie is not None:
+            ties.setdefault((tie[0].source, tie[1].source), []).append(tie)
+    for (first, second), edges in ties.items():
+        chosen, other = edges[0]
+        order = f"{chosen.target}: [{first}, {second}]"
+        related = Related(
+            chosen.place, f"role {quote(first)} handles {quote(chosen.target)} too, and stands first"
+        )
+        yield Finding(
+            other.place,
+            f"role {quote(second)} ties with {quote(first)} for {listing(edge.target for edge, _ in edges)}, "
+            "and only the order of the hierarchy decides",
+            f"write the order you want under `domain_routing`, such as {quote(order)}",
+            f"role:{second}",
+            (related,),
+        )
+
+
+RULE = Rule("ORG306", "ambiguous-domain", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -1,0 +1,84 @@
+"""`domain_routing` prefers a role that dispatch does not choose.
+
+## What it checks
+
+The first role that `domain_routing` names for a domain is the one that dispatch chooses for it.
+
+## Why it matters
+
+`domain_routing` is advice: it orders roles of one type that handle the domain, and nothing more. A role that does not
+handle the domain, or an executive named before a specialist who handles it, is not chosen, whatever is written there.
+
+## Example
+
+```yaml
+domain_routing:
+  codegen: [frontend]
+```
+
+## Instead
+
+```yaml
+domain_routing:
+  codegen: [codegen]
+```
+
+## Known limits
+
+Only the first role of each list is compared; those after it matter when a task needs tools the first one lacks. Roles
+the organisation does not have are reported by ORG216 and passed over, and nothing is said about a list whose first role
+has no profile or names a domain that ORG301 reports. A domain that nobody takes is left to ORG305 where that reports it.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.org301_unknown_domain import is_unsure
+from orgkernel.rules.org305_uncovered_domain import answered_domains
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Roles named first that do not come first."""
+    if "domain_catalog" in view.records.incomplete:
+        return
+    answered = answered_domains(view)
+    for word, roles in view.records.organization.domain_routing.items():
+        domain = view.resolve_domain(word)
+        number, first = next(((at, role) for at, role in enumerate(roles) if view.names_role(role)), (0, ""))
+        if domain is None or domain not in view.records.domains or not view.is_role(first):
+            continue
+        decision = decide_dispatch(view, domain, all_considered=True)
+        is_uncovered = decision.role_id is None and domain in answered
+        if decision.role_id == first or is_uncovered or is_unsure(view, first):
+            continue
+        related = tuple(_passed_over(view, decision, first))
+        but = f"which dispatch gives to {quote(decision.role_id)}" if related else "which it does not handle"
+        yield Finding(
+            view.records.document.place("domain_routing", word, number),
+            f"`domain_routing` prefers role {quote(first)} for {quote(word)}, {but}",
+            "name first the role that is to take it; it has to handle the domain, and specialists come before others",
+            f"role:{first}",
+            related,
+        )
+
+
+def _passed_over(view: OrgView, decision: DispatchDecision, role_id: str) -> Iterator[Related]:
+    """Why the role was not chosen, at the line by which the other one was; nothing for one that was no candidate."""
+    line = view.domain_and_broader(str(decision.domain))
+    for passed in decision.considered:
+        if passed.role_id == role_id and decision.role_id is not None:
+            handled = [edge for edge in view.domains_of(decision.role_id) if edge.target in line]
+            yield Related(min(handled, key=lambda edge: line.index(edge.target)).place, passed.text)
+
+
+RULE = Rule("ORG307", "routing-contradicts-dispatch", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -1,0 +1,68 @@
+"""A role follows a plan that needs tools the role is not equipped with.
+
+## What it checks
+
+Every tool that a plan or one of its steps needs is among the tools of every role that follows the plan, at any level
+above `none`.
+
+## Why it matters
+
+The role starts the plan and is refused a call in the middle of it: work is half done, and the failure looks like one of
+the tool.
+
+## Example
+
+```yaml
+htn_plans: [bugfix_workflow]
+tools_primary: [code_execution_tool, memory_load]
+```
+
+## Instead
+
+```yaml
+htn_plans: [bugfix_workflow]
+tools_primary: [code_execution_tool, memory_load, memory_save]
+```
+
+## Known limits
+
+The level a step needs is not looked at. A tool the missing one falls back to does not count. Tools that no catalogue
+declares, and those the role seems to misspell, are left to ORG303.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote, suggest
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """Plans the role cannot finish."""
+    tools = view.records.tools
+    for plan, edge in {edge.target: edge for edge in reversed(view.plans_of(post.role_id))}.items():
+        missing = [need for need in view.missing_tools(post.role_id, plan) if need.target in tools]
+        if missing:
+            held = (tool.target for tool in view.tools_of(post.role_id) if tool.target not in tools)
+            meant = {suggest(word, tools) for word in held}
+            missing = [need for need in missing if need.target not in meant]
+        if missing:
+            needed = listing(need.target for need in missing)
+            yield Finding(
+                edge.place,
+                f"role {quote(post.role_id)} follows plan {quote(plan)} and lacks tools it needs: {needed}",
+                "equip the role with them, or take the plan out of `htn_plans`",
+                f"role:{post.role_id}",
+                (Related(missing[0].place, f"plan {quote(plan)} needs {quote(missing[0].target)}"),),
+            )
+
+
+RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, Scope.POST, check)

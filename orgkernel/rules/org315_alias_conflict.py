@@ -1,0 +1,96 @@
+"""An id is listed among the aliases and means something else as well.
+
+## What it checks
+
+No alias, and no id listed under `unmapped`, is also a declared domain; no id is both an alias and `unmapped` in one
+catalogue.
+
+## Why it matters
+
+A declared domain always wins, and an alias wins over `unmapped`: the other line has no effect, though its author meant
+it to send the work of that word elsewhere, or nowhere.
+
+## Example
+
+```yaml
+domains:
+  coding: {}
+  codegen: {}
+aliases:
+  coding: codegen
+```
+
+## Instead
+
+```yaml
+domains:
+  codegen: {}
+aliases:
+  coding: codegen
+```
+
+## Known limits
+
+A domain of a nearer catalogue than the alias is meant to take its place and is not reported. A catalogue none of whose
+domains the organisation sees counts as farther than its own and nearer than the shared ones, and is not searched for
+ids that are both aliases and `unmapped`.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition, OrgRecords
+from orgkernel.model.domain_catalog import Domain, DomainCatalog
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+_OWN, _BETWEEN, _SHARED = range(3)
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Words that are said to mean two things."""
+    domains = view.records.domains
+    distances = {each.document.name: _distance(each) for each in domains.values()}
+    for word, meant in view.records.aliases.items():
+        if word not in domains or _distance(domains[word]) < distances.get(meant.place.file, _BETWEEN):
+            continue
+        listed = "listed under `unmapped`" if meant.target is None else f"an alias of {quote(meant.target)}"
+        yield Finding(
+            meant.place,
+            f"{quote(word)} is {listed} and also a declared domain, which wins",
+            "delete the line that is wrong",
+            f"domain:{word}",
+            (Related(domains[word].place(), f"domain {quote(word)} is declared"),),
+        )
+    yield from _unmapped_aliases(view.records)
+
+
+def _unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
+    documents = {id(each.document): each.document for each in records.domains.values()}
+    for document in documents.values():
+        assert isinstance(document.record, DomainCatalog)
+        for number, word in enumerate(document.record.unmapped):
+            if word in document.record.aliases:
+                yield Finding(
+                    document.place("unmapped", number),
+                    f"{quote(word)} is listed under `unmapped` and also an alias, which wins",
+                    "delete the line that is wrong",
+                    f"domain:{word}",
+                    (Related(document.place("aliases", word), f"{quote(word)} is an alias"),),
+                )
+
+
+def _distance(definition: Definition[Domain]) -> int:
+    if definition.own:
+        return _OWN
+    return _SHARED if definition.document.shared else _BETWEEN
+
+
+RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, Scope.CATALOGUE, check)

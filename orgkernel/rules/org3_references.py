@@ -1,0 +1,68 @@
+"""Sentences that name an id, and the findings about ids that nothing declares (ORG301 to ORG304)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind
+from orgkernel.rules.rule import Finding
+
+_VERBS = {
+    EdgeKind.HANDLES: "handles",
+    EdgeKind.FOLLOWS: "follows",
+    EdgeKind.EQUIPPED_WITH: "is equipped with",
+    EdgeKind.REQUIRES: "requires",
+    EdgeKind.NARROWER_THAN: "is narrower than",
+    EdgeKind.SERVES: "serves",
+    EdgeKind.NEEDS: "needs",
+    EdgeKind.FALLS_BACK_TO: "falls back to",
+    EdgeKind.PRESUPPOSES: "presupposes",
+}
+
+
+class Reference(NamedTuple):
+    """A document's sentence `KIND SOURCE VERB TARGET`."""
+
+    place: Place
+    kind: str
+    source: str
+    verb: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {quote(self.source)} {self.verb} {quote(self.target)}"
+
+
+def reference_of(edge: Edge) -> Reference:
+    """An edge as a sentence for messages."""
+    return Reference(edge.place, SCHEMA[edge.kind].source.value, edge.source, _VERBS[edge.kind], edge.target)
+
+
+def find_undeclared(
+    view: OrgView, *kinds: EdgeKind, known: Container[str], also: Iterable[Reference] = ()
+) -> Iterator[Reference]:
+    """The sentences of these kinds of edges, and those `also` given, whose target is not among the known ids."""
+    for kind in kinds:
+        for edge in view.edges_of(kind):
+            if edge.target not in known:
+                yield reference_of(edge)
+    for reference in also:
+        if reference.target not in known:
+            yield reference
+
+
+def undeclared(
+    references: Iterable[Reference], what: str, help_for: Callable[[str], str]
+) -> Iterator[Finding]:
+    """A finding for each of the sentences; help for an id is worked out once, however often it is written."""
+    helps: dict[str, str] = {}
+    for reference in references:
+        target = reference.target
+        if target not in helps:
+            helps[target] = help_for(target)
+        message = f"{reference}, which is not a declared {what}"
+        yield Finding(reference.place, message, helps[target], f"{reference.kind}:{reference.source}")

@@ -1,0 +1,60 @@
+"""A PACE trigger uses another word for a name of the trigger language.
+
+## What it checks
+
+Names in a `trigger` are spelled as the trigger language lists them. Words that published files use for the same
+measure (`failures`, `critical_failure`, `stale_turns`, …) work and are reported.
+
+## Why it matters
+
+Two words for one measure look like two measures: a reader cannot tell that `failures >= 3` and
+`consecutive_tool_failures >= 3` trip at the same moment, and a search for one misses the other.
+
+## Example
+
+```yaml
+  alternate:
+    trigger: failures >= 3
+```
+
+## Instead
+
+```yaml
+  alternate:
+    trigger: consecutive_tool_failures >= 3
+```
+
+## Known limits
+
+None.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.tier_triggers import tier_triggers
+
+
+def check(post: RolePost) -> Iterator[Finding]:
+    """A published alias."""
+    for trigger in tier_triggers(post):
+        for use in trigger.parsed.uses:
+            if use.is_alias:
+                yield Finding(
+                    trigger.place(post, use.start),
+                    f"{trigger.name_in(post)} reads {quote(use.name)}, another word for {quote(use.target)}",
+                    f"write {quote(use.target)}",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, Scope.PROFILE, check)

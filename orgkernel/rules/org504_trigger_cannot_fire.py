@@ -1,0 +1,132 @@
+"""A PACE trigger, or a part of it, comes out the same whatever happens.
+
+## What it checks
+
+Whether each `trigger` can be true and can be false, given what its names can be (`context_fill` lies between 0 and 1,
+counts are whole numbers of at least 0, `max` is the role's own `max_turns_without_progress`). Where the whole trigger
+can be both, the same is asked of each part that AND and OR join.
+
+## Why it matters
+
+A tier whose trigger can never be true is never entered; one whose trigger is always true is never left. The usual
+cause is a percentage where a fraction belongs.
+
+## Example
+
+```yaml
+  contingent:
+    trigger: context_fill > 85
+```
+
+## Instead
+
+```yaml
+  contingent:
+    trigger: context_fill > 0.85
+```
+
+## Known limits
+
+Only what can be proven is reported. How names relate is not used (`consecutive_tool_failures` never exceeds
+`total_tool_failures`), nor arithmetic with a name on both sides.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
+from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_trigger
+from orgkernel.triggers import NAMES, Vacuous, find_vacuous
+
+_OUTCOME = {"never": "can never be true", "always": "is always true"}
+
+
+class _Constant(NamedTuple):
+    """A trigger, or a part of it, that has one value: where in the text, what to say and what to do."""
+
+    offset: int
+    what: str
+    help: str
+
+
+def check(post: RolePost) -> Iterator[Finding]:
+    """A trigger, or a part of one, that can never be true or is always true."""
+    limit = post.profile.doctrine.max_turns_without_progress
+    for trigger in tier_triggers(post):
+        for found in _find_constants(trigger.text, limit):
+            yield Finding(
+                trigger.place(post, found.offset),
+                f"{trigger.name_in(post)} {found.what}",
+                found.help,
+                f"role:{post.role_id}",
+            )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _find_constants(text: str, limit: int) -> tuple[_Constant, ...]:
+    tree = read_trigger(text).tree
+    if tree is None:
+        return ()
+    whole = find_vacuous(tree, limit)
+    if whole is not None:
+        # The blamed comparisons are listed names again, so they can be read again for the names in them.
+        names = dict.fromkeys(use.name for blamed in whole.comparisons for use in read_trigger(blamed).uses)
+        what = f"{_OUTCOME[whole.outcome]}, because of {listing(whole.comparisons)}"
+        return (_Constant(0, what, _bounds(names, limit)),)
+    return tuple(
+        _Constant(
+            _find_offset(text, part),
+            f"has a part that {_OUTCOME[found.outcome]}: {quote(render_trigger(part))}",
+            _bounds(dict.fromkeys(find_names(part)), limit),
+        )
+        for part, found in _constant_parts(tree, limit)
+    )
+
+
+def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree, Vacuous]]:
+    """The largest parts below AND, OR and NOT that have one value."""
+    if tree[0] not in ("or", "and", "not"):
+        return
+    for part in tree[1:]:
+        found = find_vacuous(part, limit)
+        if found is not None:
+            yield part, found
+        else:
+            yield from _constant_parts(part, limit)
+
+
+def _find_offset(text: str, part: TriggerTree) -> int:
+    """Where a part stands in the text; its beginning where the part is written otherwise than it is printed."""
+    words = r"\s*".join(map(re.escape, render_trigger(part).split()))
+    found = re.search(rf"(?<![\w.]){words}(?![\w.])", text, re.IGNORECASE)
+    return found.start() if found else 0
+
+
+def _bounds(names: dict[str, None], limit: int) -> str:
+    """What the numbers among some names can be."""
+    bounds = []
+    for name in names:
+        entry = NAMES[name]
+        if name == "max":
+            bounds.append(f"{quote(name)} is {limit} for this role")
+        elif entry.kind == "number":
+            upper = "" if math.isinf(entry.upper) else f" and at most {entry.upper:g}"
+            kind = "a whole number of" if entry.integer else ""
+            bounds.append(f"{quote(name)} is {kind} at least {entry.lower:g}{upper}".replace("  ", " "))
+    return ", ".join(bounds)
+
+
+RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check)

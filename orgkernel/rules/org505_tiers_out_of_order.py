@@ -1,0 +1,117 @@
+"""A higher PACE tier trips before a lower one.
+
+## What it checks
+
+Where two tiers compare the same name with a limit, the higher tier has the higher limit; and no tier's trigger holds
+only where that of a higher tier holds too. The order is alternate, contingent, emergency.
+
+## Why it matters
+
+The highest tier that trips wins. A lower tier that trips later, or never alone, is skipped: the role escalates, or
+aborts, without having tried to help itself.
+
+## Example
+
+```yaml
+  alternate:
+    trigger: consecutive_tool_failures >= 5
+  contingent:
+    trigger: consecutive_tool_failures >= 3
+```
+
+## Instead
+
+```yaml
+  alternate:
+    trigger: consecutive_tool_failures >= 3
+  contingent:
+    trigger: consecutive_tool_failures >= 5
+```
+
+## Known limits
+
+Limits are compared where a single comparison of a name with a number makes the whole trigger true; `max` counts as
+the role's own number. The same limit in two tiers is reported only if the lower tier can then never be entered.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
+from orgkernel.runtime.trigger_tree import render_number
+from orgkernel.triggers import find_vacuous, thresholds
+
+
+class _Disorder(NamedTuple):
+    """Two triggers by their numbers, lowest tier first: the one to mend, the one it is compared with."""
+
+    at: int
+    other: int
+    name: str = ""
+    """What both compare; empty if the tier `at` can never be entered beside `other`."""
+    here: float = 0
+    there: float = 0
+
+
+def check(post: RolePost) -> Iterator[Finding]:
+    """A tier that trips before a lower one, or a lower one that is never entered for it."""
+    triggers = tier_triggers(post)
+    limit = post.profile.doctrine.max_turns_without_progress
+    for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
+        trigger, other = triggers[found.at], triggers[found.other]
+        if found.name:
+            message = (
+                f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
+                f"before {other.tier} does at {_number(found.there)}"
+            )
+            help = f"give {trigger.tier} the higher limit"
+        else:
+            message = f"{trigger.name_in(post)} holds only where that of {other.tier} does, so the tier is never entered"
+            help = f"give {other.tier} a higher limit"
+        yield Finding(
+            trigger.place(post), message, help, f"role:{post.role_id}",
+            (Related(other.place(post), f"{other.tier} trigger"),),
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _find_disorder(texts: tuple[str, ...], limit: int) -> tuple[_Disorder, ...]:
+    trees = {number: tree for number, text in enumerate(texts) if (tree := read_trigger(text).tree) is not None}
+    # A trigger with one value whatever happens is reported by ORG504.
+    trees = {number: tree for number, tree in trees.items() if find_vacuous(tree, limit) is None}
+    limits = {number: thresholds(tree, limit) for number, tree in trees.items()}
+    found = []
+    overtaken = set()
+    for higher, theirs in limits.items():
+        for name, here in theirs.items():
+            later = [lower for lower in limits if lower < higher and limits[lower].get(name, here) > here]
+            if later:
+                overtaken.update(later)
+                found.append(_Disorder(higher, later[-1], name, here, limits[later[-1]][name]))
+    for lower, tree in trees.items():
+        above = [
+            higher
+            for higher, theirs in trees.items()
+            if higher > lower and find_vacuous(["and", tree, ["not", theirs]], limit) is not None
+        ]
+        if above and lower not in overtaken:
+            found.append(_Disorder(lower, above[0]))
+    return tuple(found)
+
+
+def _number(value: float) -> str:
+    return render_number(int(value) if float(value).is_integer() else value)
+
+
+RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check)

@@ -1,0 +1,86 @@
+"""A PACE tier escalates to somebody who is not above the role.
+
+## What it checks
+
+The `escalate_to` of every tier is a superior of the role in the organisation: the direct one or any further up,
+including the person or organisation outside it that the top reports to.
+
+## Why it matters
+
+Escalation hands the task, and the blame, to whoever answers for the role. Somebody beside or below it has neither the
+authority to change the order nor the duty to look at the report.
+
+## Example
+
+```yaml
+  contingent:
+    action: escalate
+    trigger: consecutive_tool_failures >= 5
+    escalate_to: research_xo
+```
+
+## Instead
+
+```yaml
+  contingent:
+    action: escalate
+    trigger: consecutive_tool_failures >= 5
+    escalate_to: engineering_xo
+```
+
+## Known limits
+
+Silent where the chain of command itself is broken (a superior that is not declared, has no profile or stands in a file
+that could not be read; a circle), since other rules report that. Where the top of the chain reports to nobody, every
+id outside the organisation counts as above it. An `escalate_to` on `primary` is never read and not looked at.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import Edge
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """A tier that escalates to somebody who is not above the role."""
+    chain: tuple[Edge, ...] | None = None
+    for edge in view.escalations_of(post.role_id):
+        if chain is None:
+            chain = view.chain_above(post.role_id)
+        superiors = tuple(step.target for step in chain)
+        target = edge.target
+        if target in superiors or view.is_excused(target):
+            continue
+        top = superiors[-1] if superiors else post.role_id
+        says = f"{edge.attribute} tier of role {quote(post.role_id)} escalates to {quote(target)}"
+        if not view.names_role(target) and target not in view.external:
+            others = view.records.elsewhere.get(target)
+            what = f"a role of organisation {quote(others[0])}" if others else "which is not declared"
+            help = did_you_mean(target, (*superiors, *view.roles))
+            yield Finding(edge.place, f"{says}, {what}", help, f"role:{post.role_id}")
+        elif top in view.external or (view.is_role(top) and view.command_of(top) is None):
+            if top not in view.external and target in view.external:
+                continue
+            what = "itself" if target == post.role_id else f"{quote(target)}, which is not above it"
+            says = f"{edge.attribute} tier of role {quote(post.role_id)} escalates to {what}"
+            yield Finding(edge.place, says, _advice(post, superiors), f"role:{post.role_id}")
+
+
+def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
+    if not superiors:
+        return "leave `escalate_to` out: nobody is above the role"
+    where = f" under `overrides.{post.role_id}` of the organisation" if post.shared_profile else ""
+    return f"write one of its superiors{where}: {listing(superiors)}"
+
+
+RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, Scope.POST, check)

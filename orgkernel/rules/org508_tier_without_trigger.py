@@ -1,0 +1,70 @@
+"""A PACE tier has no trigger, or primary has one.
+
+## What it checks
+
+Every tier above primary that a profile writes has a `trigger`, and `primary` has none.
+
+## Why it matters
+
+A tier is entered when its trigger is true, so one without a trigger is never entered, whatever it orders. A role is in
+primary when no other trigger is true, so a trigger written there is never read.
+
+## Example
+
+```yaml
+  alternate:
+    action: fallback_chain
+```
+
+## Instead
+
+```yaml
+  alternate:
+    action: fallback_chain
+    trigger: consecutive_tool_failures >= 3
+```
+
+## Known limits
+
+A tier that is left out altogether is not reported: a plan may have fewer than four.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.extract import TIERS
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(post: RolePost) -> Iterator[Finding]:
+    """A tier that cannot be entered, or a trigger that is not read."""
+    plan, role = post.profile.pace_plan, quote(post.role_id)
+    if plan is None:
+        return
+    if plan.primary.trigger is not None:
+        yield Finding(
+            post.place("pace_plan", "primary", "trigger", key=True),
+            f"primary tier of role {role} has a trigger, which is never read",
+            "remove it: a role is in primary when no other trigger is true",
+            f"role:{post.role_id}",
+        )
+    for name in TIERS:
+        tier = getattr(plan, name)
+        if tier is not None and tier.trigger is None:
+            yield Finding(
+                post.place("pace_plan", name, key=True),
+                f"{name} tier of role {role} has no trigger, so it is never entered",
+                "write its `trigger`, or leave the tier out",
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, Scope.PROFILE, check)

@@ -1,0 +1,77 @@
+"""A PACE tier orders something no runtime knows, or an escalation to nobody.
+
+## What it checks
+
+The `action` of every tier is `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`; and a tier with
+the action `escalate` says to whom, if the role has a superior.
+
+## Why it matters
+
+A runtime passes over an action it does not know, so the tier is entered and nothing happens. An escalation that names
+nobody leaves it to each runtime whom to tell.
+
+## Example
+
+```yaml
+  contingent:
+    action: escalat
+    trigger: consecutive_tool_failures >= 5
+    escalate_to: engineering_xo
+```
+
+## Instead
+
+```yaml
+  contingent:
+    action: escalate
+    trigger: consecutive_tool_failures >= 5
+    escalate_to: engineering_xo
+```
+
+## Known limits
+
+A tier without any action is not reported. Profiles that no organisation includes are not looked at, since only an
+organisation says who is above a role.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.graph.extract import TIERS
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+_ACTIONS = ("normal_execution", "fallback_chain", "escalate", "abort_and_report")
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """An action nobody knows, or an escalation to nobody."""
+    for name in ("primary", *TIERS):
+        tier = getattr(post.profile.pace_plan, name, None)
+        if tier is None or not tier.action:
+            continue
+        says = f"{name} tier of role {quote(post.role_id)}"
+        if tier.action not in _ACTIONS:
+            help = did_you_mean(tier.action, _ACTIONS) or f"actions are {listing(_ACTIONS)}"
+            message = f"{says} has the action {quote(tier.action)}, which is not known"
+        elif tier.action == "escalate" and tier.escalate_to is None:
+            command = view.command_of(post.role_id)
+            # A superior that nothing declares is reported by ORG202.
+            if command is None or not (view.names_role(command.target) or command.target in view.external):
+                continue
+            help = f"add `escalate_to: {command.target}`"
+            message = f"{says} escalates to nobody"
+        else:
+            continue
+        yield Finding(post.place("pace_plan", name, "action"), message, help, f"role:{post.role_id}")
+
+
+RULE = Rule("ORG509", "unknown-action", Severity.WARNING, Scope.POST, check)

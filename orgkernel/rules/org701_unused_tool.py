@@ -1,0 +1,94 @@
+"""A tool that an organisation declares itself is used by nothing.
+
+## What it checks
+
+Every tool of an organisation's own catalogue is one that a role is equipped with, that a plan needs, that another tool
+falls back to, or that is essential.
+
+## Why it matters
+
+A tool nobody is equipped with is refused to everybody. Either a role was forgotten, or the entry outlived its use and
+only makes the catalogue longer to read and to trust.
+
+## Example
+
+```yaml
+tools:
+  ticket_search: {type: remote_api, side_effects: read}
+```
+
+## Instead
+
+```yaml
+tools:
+  ticket_search: {type: remote_api, side_effects: read, essential: true}
+```
+
+## Known limits
+
+Catalogues shared between organisations are not looked at. Silent while a role has no profile or a file could not be
+read, because that may be where the tool is used. A tool that only a profile in no organisation lists counts as used.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.model.plan_catalog import Step
+from orgkernel.model.role_profile import RoleProfile
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """A tool of an own catalogue that nothing uses, in any organisation that sees it."""
+    unused = {
+        tool.place(): tool
+        for records in assembly.organizations
+        for tool in records.tools.values()
+        if tool.own and not tool.record.essential
+    }
+    if not unused or not assembly.strays_are_known:
+        return
+    astray = {tool for document in assembly.stray_profiles for tool in _equipment(document.record)}
+    for records in assembly.organizations:
+        unsure = records.without_profile or records.excused or records.incomplete
+        for tool_id in list(records.tools) if unsure else _uses(records) | astray:
+            if tool_id in records.tools:
+                unused.pop(records.tools[tool_id].place(), None)
+    for place, tool in unused.items():
+        yield Finding(
+            place,
+            f"tool {quote(tool.id)} is used by no role, plan or other tool",
+            "equip a role with it, or remove it",
+            f"tool:{tool.id}",
+        )
+
+
+def _uses(records: OrgRecords) -> set[str]:
+    """The tools that something in an organisation refers to."""
+    used = {tool for post in records.posts.values() for tool in _equipment(post.profile)}
+    for plan in records.plans.values():
+        used.update(plan.record.tools)
+        used.update(tool for step in plan.record.steps if isinstance(step, Step) for tool in step.tools)
+    for tool_id, definition in records.tools.items():
+        used.update(other for other in definition.record.falls_back_to if other != tool_id)
+    return used
+
+
+def _equipment(profile: object) -> Iterator[str]:
+    if isinstance(profile, RoleProfile):
+        able = profile.capabilities
+        yield from able.tools_primary
+        yield from able.tools_secondary
+        yield from (use.tool for use in able.tools if use.level != "none")
+
+
+RULE = Rule("ORG701", "unused-tool", Severity.WARNING, Scope.TREE, check)

@@ -1,0 +1,57 @@
+"""A role does not say what it is for.
+
+## What it checks
+
+Every role profile has a `description`.
+
+## Why it matters
+
+Whoever assigns work, be it a person or an agent, chooses a role by what it is for. An id and a list of domains leave
+that to guesswork.
+
+## Example
+
+```yaml
+role_id: codegen_specialist
+role_type: specialist
+```
+
+## Instead
+
+```yaml
+role_id: codegen_specialist
+role_type: specialist
+description: Writes new modules, always with tests that show the result works.
+```
+
+## Known limits
+
+Whether the description says anything is for a reader to judge.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(post: RolePost) -> Iterator[Finding]:
+    """A profile without a description."""
+    if not post.profile.description.strip():
+        yield Finding(
+            post.document.place("role_id"),
+            f"role {quote(post.role_id)} has no description",
+            "say in a sentence what the role is for",
+            f"role:{post.role_id}",
+        )
+
+
+RULE = Rule("ORG702", "undescribed-role", Severity.INFO, Scope.PROFILE, check)

@@ -1,0 +1,80 @@
+"""A value in a document has the shape of a secret.
+
+## What it checks
+
+No text in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
+Google, Slack, Stripe, npm, PyPI, SendGrid, Hugging Face, Vault, age, Telegram, JSON web tokens, private keys), and none
+assigns a random value to a key, secret, token or password. The message never repeats what was found.
+
+## Why it matters
+
+Documents are committed, served and shown to agents. A secret in one of them is known to everybody who can read any of
+these, and stays in the history after it is removed.
+
+## Example
+
+```yaml
+standing_orders:
+  - Sign in to the mirror as AKIAABCDEFGH2345ABCD.
+```
+
+## Instead
+
+```yaml
+credentials: [mirror_account]
+standing_orders:
+  - Sign in to the mirror with the credential mirror_account.
+```
+
+## Known limits
+
+Fields that are not known, fields starting with `x_`, keys and comments are not looked at: run a scanner of your
+history besides. A password made of words is not recognised. Where a text is escaped or folded over several lines, the
+place is the line it begins on.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.marks import RouteStep
+from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.secret_shapes import find_secrets, may_hold_secrets
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """A text that looks like a secret."""
+    # As JSON the whole record is one text, searched at once: 30 µs for a full profile.
+    if not may_hold_secrets(document.record.model_dump_json(by_alias=True, exclude_unset=True)):
+        return
+    for route, text in _texts(document.record.model_dump(by_alias=True, exclude_unset=True), ()):
+        for found in find_secrets(text, str(route[-1])):
+            where = ".".join(map(str, route))
+            yield Finding(
+                document.place_within(found.start, *route),
+                f"{quote(where)} holds {quote(found.masked)}, which has the shape of {found.what}",
+                "replace it where it is valid, since it is no longer secret, and write the name of a credential",
+                f"field:{where}",
+            )
+
+
+def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[RouteStep, ...], str]]:
+    if isinstance(value, str):
+        yield route, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*route, key))
+    elif isinstance(value, tuple | list):
+        for number, item in enumerate(value):
+            yield from _texts(item, (*route, number))
+
+
+RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, Scope.DOCUMENT, check)

@@ -1,0 +1,77 @@
+"""A suppression silences nothing.
+
+## What it checks
+
+Every entry of a document's `suppressions` silences at least one finding located in that document.
+
+## Why it matters
+
+A suppression that silences nothing today silences the next finding of that rule, which nobody has judged. Often the
+defect was mended and the entry left behind, or its code or subject is misspelled.
+
+## Example
+
+```yaml
+suppressions:
+  - {rule: ORG702, reason: the title says it all}
+role_id: codegen_specialist
+description: Writes new modules.
+```
+
+## Instead
+
+```yaml
+role_id: codegen_specialist
+description: Writes new modules.
+```
+
+## Known limits
+
+A suppression of ORG705 silences this rule for the document, or for the one code its subject names
+(`subject: "rule:ORG702"`). Two entries that silence the same finding are both in use.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.catalogue import ROWS
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.rules.catalogue import all_rules
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+_CODE = "ORG705"
+
+
+def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
+    """A suppression that silences nothing, unless another accepts that."""
+    entries = document.record.suppressions
+    ours = {number for number, entry in enumerate(entries) if entry.rule == _CODE}
+    accepting = set()
+    for number in [*(number for number in range(len(entries)) if number not in ours), *sorted(ours)]:
+        entry = entries[number]
+        if number in used or number in accepting:
+            continue
+        subject = f"rule:{entry.rule}"
+        accepted_by = {each for each in ours if entries[each].subject in (None, subject)}
+        if number not in ours and accepted_by:
+            accepting |= accepted_by
+            continue
+        codes = [*ROWS, *(rule.code for rule in all_rules())]
+        if entry.rule not in codes:
+            message = f"suppression names {quote(entry.rule)}, which is no rule"
+            help = did_you_mean(entry.rule, codes) or "remove it"
+        else:
+            about = f" about {quote(entry.subject)}" if entry.subject else ""
+            message = f"suppression of {quote(entry.rule)}{about} silences nothing"
+            help = "remove it, or correct its subject" if entry.subject else "remove it"
+        yield Finding(document.place("suppressions", number, "rule"), message, help, subject)
+
+
+RULE = Rule(_CODE, "unused-suppression", Severity.WARNING, Scope.SUPPRESSION, check)

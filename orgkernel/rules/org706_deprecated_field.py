@@ -1,0 +1,101 @@
+"""A document writes a field that is deprecated.
+
+## What it checks
+
+Fields that the format keeps only so that older files load are not written.
+
+## Why it matters
+
+Nothing reads a deprecated field, or it will soon be gone: what it says has no effect, and a reader believes it has.
+
+## Example
+
+```yaml
+defaults:
+  salute_interval_turns: 5
+```
+
+## Instead
+
+```yaml
+overrides:
+  co:
+    doctrine: {salute_interval_turns: 5}
+```
+
+## Known limits
+
+None.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.marks import Marks, RouteStep
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+_EACH = None
+"""Step of a pattern that stands for every item of a list or a mapping."""
+_Pattern = tuple[str | None, ...]
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """A deprecated field that is written."""
+    for pattern, advice in _deprecated(type(document.record)):
+        for route in _written(document.marks, pattern):
+            where = ".".join(map(str, route))
+            yield Finding(
+                document.place(*route, key=True), f"field {quote(where)} is deprecated", advice, f"field:{where}"
+            )
+
+
+@cache
+def _deprecated(model: type[BaseModel]) -> tuple[tuple[_Pattern, str], ...]:
+    """Where below a model deprecated fields are, and what to do instead of writing them."""
+    found: list[tuple[_Pattern, str]] = []
+    for name, field in model.model_fields.items():
+        written = field.alias or name
+        if field.deprecated:
+            found.append(((written,), str(field.deprecation_message or "")))
+        for steps, part in _models_in(field.annotation):
+            found += [((written, *steps, *pattern), advice) for pattern, advice in _deprecated(part)]
+    return tuple(found)
+
+
+def _models_in(annotation: Any) -> Iterator[tuple[_Pattern, type[BaseModel]]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield (), annotation
+    steps: _Pattern = (_EACH,) if getattr(annotation, "__origin__", None) in (tuple, list, dict) else ()
+    for part in get_args(annotation):
+        for below, model in _models_in(part):
+            yield (*steps, *below), model
+
+
+def _written(marks: Marks, pattern: _Pattern) -> Iterator[tuple[RouteStep, ...]]:
+    """The routes of a document that a pattern fits."""
+    if not pattern:
+        yield ()
+        return
+    step, *rest = pattern
+    children = () if isinstance(marks, int) else marks[1]
+    if isinstance(children, dict):
+        below = [(key, child) for key, (_, child) in children.items() if step in (_EACH, key)]
+    else:
+        below = list(enumerate(children)) if step is _EACH else []
+    for key, child in below:
+        yield from ((key, *route) for route in _written(child, tuple(rest)))
+
+
+RULE = Rule("ORG706", "deprecated-field", Severity.WARNING, Scope.DOCUMENT, check)

@@ -1,0 +1,47 @@
+"""The page of every code: a rule's docstring, or a row of the catalogue of reading and shape errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.catalogue import ROWS, Row
+from orgkernel.rules.catalogue import all_rules, page_of
+from orgkernel.rules.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A code and what there is to read about it."""
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    text: str
+
+    @property
+    def file_name(self) -> str:
+        """Name of the page's file."""
+        return f"{self.code}-{self.name}.md"
+
+
+def all_pages() -> dict[str, Page]:
+    """Code to page, by code."""
+    pages = [_row_page(row) for row in ROWS.values()] + [_rule_page(rule) for rule in all_rules()]
+    return {page.code: page for page in sorted(pages, key=lambda page: page.code)}
+
+
+def _rule_page(rule: Rule) -> Page:
+    summary, _, rest = page_of(rule).partition("\n")
+    return _page(rule.code, rule.name, rule.severity, summary, rest.strip())
+
+
+def _row_page(row: Row) -> Page:
+    rest = f"## Why it matters\n\n{row.why}\n\n## Instead\n\n{row.instead}\n\n## Since\n\n0.1"
+    return _page(row.code, row.name, row.severity, row.what, rest)
+
+
+def _page(code: str, name: str, severity: Severity, summary: str, rest: str) -> Page:
+    text = f"# {code} {name}\n\n{summary}\n\nDefault severity: **{severity.value}**.\n\n{rest}\n"
+    return Page(code, name, severity, summary, text)

@@ -1,0 +1,105 @@
+"""Texts that have the shape of a secret: published token formats, and values assigned to a name such as `password`.
+
+Source: facts/policy_and_governance §8.15. A shape is a prefix and a length; an assignment is judged by its randomness.
+Names of secrets, placeholders, digests (`sha256:…`), addresses, paths and ids made of words are no secrets.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+
+class FoundSecret(NamedTuple):
+    """Where a text that looks like a secret begins, what it looks like, and how it may be shown."""
+
+    start: int
+    what: str
+    masked: str
+
+
+# What begins like this, with a body of this form, is a secret of that kind. Lengths are those the issuers publish.
+_SHAPES: Final = {
+    "an AWS access key id": r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])",
+    "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{82}",
+    "a GitLab token": r"glpat-[A-Za-z0-9_-]{20,}",
+    "an Anthropic key": r"sk-ant-[a-z]{3,6}[0-9]{2}-[A-Za-z0-9_-]{80,}",
+    "an OpenAI key": r"sk-[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}",
+    "a Google API key": r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+    "a Slack token": r"xox[a-z]-(?=[A-Za-z-]*[0-9])[A-Za-z0-9-]{20,}",
+    "a Slack webhook": r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,}",
+    "a Stripe key": r"[sr]k_(?:live|test)_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{10,99}(?![A-Za-z0-9_])",
+    "an npm token": r"npm_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{36}(?![A-Za-z0-9_])",
+    "a PyPI token": r"pypi-[A-Za-z0-9_-]{50,}",
+    "a SendGrid key": r"SG\.[A-Za-z0-9=_.-]{66}(?![A-Za-z0-9_-])",
+    "a Hugging Face token": r"hf_(?=[a-z]*[A-Z])[A-Za-z]{34}(?![A-Za-z0-9_])",
+    "a Vault token": r"hvs\.[A-Za-z0-9_-]{90,120}(?![A-Za-z0-9_-])",
+    "an age key": r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}",
+    "a JSON web token": r"eyJ[A-Za-z0-9_-]{14,}\.eyJ[A-Za-z0-9_-]{14,}\.[A-Za-z0-9_-]{10,}",
+    "a private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}",
+    "a Telegram bot token": r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])",
+}
+_ANY_SHAPE: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:" + "|".join(f"({shape})" for shape in _SHAPES.values()) + ")"
+)
+_KINDS: Final = tuple(_SHAPES)
+_SHOWN: Final = 4
+"""Characters of a token that may be shown: its prefix, which is the same for everybody."""
+_LEAST_VARIETY: Final = 8
+"""Different characters in a token; one with fewer is a placeholder (`ghp_xxxx…`)."""
+
+_WORDS: Final = ("key", "secret", "token", "password")
+_IS: Final = r"""s?["'`\\]{0,2}\s{0,3}(?:=|:)\s{0,3}["'`\\]{0,2}"""
+_ASSIGNED: Final = re.compile(rf"""(?i:{'|'.join(_WORDS)}){_IS}([^\s"'`\\]{{10,150}})""")
+_NAMED: Final = re.compile(rf"(?i:{'|'.join(_WORDS)})s?\Z")
+_LEAST_ENTROPY: Final = 3.5
+_WHAT_ASSIGNED: Final = "a secret"
+# Addresses, paths, references to variables and placeholders, digests with their algorithm.
+_NOT_RANDOM: Final = re.compile(r"[$<{%*/]|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…")
+
+# The quick tests run over a whole document at once: nearly all of them end here. A token of any kind has an upper-case
+# letter or a digit twice in one run of its characters.
+_QUICK_TOKEN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9+/_=.~-]{8,}[A-Z0-9]")
+_QUICK_ASSIGNED: Final = tuple((word, re.compile(word + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS)
+
+
+def may_hold_secrets(text: str) -> bool:
+    """A quick test of a whole document as JSON text; False is certain."""
+    if _QUICK_TOKEN.search(text):
+        return True
+    lower = text.lower()
+    return any(word in lower and quick.search(lower) for word, quick in _QUICK_ASSIGNED)
+
+
+def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
+    """Everything in a text that looks like a secret; `name` is what the text is the value of."""
+    ends = 0
+    for found in _ANY_SHAPE.finditer(text):
+        if len(set(found[0])) >= _LEAST_VARIETY and not found[0].endswith("EXAMPLE"):
+            what = _KINDS[(found.lastindex or 1) - 1]
+            shown = "" if found[0][0].isdigit() else found[0][:_SHOWN]
+            yield FoundSecret(found.start(), what, f"{shown}…")
+            ends = found.end()
+    if ends:
+        return  # `token = ghp_…` is one secret
+    if _NAMED.search(name) and _is_random(text.strip()):
+        yield FoundSecret(0, _WHAT_ASSIGNED, "…")
+        return
+    for found in _ASSIGNED.finditer(text):
+        if _is_random(found[1].rstrip(".,;:!?)]}>")):
+            yield FoundSecret(found.start(1), _WHAT_ASSIGNED, "…")
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value looks drawn by lot, and not written by a person."""
+    if not 10 <= len(value) <= 150 or any(character.isspace() for character in value) or _NOT_RANDOM.match(value):
+        return False
+    parts = re.split(r"[^A-Za-z0-9]+", value)
+    if all(part.isalpha() or len(part) <= 4 or (part.isdigit() and len(part) <= 8) for part in parts):
+        return False  # words, versions and dates: an id, or the name of a variable
+    counts = Counter(value).values()
+    entropy = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+    return entropy >= _LEAST_ENTROPY
