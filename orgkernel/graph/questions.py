@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 
+from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -101,6 +103,38 @@ class OrgView(ABC):
                 reached.add(role_id)
                 pending.extend(edge.source for edge in self.subordinates_of(role_id))
         return frozenset(reached)
+
+    @cached_property
+    def circles(self) -> tuple[tuple[Edge, ...], ...]:
+        """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
+        order = {role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))}
+        seen: set[str] = set()
+        found = []
+        for start in order:
+            walk: dict[str, Edge] = {}
+            role_id = start
+            while role_id not in seen:
+                seen.add(role_id)
+                edge = self.command_of(role_id)
+                if edge is None or edge.target in self.external:
+                    break
+                walk[role_id] = edge
+                role_id = edge.target
+            if role_id in walk:
+                circle = list(walk.values())[list(walk).index(role_id) :]
+                first = min(range(len(circle)), key=lambda number: order[circle[number].source])
+                found.append((*circle[first:], *circle[:first]))
+        return tuple(found)
+
+    @cached_property
+    def circling(self) -> frozenset[str]:
+        """Roles whose chain of command leads back to them."""
+        return frozenset(edge.source for circle in self.circles for edge in circle)
+
+    def place_of(self, role_id: str) -> Place:
+        """Where the hierarchy names the role."""
+        missing = self.records.without_profile.get(role_id)
+        return self.edges_to(EdgeKind.INCLUDES, role_id)[0].place if missing is None else missing
 
     # -- domains ----------------------------------------------------------------------------------------------------
 

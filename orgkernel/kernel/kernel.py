@@ -198,7 +198,7 @@ def _next_state(
         if org_id in now:
             continue
         file = answering.snapshot.records.document.name
-        broken = [each for each in latest.tree.broken if org_id in each.claims or each.name == file]
+        broken = [each for each in latest.tree.broken if org_id in each.claims or _covers(each.name, file)]
         if broken:
             now[org_id] = ServedOrganization(answering.snapshot, stale=True)
             names = {each.name for each in broken}
@@ -229,3 +229,8 @@ def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
             stem = os.path.splitext(os.path.basename(each.path))[0]
             for org_id in sorted(each.claims - {stem} or each.claims):
                 yield org_id, each.name
+
+
+def _covers(name: str, file: str) -> bool:
+    """Whether something that could not be read is this file, or a folder the file lies in."""
+    return name in ("", ".", file) or file.startswith(f"{name}/")

@@ -11,18 +11,27 @@ from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
-from orgkernel.loading.marks import Marks, RouteStep, find_mark, pack_mark, unpack_mark, unpack_within
+from orgkernel.loading.marks import (
+    Marks,
+    RouteStep,
+    find_mark,
+    has_value,
+    pack_mark,
+    unpack_mark,
+    unpack_within,
+)
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
-from orgkernel.loading.shape import validate_shape
+from orgkernel.loading.shape import describe, validate_shape
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.model.record import PREFIX, Document
 
 _FIRST = pack_mark(1, 1)
-# Fields that give a document of ours away although it has no `_schema`.
-_TELLING = {
-    "role_id": "role_profile",
-    "org_id": "organization",
+# Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
+# and those that tell only where our documents stand.
+_TELLING = {"role_id": "role_profile", "org_id": "organization"}
+_TELLING_AMONG_OURS = {
+    **_TELLING,
     "hierarchy": "organization",
     "domains": "domain_catalog",
     "plans": "plan_catalog",
@@ -30,7 +39,11 @@ _TELLING = {
     "skills": "skill_catalog",
     "cases": "decision_cases",
 }
-_CLAIM = re.compile(r"""["']?(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
+# A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
+# a comment or in the name of an image.
+_SAYS = re.compile(r"""(?:^|[{,])\s*["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE)
+_MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
+_CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +71,7 @@ class SourceDocument:
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the document writes a value at a route."""
-        marks = self.marks
-        for step in route:
-            children = None if isinstance(marks, int) else marks[1]
-            if isinstance(children, dict) and step in children:
-                marks = children[step][1]
-            elif isinstance(children, list) and isinstance(step, int) and 0 <= step < len(children):
-                marks = children[step]
-            else:
-                return False
-        return True
+        return has_value(self.marks, route)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,11 @@ class ReadFile:
     """The file is none of ours."""
 
 
+def says_ours(source: SourceText) -> bool:
+    """Whether a text says that it is a document of ours, readable or not."""
+    return _SAYS.search(source.text) is not None
+
+
 def read_documents(
     source: SourceText, *, named: bool, among_ours: bool, shared: bool = False, context: bool = False
 ) -> ReadFile:
@@ -100,14 +109,18 @@ def read_documents(
     A file that was `named` has to hold some. One that stands `among_ours` has to be readable, and may be something
     else. Any other is passed over unless it says that it is ours or has the fields of one of our kinds.
     """
-    ours = named or PREFIX in source.text
     if source.refusal is not None:
-        if not (ours or among_ours):
+        if not (named or among_ours or says_ours(source)):
             return ReadFile(skipped=True)
         return _broken(source, shared, [source.refusal])
+    if not (named or among_ours or _MAY_SAY.search(source.text)):
+        return ReadFile(skipped=True)
     parsed = _parse(source)
-    if not ours and not (among_ours and (parsed.refusals or not _has_value(parsed))):
-        ours = any(_telling_kind(document) for document in parsed.documents)
+    if not named:
+        if parsed.refusals or not _has_value(parsed):
+            ours = among_ours or says_ours(source)
+        else:
+            ours = any(_is_ours(document, among_ours) for document in parsed.documents)
         if not ours:
             return ReadFile(skipped=True)
     if parsed.refusals:
@@ -134,6 +147,16 @@ def read_documents(
 
 def _has_value(parsed: ParsedText) -> bool:
     return any(document.value is not None for document in parsed.documents)
+
+
+def _is_ours(parsed: Parsed, among_ours: bool) -> bool:
+    value = parsed.value
+    if not isinstance(value, dict) or ("$schema" in value and "_schema" not in value):
+        return False
+    schema = value.get("_schema")
+    if isinstance(schema, str) and schema.startswith(PREFIX):
+        return True
+    return any(name in value for name in (_TELLING_AMONG_OURS if among_ours else _TELLING))
 
 
 def _parse(source: SourceText) -> ParsedText:
@@ -165,7 +188,7 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
     if "_schema" not in value:
         if "$schema" in value:
             return None, None  # a JSON Schema, perhaps one of ours
-        telling = _telling_kind(Parsed(value, marks))
+        telling = next((kind for name, kind in _TELLING_AMONG_OURS.items() if name in value), None)
         help = f"add `_schema: {PREFIX}{telling}`" if telling else f"add `_schema: {PREFIX}KIND` as its first field"
         return None, Refusal(row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help)
     schema = value["_schema"]
@@ -176,16 +199,11 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
     if kind in LATER_KINDS:
         return None, Refusal(row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version")
     known = [PREFIX + name for name in KINDS]
+    hint = did_you_mean(schema, known) if isinstance(schema, str) else ""
     return None, Refusal(
-        row.UNKNOWN_KIND, mark, f"`_schema` is {quote(schema)}, which is no kind of document",
-        did_you_mean(str(schema), known) or "see `orgkernel schema` for the kinds there are",
+        row.UNKNOWN_KIND, mark, f"`_schema` is {describe(schema)}, which is no kind of document",
+        hint or "see `orgkernel schema` for the kinds there are",
     )  # fmt: skip
-
-
-def _telling_kind(parsed: Parsed) -> str | None:
-    if not isinstance(parsed.value, dict) or "$schema" in parsed.value:
-        return None
-    return next((kind for field, kind in _TELLING.items() if field in parsed.value), None)
 
 
 def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
@@ -195,7 +213,7 @@ def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, lis
     mark = find_mark(marks, ("_version",))
     match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", written, re.ASCII) if isinstance(written, str) else None
     if match is None or int(match[1]) != VERSION[0]:
-        message = f"`_version` is {quote(written)}, version {VERSION[0]}.x is read"
+        message = f"`_version` is {describe(written)}, version {VERSION[0]}.x is read"
         return None, [Refusal(row.UNSUPPORTED_VERSION, mark, message, 'write `_version: "1.0"`')]
     if int(match[2]) > VERSION[1]:
         message = f"`_version` {quote(written)} is newer than {VERSION[0]}.{VERSION[1]}; unknown fields have no effect"
@@ -204,7 +222,7 @@ def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, lis
 
 
 def _broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
-    match = re.search(re.escape(PREFIX) + r"([a-z_]+)", source.text)
+    match = _SAYS.search(source.text)
     kind = match[1] if match and match[1] in KINDS else None
     broken = BrokenDocument(source.name, source.path, kind, _claims(source, None), shared)
     return ReadFile(broken=(broken,), diagnostics=tuple(_diagnostic(source, refusal) for refusal in refusals))

@@ -5,25 +5,24 @@ Nothing here raises for a bad file: what cannot be read is returned as a refusal
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import catalogue as row
-from orgkernel.loading.marks import pack_mark
-from orgkernel.loading.parsed import Refusal
+from orgkernel.diagnostics.wording import printable
+from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
+from orgkernel.loading.parsed import UNPRINTABLE, Refusal
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 16 * 1024 * 1024
 _FIRST = pack_mark(1, 1)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
-# YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
-# numbers mean the same to everybody.
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_UNPRINTABLE_IN_JSON = re.compile("[\ud800-\udfff]")
+# How much of a file that is too large is looked at, to tell whether it is one of ours.
+_PEEK = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,7 @@ class SourceText:
     path: str
     name: str
     text: str
+    """With a refusal, what can be made out of it, only to tell what the file would have been."""
     digest: str
     """SHA-256 of the bytes, in hexadecimal; empty where they could not be read."""
     refusal: Refusal | None = None
@@ -53,13 +53,14 @@ class SourceText:
 def find_files(root: Root) -> Iterator[tuple[str, str]]:
     """Path and name of every candidate file below a root, sorted, each folder once even through links.
 
+    Links come after what they may lead to, so that a file is called by its own name.
     A folder that cannot be listed is itself yielded, so that reading it says why.
     """
     if not os.path.isdir(root.path):
-        yield root.path, root.name
+        yield root.path, printable(root.name)
         return
     seen: set[str] = set()
-    pending = [(root.path, root.name)]
+    pending = [(root.path, printable(root.name))]
     while pending:
         folder, name = pending.pop()
         if (real := os.path.realpath(folder)) in seen:
@@ -67,7 +68,7 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
         seen.add(real)
         try:
             with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+                entries = sorted(found, key=lambda entry: (entry.is_symlink(), entry.name))
         except OSError:
             yield folder, name
             continue
@@ -75,7 +76,9 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS:
                 continue
-            entry_name = f"{name}/{entry.name}" if name not in ("", ".") else entry.name
+            # A name may hold a line break, or bytes that are no text and could not be printed or hashed.
+            shown = printable(entry.name)
+            entry_name = f"{name}/{shown}" if name not in ("", ".") else shown
             if _is_folder(entry):
                 below.append((entry.path, entry_name))
             elif entry.name.endswith(SUFFIXES):
@@ -97,38 +100,44 @@ def read_text(path: str, name: str) -> SourceText:
         if not stat.S_ISREG(state.st_mode):
             what = "a folder that cannot be listed" if stat.S_ISDIR(state.st_mode) else "not a regular file"
             return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
-        if state.st_size > MAX_BYTES:
-            return _too_large(path, name, state.st_size)
         with open(path, "rb") as file:
+            if state.st_size > MAX_BYTES:
+                return _too_large(path, name, state.st_size, file.read(_PEEK))
             content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        reason = (error.strerror or "it cannot be opened").lower()
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "it cannot be opened").lower()
         return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}"))
     if len(content) > MAX_BYTES:
-        return _too_large(path, name, len(content))
+        return _too_large(path, name, len(content), content[:_PEEK])
     return decode(path, name, content)
 
 
 def decode(path: str, name: str, content: bytes) -> SourceText:
     """Bytes to text; a byte order mark of UTF-8 is dropped, any other encoding refused."""
     digest = hashlib.sha256(content).hexdigest()
+    body = content.removeprefix(codecs.BOM_UTF8)
     try:
-        text = content.decode("utf-8-sig")
+        text = body.decode()
     except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8", "replace")
+        mark = mark_after(body[: error.start].decode())
+        problem = f"byte 0x{body[error.start]:02x} is not UTF-8 here"
+        return SourceText(
+            path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
+        )
+    # JSON lets all but the first 32 control characters stand in text, and ends no line there.
+    if not name.endswith(".json") and (match := UNPRINTABLE.search(text)):
         refusal = Refusal(
-            row.NOT_UTF8, _mark_after(before), f"byte 0x{content[error.start]:02x} is not UTF-8 here",
-            "save the file as UTF-8",
-        )  # fmt: skip
-        return SourceText(path, name, "", digest, refusal)
-    unprintable = _UNPRINTABLE_IN_JSON if name.endswith(".json") else _UNPRINTABLE
-    if match := unprintable.search(text):
-        refusal = Refusal(
-            row.CHARACTER, _mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
+            row.CHARACTER, mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",
         )  # fmt: skip
         return SourceText(path, name, text, digest, refusal)
     return SourceText(path, name, text, digest)
+
+
+def _guess(body: bytes) -> str:
+    """What can be read of a text in another encoding, only to tell what the file is."""
+    utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return body.decode("utf-16" if utf16 else "utf-8", "replace")
 
 
 def documents_in(folder: str) -> list[str]:
@@ -142,24 +151,26 @@ def documents_in(folder: str) -> list[str]:
 
 
 def mentions(path: str, words: str) -> bool:
-    """Whether the text of a file holds some words; a folder and a file that cannot be read hold none."""
-    return os.path.isfile(path) and words in read_text(path, path).text
+    """Whether a file holds some words; a folder and a file that cannot be read hold none."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return words.encode() in file.read(MAX_BYTES)
+    except (OSError, ValueError):
+        return False
 
 
 def read_lines(path: str) -> list[str]:
     """The lines of a file for showing an excerpt; empty when it cannot be read any more."""
-    source = read_text(path, path)
-    return source.text.split("\n")
+    return LINE_BREAK.split(read_text(path, path).text)
 
 
-def _mark_after(text: str) -> int:
-    return pack_mark(text.count("\n") + 1, len(text) - text.rfind("\n"))
+def _refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceText:
+    return SourceText(path, name, text, "", refusal)
 
 
-def _refused(path: str, name: str, refusal: Refusal) -> SourceText:
-    return SourceText(path, name, "", "", refusal)
-
-
-def _too_large(path: str, name: str, size: int) -> SourceText:
+def _too_large(path: str, name: str, size: int, beginning: bytes) -> SourceText:
     message = f"the file has {size / 2**20:.1f} MiB, more than the {MAX_BYTES // 2**20} MiB a file may have"
-    return _refused(path, name, Refusal(row.TOO_LARGE, _FIRST, message, "split the documents over several files"))
+    refusal = Refusal(row.TOO_LARGE, _FIRST, message, "split the documents over several files")
+    return _refused(path, name, refusal, _guess(beginning))

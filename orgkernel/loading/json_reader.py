@@ -14,7 +14,7 @@ from typing import Any
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import PLAIN, QUOTED, Marks, pack_mark, unpack_mark
+from orgkernel.loading.marks import LINE_BREAK, PLAIN, QUOTED, Marks, pack_mark, unpack_mark
 from orgkernel.loading.parsed import MAX_DEPTH, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
 
@@ -44,7 +44,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._lines = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
         self.refusals: list[Refusal] = []
 
     def read_document(self) -> Parsed | None:

@@ -1,12 +1,14 @@
 """Where each value of a document stands in its file.
 
-A mark is one integer: line and column, counted from 1, and how a text is written there. A document's marks mirror its values: an integer for a scalar,
-`(mark, {key: (mark of the key, marks of the value)})` for a mapping, `(mark, [marks of the items])` for a sequence.
+A mark is one integer: line and column, counted from 1, and how a text is written there. A document's marks mirror its
+values: an integer for a scalar, `(mark, {key: (mark of the key, marks of the value)})` for a mapping,
+`(mark, [marks of the items])` for a sequence. Lines end as editors end them: at LF, CR LF or a lone CR.
 Twenty-two bits of column are enough for a JSON file on a single line (facts: loading §2).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +18,8 @@ _STYLE_BITS = 2
 
 PLAIN, QUOTED, BLOCK = 0, 1, 2
 
+LINE_BREAK = re.compile(r"\r\n?|\n")
+
 Marks: TypeAlias = Any
 """`int | tuple[int, dict[str, tuple[int, Marks]]] | tuple[int, list[Marks]]`."""
 RouteStep = str | int
@@ -24,6 +28,12 @@ RouteStep = str | int
 def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
     """A mark from a line and a column, both counted from 1, and the style of the text there."""
     return (line << _COLUMN_BITS | min(column, _COLUMN)) << _STYLE_BITS | style
+
+
+def mark_after(text: str) -> int:
+    """The mark of what follows a text that stands at the beginning of a file."""
+    starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
+    return pack_mark(len(starts), len(text) - starts[-1] + 1)
 
 
 def unpack_mark(mark: int) -> tuple[int, int]:
@@ -47,19 +57,31 @@ def start_of(marks: Marks) -> int:
 
 
 def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) -> int:
-    """The mark of the value (or, with `key`, of the last key) at `route`; of the nearest container where it ends early.
-
-    Steps that name nothing, such as the tag of a union in an error of pydantic, are skipped.
-    """
+    """The mark of the value (or, with `key`, of the last key) at `route`; of the nearest container where it ends early."""
     key_mark = start_of(marks)
     for step in route:
-        if isinstance(marks, int):
+        found = _step(marks, step)
+        if found is None:
             break
-        children = marks[1]
-        if isinstance(children, dict):
-            if step in children:
-                key_mark, marks = children[step]
-        elif isinstance(step, int) and 0 <= step < len(children):
-            marks = children[step]
-            key_mark = start_of(marks)
+        key_mark, marks = found
     return key_mark if key else start_of(marks)
+
+
+def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
+    """Whether a document writes a value at `route`."""
+    for step in route:
+        found = _step(marks, step)
+        if found is None:
+            return False
+        marks = found[1]
+    return True
+
+
+def _step(marks: Marks, step: RouteStep) -> tuple[int, Marks] | None:
+    """Mark of the key and marks of the value one step further, or None."""
+    children = None if isinstance(marks, int) else marks[1]
+    if isinstance(children, dict):
+        return children.get(step)
+    if isinstance(children, list) and isinstance(step, int) and 0 <= step < len(children):
+        return start_of(children[step]), children[step]
+    return None

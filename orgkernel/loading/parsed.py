@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,10 @@ from orgkernel.loading.marks import Marks
 # Budgets, checked while parsing and before anything is built from the values (design §11).
 MAX_DEPTH = 40
 MAX_ALIASED_VALUES = 100_000
+
+# YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
+# numbers mean the same to everybody.
+UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
-from orgkernel.loading.marks import Marks, find_mark
+from orgkernel.loading.marks import Marks, find_mark, has_value
 from orgkernel.loading.parsed import Refusal
 from orgkernel.model.record import Document
 from orgkernel.model.tool_catalog import ToolCatalog
@@ -36,6 +36,8 @@ _BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "less_than": ("lt", "less than"),
 }
+# The last step of pydantic's place when a key is wrong, and not its value.
+_KEY = "[key]"
 _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_long"})
 
 
@@ -47,7 +49,8 @@ def validate_shape(
     Fields nobody knows are warnings, so that published files keep loading; those starting with `x_` are the user's.
     """
     try:
-        record = model.model_validate(value)
+        # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
+        record = model.model_validate(value, by_alias=True, by_name=False)
         return record, list(_check_input_schemas(record, marks))
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
@@ -60,14 +63,15 @@ def validate_shape(
         refusals.append(_refusal(model, found, marks))
     if fatal:
         return None, refusals
-    record = model.model_validate(value, extra="ignore")
+    record = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
     return record, refusals + list(_check_input_schemas(record, marks))
 
 
 def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
     kind, loc, context = found["type"], found["loc"], found.get("ctx") or {}
-    at_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
-    route = tuple(step for step in loc if not _is_tag(step))
+    bad_key = loc[-1:] == (_KEY,)
+    at_key = kind == "extra_forbidden" or bad_key
+    route = _route(loc[:-1] if bad_key else loc, marks)
     mark = find_mark(marks, route, key=at_key)
     where = quote(_route_text(route)) if route else "the document"
     value = found.get("input")
@@ -76,16 +80,15 @@ def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> R
     if kind == "extra_forbidden":
         return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is not known", _field_help(model, route))
     if kind in _WRONG_TYPE:
-        return Refusal(row.WRONG_TYPE, mark, f"{where} is {_describe(value)}, {_WRONG_TYPE[kind]} is expected")
+        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)}, {_WRONG_TYPE[kind]} is expected")
     if kind == "literal_error":
         allowed = _allowed(context)
         help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
-        message = f"{where} is {_describe(value)}, which is not one of {listing(allowed)}"
+        message = f"{where} is {describe(value)}, which is not one of {listing(allowed)}"
         return Refusal(row.UNKNOWN_VALUE, mark, message, help)
     if kind == "string_pattern_mismatch":
         subject = f"the key {quote(value)}" if at_key else f"{where} is {quote(value)}, which"
-        message = f"{subject} is not an id" if not at_key else f"{subject} is not an id"
-        return Refusal(row.MALFORMED_ID, mark, message, "use letters, digits and `_`, at most 100 characters")
+        return Refusal(row.MALFORMED_ID, mark, f"{subject} is not {_a_word(context)}", _word_help(context))
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return Refusal(row.OUT_OF_RANGE, mark, f"{where} is {quote(value)}, {words} {context[name]} is expected")
@@ -97,8 +100,14 @@ def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> R
     return Refusal(row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}")
 
 
-def _is_tag(step: str | int) -> bool:
-    return step == "[key]" or (isinstance(step, str) and step.startswith("(") and step.endswith(")"))
+def _route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
+    """A place as pydantic tells it, without the tags of unions; a key of the user's may look like one."""
+    route: tuple[str | int, ...] = ()
+    for step in loc:
+        is_tag = isinstance(step, str) and step.startswith("(") and step.endswith(")")
+        if not is_tag or has_value(marks, (*route, step)):
+            route = (*route, step)
+    return route
 
 
 def _route_text(route: tuple[str | int, ...]) -> str:
@@ -108,7 +117,7 @@ def _route_text(route: tuple[str | int, ...]) -> str:
     return text.removeprefix(".")
 
 
-def _describe(value: Any) -> str:
+def describe(value: Any) -> str:
     """A value as a reader of YAML would call it; never a Python type name."""
     if value is None:
         return "null"

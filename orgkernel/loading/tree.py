@@ -1,7 +1,8 @@
 """Folders to documents: which files are ours, and one result for all of them.
 
-A file is ours when it mentions `orgkernel:`, when it was named itself, or when it stands in a folder of our documents;
-anything else found on the way (a workflow, a package manifest) is passed over and counted.
+A file is ours when its `_schema` says so or when it was named itself. In a folder of our documents, one that cannot be
+read or has the fields of one of our kinds is ours too. Anything else found on the way (a workflow, a package manifest) is
+passed over and counted.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.loading.documents import BrokenDocument, ReadFile, SourceDocument, read_documents
+from orgkernel.loading.documents import BrokenDocument, ReadFile, SourceDocument, read_documents, says_ours
 from orgkernel.loading.files import Root, SourceText, find_files, read_text
-from orgkernel.model.record import PREFIX
+
+ROLES = "roles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,10 @@ class Tree:
 
 @dataclass(slots=True)
 class _Reading:
-    """Results by name of file, filled out of order and read in order."""
+    """Results by path, filled out of order and read in order."""
 
+    names: dict[str, str] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
-    paths: dict[str, str] = field(default_factory=dict)
     undecided: list[tuple[Root, SourceText]] = field(default_factory=list)
     folders: set[str] = field(default_factory=set)
 
@@ -55,31 +57,34 @@ def read_tree(roots: Iterable[Root]) -> Tree:
             _read_one(reading, replace(root, shared=True) if real.startswith(shared) else root, path, name)
     for root, source in reading.undecided:
         among_ours = _is_among_ours(os.path.dirname(source.path), root.path, reading.folders)
-        reading.read[source.name] = read_documents(
+        reading.read[source.path] = read_documents(
             source, named=False, among_ours=among_ours, shared=root.shared, context=root.context
         )
-    files = [reading.read[name] for name in reading.paths]
+    files = [reading.read[path] for path in reading.names]
     return Tree(
         tuple(document for file in files for document in file.documents),
         tuple(document for file in files for document in file.broken),
         tuple(found for file in files for found in file.diagnostics),
-        {name: path for (name, path), file in zip(reading.paths.items(), files, strict=True) if not file.skipped},
+        {name: path for (path, name), file in zip(reading.names.items(), files, strict=True) if not file.skipped},
         sum(file.skipped for file in files),
     )
 
 
 def _read_one(reading: _Reading, root: Root, path: str, name: str) -> None:
     source = read_text(path, name)
-    reading.paths[name] = path
+    reading.names[path] = name
     named = path == root.path
-    if named or PREFIX in source.text:
-        reading.read[name] = read_documents(
-            source, named=named, among_ours=True, shared=root.shared, context=root.context
-        )
-        if reading.read[name].documents:
-            reading.folders.add(os.path.dirname(path))
-    else:
+    if not named and not says_ours(source):
         reading.undecided.append((root, source))
+        return
+    reading.read[path] = read_documents(
+        source, named=named, among_ours=False, shared=root.shared, context=root.context
+    )
+    if reading.read[path].documents:
+        folder = os.path.dirname(path)
+        reading.folders.add(folder)
+        if os.path.basename(folder) == ROLES:
+            reading.folders.add(os.path.dirname(folder))  # where the organisation of the roles lies
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:

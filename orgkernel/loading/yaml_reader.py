@@ -6,6 +6,7 @@ here, because PyYAML's own constructors follow YAML 1.1 and lose duplicate keys 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -13,8 +14,8 @@ from yaml.events import AliasEvent, DocumentStartEvent, MappingStartEvent, Scala
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, pack_mark, unpack_mark
-from orgkernel.loading.parsed import MAX_ALIASED_VALUES, MAX_DEPTH, Parsed, ParsedText, Refusal
+from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, mark_after, pack_mark, unpack_mark
+from orgkernel.loading.parsed import MAX_ALIASED_VALUES, MAX_DEPTH, UNPRINTABLE, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
 _Parser: Any
@@ -46,10 +47,9 @@ def parse_yaml(text: str) -> ParsedText:
         pass
     except yaml.MarkedYAMLError as error:
         reader.refuse_syntax(error)
-    except yaml.reader.ReaderError as error:
-        reader.refuse_character(text, error)
-    except (UnicodeError, ValueError, OverflowError):  # the parser in Python, on an escape that is no character
-        reader.refuse(row.BAD_YAML, reader.last_mark, "not valid YAML: an escape after this place is no character")
+    except (yaml.reader.ReaderError, ValueError, OverflowError):
+        # A control character; half of a surrogate pair; in the parser in Python, an escape that is no character.
+        reader.refuse_character(text)
     return ParsedText(tuple(documents), tuple(reader.refusals))
 
 
@@ -61,11 +61,15 @@ def _mark(event: Any) -> int:
 class _Reader:
     """One pass over the events of a text."""
 
-    def __init__(self, text: str) -> None:
-        self.next_event = _Parser(text).get_event
+    def __init__(self) -> None:
+        self.next_event: Callable[[], Any]
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, tuple[Any, Marks, int] | None] = {}
         self._aliased = 0
+
+    def open(self, text: str) -> None:
+        """Begin; the constructor of a parser may already refuse the text."""
+        self.next_event = _Parser(text).get_event
 
     def next_document(self) -> bool:
         self._anchors.clear()
@@ -90,6 +94,13 @@ class _Reader:
         elif "mapping values are not allowed" in problem:
             help = "put text that contains `: ` in quotes, or check the indentation of the line above"
         self.refuse(row.BAD_YAML, place, f"not valid YAML: {problem}{while_doing}", help)
+
+    def refuse_character(self, text: str) -> None:
+        """Of a text that `files.decode` would have refused: the parsers give an offset in it, or nothing."""
+        match = UNPRINTABLE.search(text)
+        place = mark_after(text[: match.start()]) if match else pack_mark(1, 1)
+        what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
+        self.refuse(row.CHARACTER, place, f"{what} not allowed")
 
     def read_value(self, event: Any, depth: int) -> tuple[Any, Marks, int]:
         """Value, marks and number of values in it, aliases expanded."""

@@ -62,11 +62,17 @@ def check(view: OrgView) -> Iterator[Finding]:
         if decision.role_id == first or is_uncovered or is_unsure(view, first):
             continue
         related = tuple(_passed_over(view, decision, first))
-        but = f"which dispatch gives to {quote(decision.role_id)}" if related else "which it does not handle"
+        but, help = (
+            "which it does not handle",
+            "add the domain to the role's `bst_domains`, or name another role first",
+        )
+        if related:
+            but = f"which dispatch gives to {quote(decision.role_id)}"
+            help = f"name {quote(decision.role_id)} first; routing only orders roles of one type that handle the same domain"
         yield Finding(
             view.records.document.place("domain_routing", word, number),
             f"`domain_routing` prefers role {quote(first)} for {quote(word)}, {but}",
-            "name first the role that is to take it; it has to handle the domain, and specialists come before others",
+            help,
             f"role:{first}",
             related,
         )

@@ -50,6 +50,8 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.rules.org301_unknown_domain import is_unsure
 from orgkernel.rules.rule import Finding, Rule, Scope
 
+_SHOWN = 5
+
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Roles that somebody else comes before in each of their domains."""
@@ -70,15 +72,15 @@ def check(view: OrgView) -> Iterator[Finding]:
         if role_id in settled or _takes_the_rest(view, role_id) or is_unsure(view, role_id):
             continue
         domains = listing(domain for domain, _, _ in losses)
+        related = tuple(
+            Related(edge.place, f"{quote(domain)}: {passed.text}") for domain, edge, passed in losses[:_SHOWN]
+        )
         yield Finding(
             view.domains_of(role_id)[0].place,
             f"role {quote(role_id)} is chosen for none of the domains it handles: {domains}",
             "take the domains away from one of the roles, or name the order you want in `domain_routing`",
             f"role:{role_id}",
-            tuple(
-                Related(edge.place, f"domain {quote(domain)}: {passed.text}")
-                for domain, edge, passed in losses
-            ),
+            related,
         )
 
 

@@ -66,7 +66,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             meant.place,
             f"{quote(word)} is {listed} and also a declared domain, which wins",
             "delete the line that is wrong",
-            f"domain:{word}",
+            f"alias:{word}",
             (Related(domains[word].place(), f"domain {quote(word)} is declared"),),
         )
     yield from _unmapped_aliases(view.records)
@@ -82,7 +82,7 @@ def _unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
                     document.place("unmapped", number),
                     f"{quote(word)} is listed under `unmapped` and also an alias, which wins",
                     "delete the line that is wrong",
-                    f"domain:{word}",
+                    f"alias:{word}",
                     (Related(document.place("aliases", word), f"{quote(word)} is an alias"),),
                 )
 

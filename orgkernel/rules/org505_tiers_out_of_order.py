@@ -87,7 +87,9 @@ def check(post: RolePost) -> Iterator[Finding]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _find_disorder(texts: tuple[str, ...], limit: int) -> tuple[_Disorder, ...]:
-    trees = {number: tree for number, text in enumerate(texts) if (tree := read_trigger(text).tree) is not None}
+    trees = {
+        number: tree for number, text in enumerate(texts) if (tree := read_trigger(text).tree) is not None
+    }
     # A trigger with one value whatever happens is reported by ORG504.
     trees = {number: tree for number, tree in trees.items() if find_vacuous(tree, limit) is None}
     limits = {number: thresholds(tree, limit) for number, tree in trees.items()}

@@ -55,7 +55,10 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
     @cache
     def nearest(folder: str) -> OrgRecords:
-        return max(assembly.organizations, key=lambda records: _shared(folder, os.path.dirname(records.document.path)))
+        return max(
+            assembly.organizations,
+            key=lambda records: _shared(folder, os.path.dirname(records.document.path)),
+        )
 
     for document in assembly.stray_profiles:
         profile, place = document.record, document.place("role_id")
@@ -70,7 +73,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 def _shared(one: str, other: str) -> int:
     """How many folders two paths have in common."""
-    return len(os.path.commonprefix([one.split(os.sep), other.split(os.sep)]))
+    return len(os.path.commonpath([one, other]).split(os.sep))
 
 
 def _advice(records: OrgRecords, role_id: str) -> str:

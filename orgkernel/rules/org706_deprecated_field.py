@@ -57,7 +57,10 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         for route in _written(document.marks, pattern):
             where = ".".join(map(str, route))
             yield Finding(
-                document.place(*route, key=True), f"field {quote(where)} is deprecated", advice, f"field:{where}"
+                document.place(*route, key=True),
+                f"field {quote(where)} is deprecated",
+                advice,
+                f"field:{where}",
             )
 
 

@@ -53,12 +53,14 @@ _LEAST_VARIETY: Final = 8
 
 _WORDS: Final = ("key", "secret", "token", "password")
 _IS: Final = r"""s?["'`\\]{0,2}\s{0,3}(?:=|:)\s{0,3}["'`\\]{0,2}"""
-_ASSIGNED: Final = re.compile(rf"""(?i:{'|'.join(_WORDS)}){_IS}([^\s"'`\\]{{10,150}})""")
+_ASSIGNED: Final = re.compile(rf"""(?i:{"|".join(_WORDS)}){_IS}([^\s"'`\\]{{10,150}})""")
 _NAMED: Final = re.compile(rf"(?i:{'|'.join(_WORDS)})s?\Z")
 _LEAST_ENTROPY: Final = 3.5
 _WHAT_ASSIGNED: Final = "a secret"
 # Addresses, paths, references to variables and placeholders, digests with their algorithm.
-_NOT_RANDOM: Final = re.compile(r"[$<{%*/]|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…")
+_NOT_RANDOM: Final = re.compile(
+    r"[$<{%*/]|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…"
+)
 
 # The quick tests run over a whole document at once: nearly all of them end here. A token of any kind has an upper-case
 # letter or a digit twice in one run of its characters.
@@ -95,7 +97,11 @@ def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
 
 def _is_random(value: str) -> bool:
     """Whether a value looks drawn by lot, and not written by a person."""
-    if not 10 <= len(value) <= 150 or any(character.isspace() for character in value) or _NOT_RANDOM.match(value):
+    if (
+        not 10 <= len(value) <= 150
+        or any(character.isspace() for character in value)
+        or _NOT_RANDOM.match(value)
+    ):
         return False
     parts = re.split(r"[^A-Za-z0-9]+", value)
     if all(part.isalpha() or len(part) <= 4 or (part.isdigit() and len(part) <= 8) for part in parts):

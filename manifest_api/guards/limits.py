@@ -1,0 +1,93 @@
+"""How large a request may be (design §11), decided before anything of it is looked at.
+
+A body is taken in whole here, at most 64 KiB of it and within 10 seconds, so that no route can forget the limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, SLOW_BODY, UNKNOWN_ROUTE, problem_response
+from manifest_api.shapes import ProblemKind
+
+MAX_BODY = 64 * 1024
+MAX_QUERY = 4096
+MAX_SEGMENT = 200
+MAX_PATH = 2048
+BODY_SECONDS = 10.0
+
+
+class RequestLimits:
+    """Refuse what is too long, too large or too slow."""
+
+    def __init__(self, app: ASGIApp, body_seconds: float = BODY_SECONDS) -> None:
+        self._app = app
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = _refusal(scope)
+        body = b""
+        if refusal is None:
+            try:
+                async with asyncio.timeout(self._body_seconds):
+                    taken = await _take_body(receive)
+            except TimeoutError:
+                refusal = SLOW_BODY, f"the body did not arrive within {self._body_seconds:g} seconds"
+            else:
+                if taken is None:
+                    return  # the client is gone: nobody to answer
+                body = taken
+                if len(body) > MAX_BODY:
+                    refusal = BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
+        if refusal is not None:
+            await problem_response(*refusal)(scope, receive, send)
+            return
+        await self._app(scope, _replay(body, receive), send)
+
+
+def _refusal(scope: Scope) -> tuple[ProblemKind, str] | None:
+    """What the first line and the headers already give away."""
+    path: str = scope["path"]
+    if len(path) > MAX_PATH or any(len(segment) > MAX_SEGMENT for segment in path.split("/")):
+        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, no id is that long"
+    # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
+    if b"%2f" in scope.get("raw_path", b"").lower() or "\0" in path:
+        return UNKNOWN_ROUTE, "a path segment has a character no id has"
+    if len(scope["query_string"]) > MAX_QUERY:
+        return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit() and int(value[:20]) > MAX_BODY:
+            return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
+    return None
+
+
+async def _take_body(receive: Receive) -> bytes | None:
+    """The body, or its beginning where it is too large; None when the client has gone."""
+    body = bytearray()
+    while len(body) <= MAX_BODY:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Give the body that was taken, then whatever comes next."""
+    given = False
+
+    async def receive_again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again

@@ -1,0 +1,65 @@
+"""A role reports to a role of another organisation.
+
+## What it checks
+
+The superior that `chain_of_command.reports_to` names is a role of the organisation itself, and not only of another one.
+
+## Why it matters
+
+One organisation is active at a time. A superior in another one is not there to give orders or to take an escalation.
+
+## Example
+
+```yaml
+role_id: driver
+chain_of_command:
+  reports_to: captain
+```
+
+## Instead
+
+```yaml
+role_id: driver
+chain_of_command:
+  reports_to: dispatcher
+```
+
+## Known limits
+
+Only organisations that were read are known; a superior that none of them includes is reported by ORG202. Where several
+organisations include a profile and the hierarchy of one gives the role a superior, the profile's is not looked at there.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """A superior that only other organisations include."""
+    superior = post.profile.chain_of_command.reports_to
+    if superior is None or superior in view.external or view.names_role(superior):
+        return
+    others = view.records.elsewhere.get(superior)
+    if not others or (post.shared_profile and view.is_commanded_by_hierarchy(post.role_id)):
+        return
+    of = f"organization{'s' if others[1:] else ''} {listing(others)}"
+    yield Finding(
+        post.place("chain_of_command", "reports_to"),
+        f"role {quote(post.role_id)} reports to {quote(superior)}, which is a role of {of} and not of {quote(view.org_id)}",
+        f"name a superior in {quote(view.org_id)}, or list {quote(superior)} under its `external`",
+        f"role:{post.role_id}",
+    )
+
+
+RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, Scope.POST, check)

@@ -1,0 +1,72 @@
+"""A profile and the hierarchy name different superiors.
+
+## What it checks
+
+A role that the hierarchy lists under a superior names the same one in `chain_of_command.reports_to`, if it names any.
+
+## Why it matters
+
+The hierarchy decides, so whoever reads the profile is told the wrong superior; or the hierarchy is out of date, and
+orders and escalations go to the wrong one.
+
+## Example
+
+```yaml
+role_id: codegen
+chain_of_command:
+  reports_to: research_xo
+```
+
+## Instead
+
+```yaml
+role_id: codegen
+chain_of_command:
+  reports_to: engineering_xo
+```
+
+## Known limits
+
+Where several organisations include a profile, what it says is only a default and cannot disagree. A superior that is
+not declared, one without a profile, a role listed under several superiors and a circle have rules of their own (ORG202,
+ORG205, ORG201, ORG213, ORG203).
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """Two superiors, both declared."""
+    role_id, written = post.role_id, post.profile.chain_of_command.reports_to
+    if written is None or post.shared_profile or not view.is_commanded_by_hierarchy(role_id):
+        return
+    superiors = {edge.target: edge for edge in view.edges_from(EdgeKind.REPORTS_TO, role_id)}
+    if len(superiors) > 1 or written in superiors:
+        return
+    ((superior, edge),) = superiors.items()
+    is_declared = view.is_role(written) or written in view.external or written in view.records.without_profile
+    if not is_declared or superior in view.records.without_profile or role_id in view.circling:
+        return
+    yield Finding(
+        post.place("chain_of_command", "reports_to"),
+        f"role {quote(role_id)} reports to {quote(written)} in its profile and to {quote(superior)} in the hierarchy",
+        f"the hierarchy counts; write {quote(superior)} here too, or leave `reports_to` out",
+        f"role:{role_id}",
+        (Related(edge.place, f"listed among the subordinates of {quote(superior)}"),),
+    )
+
+
+RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, Scope.POST, check)

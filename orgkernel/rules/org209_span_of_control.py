@@ -1,0 +1,70 @@
+"""A role commands more subordinates than it can follow.
+
+## What it checks
+
+No role has more direct subordinates than the organisation's `limits.span_of_control`, which is 7 unless written.
+
+## Why it matters
+
+A superior reads the reports of all its direct subordinates. With too many of them its context fills up before it has
+decided anything.
+
+## Example
+
+```yaml
+co:
+  subordinates: [a, b, c, d, e, f, g, h]
+```
+
+## Instead
+
+```yaml
+co:
+  subordinates: [a, b, c, d, xo]
+xo:
+  subordinates: [e, f, g, h]
+```
+
+## Known limits
+
+Roles that a superior may dispatch besides its subordinates are not counted.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """More direct subordinates than the limit."""
+    role_id, limit = post.role_id, view.records.organization.limits.span_of_control
+    if len(view.edges_to(EdgeKind.REPORTS_TO, role_id)) <= limit:
+        return
+    below = len({edge.source for edge in view.subordinates_of(role_id)})
+    if below <= limit:
+        return
+    document = view.records.document
+    listed, setting = ("hierarchy", role_id, "subordinates"), ("limits", "span_of_control")
+    yield Finding(
+        document.place(*listed) if document.has(*listed) else view.place_of(role_id),
+        f"role {quote(role_id)} has {below} direct subordinates, more than {limit}",
+        "put a role between them, or raise `span_of_control` under `limits`",
+        f"role:{role_id}",
+        (Related(document.place(*setting), f"the limit of organization {quote(view.org_id)}"),)
+        if document.has(*setting)
+        else (),
+    )
+
+
+RULE = Rule("ORG209", "span-of-control", Severity.WARNING, Scope.POST, check)

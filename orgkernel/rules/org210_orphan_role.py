@@ -1,0 +1,83 @@
+"""A role stands beside the chain of command.
+
+## What it checks
+
+In an organisation of several roles each has a superior or subordinates. Where nobody commands anybody, that is said
+once.
+
+## Why it matters
+
+Nobody gives such a role orders or reads its reports, and when it gets into trouble it has no one to hand its work to.
+
+## Example
+
+```yaml
+hierarchy:
+  co:
+    subordinates: [planner]
+  planner: {}
+  scout: {}
+```
+
+## Instead
+
+```yaml
+hierarchy:
+  co:
+    subordinates: [planner, scout]
+  planner: {}
+  scout: {}
+```
+
+## Known limits
+
+A role that reports to `user` or to an id declared external is meant to stand there, as is one whose `tier` is not
+`crew`. Nothing is said while a role has no profile: that profile may name the orphan as its superior, or the name may
+be a misspelling of it.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Roles that no edge of command touches."""
+    roles = view.roles
+    if len(roles) < 2 or view.records.without_profile:
+        return
+    orphans = [
+        role_id
+        for role_id, post in view.records.posts.items()
+        if post.profile.tier == "crew"
+        and view.command_of(role_id) is None
+        and not view.edges_to(EdgeKind.REPORTS_TO, role_id)
+    ]
+    if len(orphans) == len(roles):
+        yield Finding(
+            view.records.document.place("hierarchy", key=True),
+            f"organization {quote(view.org_id)} has {len(roles)} roles, and none has a superior or subordinates",
+            "list the `subordinates` of the role that leads",
+            f"organization:{view.org_id}",
+        )
+        return
+    for role_id in orphans:
+        yield Finding(
+            view.place_of(role_id),
+            f"role {quote(role_id)} has neither a superior nor subordinates",
+            f"list it among the subordinates of a role of organization {quote(view.org_id)}",
+            f"role:{role_id}",
+        )
+
+
+RULE = Rule("ORG210", "orphan-role", Severity.WARNING, Scope.ORGANIZATION, check)
