@@ -16,7 +16,9 @@ from manifest_api.problems import FOREIGN_HOST, FORWARDED, NOT_LOOPBACK, problem
 from manifest_api.shapes import ProblemKind
 from orgkernel.diagnostics.wording import quote
 
-_HOST = re.compile(r"(?:(?P<name>localhost)|(?P<address>[0-9.]+)|\[(?P<address6>[0-9a-f:.]+)\])(?::[0-9]{0,5})?")
+_HOST = re.compile(
+    r"(?:(?P<name>localhost)|(?P<address>[0-9.]+)|\[(?P<address6>[0-9a-f:.]+)\])(?::[0-9]{0,5})?"
+)
 _FORWARDED = ("forwarded", "x-real-ip", "via")
 _FORWARDED_PREFIX = "x-forwarded"
 
@@ -56,22 +58,40 @@ def is_loopback(address: str) -> bool:
 def names_loopback(host: str) -> bool:
     """Whether a Host header, with or without a port, names this machine."""
     match = _HOST.fullmatch(host.lower())
-    return match is not None and (match["name"] is not None or is_loopback(match["address"] or match["address6"]))
+    return match is not None and (
+        match["name"] is not None or is_loopback(match["address"] or match["address6"])
+    )
 
 
 def _refusal(scope: Scope) -> tuple[ProblemKind, str, str] | None:
     client: Any = scope.get("client")
     if not client or not is_loopback(client[0]):
-        return NOT_LOOPBACK, "the request does not come from this machine", "ask from the machine the server runs on"
+        return (
+            NOT_LOOPBACK,
+            "the request does not come from this machine",
+            "ask from the machine the server runs on",
+        )
     hosts = []
     for raw_name, raw_value in scope["headers"]:
         name = raw_name.decode("latin-1").lower()
         if name in _FORWARDED or name.startswith(_FORWARDED_PREFIX):
-            return FORWARDED, f"the request carries the header {quote(name)}", "ask the server directly, without a proxy"
+            return (
+                FORWARDED,
+                f"the request carries the header {quote(name)}",
+                "ask the server directly, without a proxy",
+            )
         if name == "host":
             hosts.append(raw_value.decode("latin-1"))
     if len(hosts) != 1:
-        return FOREIGN_HOST, f"the request carries {len(hosts)} Host headers", "send one that names this machine"
+        return (
+            FOREIGN_HOST,
+            f"the request carries {len(hosts)} Host headers",
+            "send one that names this machine",
+        )
     if not names_loopback(hosts[0]):
-        return FOREIGN_HOST, f"the Host is {quote(hosts[0])}", "ask for `localhost` or the loopback address itself"
+        return (
+            FOREIGN_HOST,
+            f"the Host is {quote(hosts[0])}",
+            "ask for `localhost` or the loopback address itself",
+        )
     return None

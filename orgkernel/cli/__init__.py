@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
 
 import click
 
+from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import OrgkernelError
 
 # Command to module and what `orgkernel --help` says about it.
@@ -59,27 +61,48 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point; exit codes: 0 fine, 1 findings or failed cases, 2 cannot run."""
+    stdout = sys.stdout
+    for stream in (stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a file's name need not be text, nor a terminal speak UTF-8
+            stream.reconfigure(errors="backslashreplace")
     try:
-        cli(standalone_mode=False)
+        sys.exit(cli(standalone_mode=False) or 0)
     except click.exceptions.Abort:
         sys.exit(130)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except OrgkernelError as error:
-        click.echo(f"error: {error.message}", err=True)
-        if error.help:
-            click.echo(f"help: {error.help}", err=True)
+        _say(f"error: {error.message}", error.help)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+    except SystemExit:
+        if sys.stdout is not stdout:  # click put a silent one there, because nobody reads on
+            sys.exit(141)  # and not 1, which would mean findings
+        raise
+    except OSError as error:
+        _say(f"error: {error.strerror or error}", "")
+        _drop_output()
+        sys.exit(2)
     except Exception as error:
         # A bug of ours is not a finding: 1 would tell CI that the documents are at fault.
         if os.environ.get("ORGKERNEL_DEBUG"):
             raise
-        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
-        click.echo("help: this is a bug; set ORGKERNEL_DEBUG=1 to see where it is", err=True)
+        _say(
+            f"internal error: {type(error).__name__}: {error}",
+            "this is a bug; set ORGKERNEL_DEBUG=1 to see where it is",
+        )
         sys.exit(2)
+
+
+def _say(message: str, help: str) -> None:
+    click.echo(printable(message), err=True)
+    if help:
+        click.echo(f"help: {printable(help)}", err=True)
+
+
+def _drop_output() -> None:
+    """What could not be written, to a full disk perhaps, would be tried again on the way out and change the exit code."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

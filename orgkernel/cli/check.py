@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from orgkernel.cli.opening import format_option, request_of
+from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
 from orgkernel.errors import NothingToRead
@@ -43,7 +44,10 @@ def command(paths: tuple[str, ...], shipped: bool, form: str, fail_on: str | Non
             "nothing to check: no document of ours there", "start one with `orgkernel new DIR`"
         )
     found = snapshot.diagnostics
-    click.echo(_render(found, snapshot, form), nl=False)
+    if form == "json":
+        echo_json(render_json(found))
+    else:
+        click.echo(_render(found, snapshot, form), nl=False)
     click.echo(_summary(found, snapshot), err=True)
     threshold = Severity(fail_on) if fail_on else project.fail_on
     if any(each.severity.reaches(threshold) for each in found):
@@ -51,8 +55,6 @@ def command(paths: tuple[str, ...], shipped: bool, form: str, fail_on: str | Non
 
 
 def _render(found: Sequence[Diagnostic], snapshot: Snapshot, form: str) -> str:
-    if form == "json":
-        return render_json(found)
     if form == "concise":
         return render_concise(found)
     text: dict[str, Sequence[str]] = {}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import echo_json
 from orgkernel.crew.v1 import encode
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import printable
 
 
 @click.command("dispatch")
@@ -25,7 +27,10 @@ def command(
     """Say which role takes a task of this DOMAIN, and why."""
     kernel = open_kernel(paths, org)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
-    click.echo(encode(decision).decode() + "\n" if form == "json" else _render(decision), nl=False)
+    if form == "json":
+        echo_json(encode(decision).decode())
+    else:
+        click.echo(_render(decision), nl=False)
 
 
 def _render(decision: DispatchDecision) -> str:
@@ -49,7 +54,7 @@ def _render(decision: DispatchDecision) -> str:
     hidden = decision.considered_count - len(decision.considered)
     if hidden > 0:
         lines.append(f"  and {hidden} more considered (--all lists them)")
-    return "\n".join(lines) + "\n"
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _where(why: Why) -> str:

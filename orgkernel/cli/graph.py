@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import echo_json
 from orgkernel.crew.chart import render_dot, render_json, render_mermaid, render_tree
 
 _RENDER = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "json": render_json}
@@ -17,4 +18,11 @@ _RENDER = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "j
 def command(org: str, paths: tuple[str, ...], form: str) -> None:
     """Draw the org chart; `json` holds every edge with its line."""
     kernel = open_kernel(paths, org)
-    click.echo(_RENDER[form](kernel.organization(org).snapshot.graph), nl=False)
+    organization = kernel.latest(org)
+    if organization.has_errors:
+        click.echo(f"note: organization `{organization.org_id}` has errors, see `orgkernel check`", err=True)
+    drawing = _RENDER[form](organization.graph)
+    if form == "json":
+        echo_json(drawing)
+    else:
+        click.echo(drawing, nl=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import as_yaml, echo_json
 from orgkernel.crew.filters import RoleFilter
 from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
 
@@ -29,20 +30,15 @@ def command(role: str | None, org: str, paths: tuple[str, ...], form: str, **wan
     kernel = open_kernel(paths, org)
     manifest: RoleManifest | OrganizationManifest
     manifest = kernel.manifest(org, role) if role is not None else kernel.crew(org, RoleFilter(**wanted))
-    click.echo(_render(manifest, form), nl=False)
+    if form == "json":
+        echo_json(encode(manifest).decode())
+    else:
+        click.echo(_render(manifest, form), nl=False)
 
 
 def _render(manifest: RoleManifest | OrganizationManifest, form: str) -> str:
-    if form == "json":
-        return encode(manifest).decode() + "\n"
     if form == "yaml":
-        import msgspec
-        import yaml
-
-        text: str = yaml.safe_dump(
-            msgspec.to_builtins(manifest), sort_keys=False, allow_unicode=True, width=110
-        )
-        return text
+        return as_yaml(manifest)
     from orgkernel.cli.tables import render_organization, render_role
 
     return render_role(manifest) if isinstance(manifest, RoleManifest) else render_organization(manifest)

@@ -11,14 +11,22 @@ from orgkernel.kernel.scaffold import add_role, copy_template
 from orgkernel.kernel.shipped import template_names
 from orgkernel.model.role_profile import RoleType
 
+# The first character keeps click from filling the lines.
+_EXAMPLES = """\b
+Examples:
+  orgkernel new my_org --template software_dev
+  orgkernel new role reviewer --org software_dev
+"""
 
-@click.command("new")
+
+@click.command("new", epilog=_EXAMPLES)
 @click.argument("what", nargs=-1, required=True, metavar="DIR | role ID")
 @click.option("--template", metavar="NAME", help="Template to copy.  [default: blank]")
 @click.option("--org", metavar="ORG", help="Organisation the role is added to.")
 @click.option(
-    "--type", "role_type", type=click.Choice(["specialist", "executive", "commander"]), default="specialist"
-)
+    "--type", "role_type", type=click.Choice(["specialist", "executive", "commander"]), default="specialist",
+    show_default=True, help="Type of the role.",
+)  # fmt: skip
 @click.option(
     "--reports-to", metavar="ROLE", help="Superior of the role.  [default: the organisation's root]"
 )
@@ -27,12 +35,7 @@ def command(
     what: tuple[str, ...], template: str | None, org: str | None, role_type: RoleType, reports_to: str | None,
     paths: tuple[str, ...],
 ) -> None:  # fmt: skip
-    r"""Copy a template into DIR, or add a role to an organisation.
-
-    \b
-    orgkernel new my_org --template software_dev
-    orgkernel new role reviewer --org software_dev
-    """
+    """Copy a template into DIR, or add a role to an organisation."""
     if what[0] == "role" and len(what) == 2:
         if org is None:
             raise click.UsageError("--org says which organisation the role is added to")
@@ -54,11 +57,11 @@ def _new_organization(folder: str, template: str) -> None:
 def _new_role(
     role_id: str, org: str, role_type: RoleType, reports_to: str | None, paths: tuple[str, ...]
 ) -> None:
-    organization = open_kernel(paths).organization(org).snapshot
+    organization = open_kernel(paths).latest(org)
     role = add_role(organization, role_id, role_type, reports_to)
     click.echo(os.path.relpath(role.path))
     if role.included:
         click.echo(f"{organization.org_id} now includes it; edit the file, then `orgkernel check`", err=True)
     else:
         file = organization.records.document.name
-        click.echo(f"now name it under `hierarchy` in {file}: `{role_id}: {{}}`", err=True)
+        click.echo(f"now name it under `hierarchy` in {printable(file)}: `{role_id}: {{}}`", err=True)

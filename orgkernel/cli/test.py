@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import click
 
-from orgkernel.cli.opening import format_option, path_option
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead
@@ -20,7 +22,10 @@ from orgkernel.loading.tree import Tree, read_tree
 
 @click.command("test")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@path_option
+@click.option(
+    "--path", "paths", multiple=True, metavar="PATH",
+    help="File or folder with the organisations; repeatable. Default: where the FILEs lie.",
+)  # fmt: skip
 @format_option("text", "json")
 def command(files: tuple[str, ...], paths: tuple[str, ...], form: str) -> None:
     """Run the decision cases of FILEs against the organisations they lie in, or those below --path.
@@ -37,7 +42,10 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], form: str) -> None:
     kernel = Kernel(resolve_paths(paths or files, here), active=project.active, severities=project.severities)
     results = [result for document in documents for result in run_cases(kernel, document)]
     failed = [result for result in results if result.failures]
-    click.echo(_as_json(results) if form == "json" else _as_text(failed), nl=False)
+    if form == "json":
+        echo_json(_as_json(results))
+    else:
+        click.echo(_as_text(failed), nl=False)
     click.echo(f"{len(results) - len(failed)} passed, {len(failed)} failed", err=True)
     if failed:
         raise click.exceptions.Exit(1)
@@ -67,8 +75,6 @@ def _as_text(failed: list[Expectation]) -> str:
 
 
 def _as_json(results: list[Expectation]) -> str:
-    import msgspec
-
     listed = [
         {
             "case": result.case,
@@ -81,4 +87,4 @@ def _as_json(results: list[Expectation]) -> str:
         }
         for result in results
     ]
-    return msgspec.json.format(msgspec.json.encode(listed), indent=2).decode() + "\n"
+    return json.dumps(listed, indent=2, ensure_ascii=False)

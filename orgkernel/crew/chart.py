@@ -2,55 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from unicodedata import east_asian_width
 
 import msgspec
 
 from orgkernel.crew.v1 import encode
+from orgkernel.diagnostics.wording import printable
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import SCHEMA, EdgeKind
 
 _WIDTH = 80
+_DEEPEST_INDENT = 40
+_NARROW = frozenset("└─├│…")
 
 
 def render_tree(view: OrgView) -> str:
     """One role a line, subordinates below their superior, at most 80 columns wide."""
-    organization = view.records.organization
-    lines = [f"{organization.name} ({view.org_id}), {len(view.roles)} roles"]
+    count = len(view.roles)
+    lines = [_cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}")]
+    below = _below(view)
     shown: set[str] = set()
-    roots = [
-        *view.roots(),
-        *(circle[0] for circle in view.cycles(EdgeKind.REPORTS_TO) if view.is_role(circle[0])),
-    ]
+    roots = [role_id for role_id in below if _superior(view, role_id) is None]
+    for circle in view.cycles(EdgeKind.REPORTS_TO):
+        roots.append(circle[0])
     for number, root in enumerate(roots):
-        lines += _branch(view, root, "", number == len(roots) - 1, shown)
+        lines += _branch(view, below, root, number == len(roots) - 1, shown)
     return "".join(f"{line}\n" for line in lines)
 
 
-def _branch(view: OrgView, role_id: str, indent: str, last: bool, shown: set[str]) -> Iterator[str]:
+def _below(view: OrgView) -> dict[str, list[str]]:
+    """Every role, also one without a profile, and its direct subordinates."""
+    names = dict.fromkeys((*view.roles, *view.records.without_profile))
+    return {
+        name: [edge.source for edge in view.subordinates_of(name) if edge.source in names] for name in names
+    }
+
+
+def _superior(view: OrgView, role_id: str) -> str | None:
+    """The superior that stands in the tree; a role whose superior is not declared stands at the top."""
+    superior = view.superior_of(role_id)
+    known = view.is_role(superior) or superior in view.records.without_profile if superior else False
+    return superior if known else None
+
+
+def _branch(
+    view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str]
+) -> Iterator[str]:
     """The role and everybody below it, without recursion: a chain of command can be long."""
-    pending = [(role_id, indent, last)]
+    pending = [(root, "", last)]
     while pending:
         role, indent, last = pending.pop()
+        prefix = _indent(indent) + ("└── " if last else "├── ")
         if role in shown:
-            yield _cut(f"{indent}{'└── ' if last else '├── '}{role} (again: it reports in a circle)")
+            yield _cut(f"{prefix}{role} (again: it reports in a circle)")
             continue
         shown.add(role)
-        yield _line(view, role, indent + ("└── " if last else "├── "))
-        below = [edge.source for edge in view.subordinates_of(role) if view.is_role(edge.source)]
+        yield _line(view, role, prefix)
         deeper = indent + ("    " if last else "│   ")
-        pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below)))
+        pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below[role])))
+
+
+def _indent(indent: str) -> str:
+    """So far in that the role still has room; deeper ones show their depth instead."""
+    if len(indent) <= _DEEPEST_INDENT:
+        return indent
+    depth = f"{len(indent) // 4 + 1} "
+    return depth + indent[len(depth) - _DEEPEST_INDENT :]
 
 
 def _line(view: OrgView, role_id: str, prefix: str) -> str:
-    profile = view.records.posts[role_id].profile
-    text = f"{prefix}{role_id}  {profile.name}" if profile.role_name else f"{prefix}{role_id}"
-    domains = ", ".join(edge.target for edge in view.domains_of(role_id))
-    return _cut(f"{text}: {domains}" if domains else text)
+    post = view.records.posts.get(role_id)
+    if post is None:
+        return _cut(f"{prefix}{role_id} (no profile)")
+    text = f"{prefix}{role_id}  {post.profile.name}" if post.profile.role_name else f"{prefix}{role_id}"
+    domains = [edge.target for edge in view.domains_of(role_id)]
+    for count in range(len(domains), 0, -1):
+        more = f" +{len(domains) - count}" if count < len(domains) else ""
+        line = f"{text}: {', '.join(domains[:count])}{more}"
+        if _columns(line) <= _WIDTH:
+            return printable(line)
+    return _cut(text)
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
+def _cut(text: str) -> str:
+    """A line that fits, without anything a terminal would act on."""
+    line = printable(text[: _WIDTH + 1])
+    if _columns(line) <= _WIDTH:
+        return line
+    while _columns(line) > _WIDTH - 1:
+        line = line[:-1]
+    return f"{line}…"
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows a text; a character of unclear width counts as wide."""
+    return sum(1 + (east_asian_width(character) in "WFA" and character not in _NARROW) for character in text)
 
 
 def render_mermaid(view: OrgView) -> str:
@@ -104,5 +151,6 @@ def _command(view: OrgView) -> Iterator[tuple[str, str]]:
 def _label(view: OrgView, role_id: str, line_break: str) -> str:
     domains = ", ".join(edge.target for edge in view.domains_of(role_id))
     name = view.records.posts[role_id].profile.name
-    safe = "".join(character for character in name if character.isalnum() or character in " -_.&/()")
+    kept = "".join(character for character in name if character.isalnum() or character in " -_.&/()").strip()
+    safe = kept or role_id
     return f"{safe}{line_break}{domains}" if domains else safe

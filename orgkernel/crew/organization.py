@@ -29,7 +29,8 @@ def build_organization_manifest(
     """
     organization = view.records.organization
     mode = organization.mode
-    config = organization.microcosm_config if mode == "microcosm" else organization.macrocosm_config
+    configs = {"microcosm": organization.microcosm_config, "macrocosm": organization.macrocosm_config}
+    other_mode = next(name for name in configs if name != mode)
     return v1.OrganizationManifest(
         org_id=view.org_id,
         org_name=organization.name,
@@ -37,7 +38,8 @@ def build_organization_manifest(
         why=(why_place(f"organization {view.org_id}", view.records.document.place("org_id")),),
         mission=tuple(_settings(view, organization.mission, "mission")),
         mode=_fact(view, "mode", mode, ("mode",)),
-        execution=tuple(_settings(view, config, f"{mode}_config")),
+        execution=tuple(_settings(view, configs[mode], f"{mode}_config")),
+        other_execution=tuple(_settings(view, configs[other_mode], f"{other_mode}_config")),
         channels=tuple(_channels(view)),
         departments=tuple(_departments(view)),
         layers=_items(view, "layers", organization.layers),
@@ -68,7 +70,7 @@ def _settings(view: OrgView, record: Record, section: str) -> Iterator[v1.Fact]:
 def _fact(view: OrgView, name: str, value: Any, route: tuple[str, ...]) -> v1.Fact:
     document = view.records.document
     text = ".".join(route)
-    place = document.place(*route)
+    place = document.place(*route, key=True)
     why = why_place(f"{text} is written", place)
     return v1.Fact(
         id=name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orgkernel.crew import v1
@@ -16,7 +16,6 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.model.levels import LETTERS, LEVELS, ToolLevel
 from orgkernel.model.plan_catalog import Step
 from orgkernel.model.record import Record
-from orgkernel.model.tool_catalog import EssentialFor, Tool
 
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 _TIERS = ("primary", "alternate", "contingent", "emergency")
@@ -96,7 +95,7 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
 
 
 def _fact(post: RolePost, name: str, value: Any, route: tuple[str, ...]) -> v1.Fact:
-    place = post.place(*route)
+    place = post.place(*route, key=True)
     if post.writes(*route):
         return v1.Fact(id=name, value=value, why=(why_place(f"{'.'.join(route)} is written", place),))
     return v1.Fact(id=name, value=value, why=(why_default(f"{'.'.join(route)} is not written", place),))
@@ -254,17 +253,10 @@ def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
 def _essential_tools(view: OrgView, post: RolePost) -> Iterator[v1.ToolItem]:
     """Tools the role always has although its profile does not list them."""
     listed = {edge.target for edge in view.tools_of(post.role_id)}
-    for tool in view.records.tools.values():
-        if tool.id not in listed and _is_essential(tool.record, post, listed):
-            why = why_place(f"tool {tool.id} is essential", tool.place("essential"))
-            yield _tool_item(view, tool.id, "essential", "full", "essential tool", (why,))
-
-
-def _is_essential(tool: Tool, post: RolePost, listed: Iterable[str]) -> bool:
-    if isinstance(tool.essential, EssentialFor):
-        delegating = tool.essential.delegating and post.profile.can_delegate
-        return delegating or any(other in listed for other in tool.essential.with_tools)
-    return tool.essential
+    for tool_id in view.essential_tools_of(post.role_id):
+        if tool_id not in listed:
+            why = why_place(f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True))
+            yield _tool_item(view, tool_id, "essential", "full", "essential tool", (why,))
 
 
 def _skill(view: OrgView, edge: Edge) -> v1.SkillItem:
@@ -294,13 +286,15 @@ def _tiers(post: RolePost) -> Iterator[v1.TierItem]:
     for name in _TIERS:
         tier = getattr(post.profile.pace_plan, name, None)
         if tier is not None:
+            text, place = f"pace_plan.{name}", post.place("pace_plan", name, key=True)
+            written = post.writes("pace_plan", name)
             yield v1.TierItem(
                 id=name,
                 description=tier.description,
                 action=tier.action,
                 trigger=tier.trigger,
                 escalate_to=tier.escalate_to,
-                why=(why_place(f"pace_plan.{name}", post.place("pace_plan", name, key=True)),),
+                why=(why_place(text, place) if written else why_default(f"{text} is not written", place),),
             )
 
 

@@ -235,6 +235,8 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     mode: Fact
     execution: tuple[Fact, ...]
     """The configuration of the mode in force."""
+    other_execution: tuple[Fact, ...]
+    """That of the other mode, which holds once the organisation changes to it."""
     channels: tuple[ChannelItem, ...]
     departments: tuple[Named, ...]
     layers: tuple[Item, ...]

@@ -117,7 +117,7 @@ def find_tie(view: OrgView, domain: str) -> tuple[Edge, Edge] | None:
 def _rank_candidates(view: OrgView, domain: str | None, needs: Sequence[str]) -> list[_Candidate]:
     if domain is None:
         return []
-    order = {role_id: number for number, role_id in enumerate(view.roles)}
+    order = view.order
     candidates: dict[str, _Candidate] = {}
     for distance, near in enumerate(view.domain_and_broader(domain)):
         preferred = routing_order(view, near)
@@ -188,7 +188,10 @@ def _difference(view: OrgView, better: _Candidate, worse: _Candidate) -> tuple[s
     if better.rank.routing != worse.rank.routing:
         return "DOMAIN_ROUTING", f"`domain_routing` of {quote(view.org_id)} says so"
     if better.rank.domains != worse.rank.domains:
-        return "FEWER_DOMAINS", f"it handles {better.rank.domains} domains, the other {worse.rank.domains}"
+        return (
+            "FEWER_DOMAINS",
+            f"it handles fewer domains ({better.rank.domains} against {worse.rank.domains})",
+        )
     return "DECLARED_FIRST", "it stands first in the hierarchy, nothing else tells them apart"
 
 

@@ -42,7 +42,7 @@ NOT_UTF8 = Row(
 )  # fmt: skip
 TOO_LARGE = Row(
     "ORG003", "file-too-large", _E,
-    "The file is larger than 16 MiB.",
+    "The file is larger than 16 MiB, or holds more than a million values.",
     "A limit that holds before anything is parsed keeps one file from stopping a server.",
     "Split the documents over several files; a folder is read whole.",
 )  # fmt: skip

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from orgkernel.diagnostics import Place
@@ -26,13 +27,15 @@ from orgkernel.model.skill_catalog import Skill, SkillCatalog
 from orgkernel.model.tool_catalog import Tool, ToolCatalog
 
 RecordT = TypeVar("RecordT", bound=Record)
-DocumentT = TypeVar("DocumentT", SourceDocument, BrokenDocument)
 
 # The file by which a host is told which organisation is active: a copy, not a second declaration (specification,
 # "Directory Structure").
 ACTIVE_COPY = "active.json"
 
 _CATALOGUES = frozenset({"domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog"})
+# Of what kind a file may be that could not be read and is missed by the organisations that would see it. What another
+# organisation's file, a report or a case says about a role does not declare the role.
+_MISSED = _CATALOGUES | {"role_profile", None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,39 +64,28 @@ class Assembly:
 
 def assemble(tree: Tree) -> Assembly:
     """Resolve every organisation of a tree."""
-    org_documents, duplicates = _organizations(tree.documents)
-    scopes = _Scopes({os.path.dirname(document.path) for document in tree.documents if _is_organization(document)})
-    folders = {document.path: os.path.dirname(document.path) for document in org_documents}
+    org_documents, duplicates = _organizations(tree)
+    scopes = _Scopes(tree)
     included = {document.path: _included(_organization(document)) for document in org_documents}
-
-    profiles: dict[str, dict[str, SourceDocument]] = {}
     uses: dict[int, int] = defaultdict(int)
-    elsewhere: dict[str, list[str]] = defaultdict(list)
-    by_scope = scopes.sort(tree.documents)
+    including: dict[str, list[str]] = defaultdict(list)
     for document in org_documents:
-        found, doubled = _profiles(by_scope, folders[document.path])
-        duplicates += doubled
-        profiles[document.path] = found
+        scope = scopes.of(os.path.dirname(document.path))
         for role_id in included[document.path]:
-            elsewhere[role_id].append(_organization(document).org_id)
-            if role_id in found:
-                uses[id(found[role_id])] += 1
-
-    broken = scopes.sort(tree.broken)
-    organizations = []
-    for document in org_documents:
-        records, doubled = _resolve(
-            document, folders[document.path], by_scope, broken, profiles[document.path], included[document.path],
-            shared=lambda profile: uses[id(profile)] > 1, elsewhere=elsewhere,
-        )  # fmt: skip
-        organizations.append(records)
-        duplicates += doubled
+            including[role_id].append(_organization(document).org_id)
+            if (profile := scope.profile(role_id)) is not None:
+                uses[id(profile)] += 1
+    organizations = tuple(
+        _resolve(
+            document, scopes.of(os.path.dirname(document.path)), included[document.path], uses, including
+        )
+        for document in org_documents
+    )
     unread_organization = any(document.kind in ("organization", None) for document in tree.broken)
-    loose = None if organizations else _loose_catalogues(by_scope)
     return Assembly(
-        tuple(organizations),
-        tuple(dict.fromkeys(duplicates)),
-        loose,
+        organizations,
+        tuple(dict.fromkeys([*duplicates, *scopes.duplicates()])),
+        None if organizations else _loose_catalogues(tree),
         tuple(
             document
             for document in tree.documents
@@ -103,188 +95,138 @@ def assemble(tree: Tree) -> Assembly:
     )
 
 
-def _is_organization(document: SourceDocument) -> bool:
-    return document.kind == "organization"
-
-
 def _organization(document: SourceDocument) -> Organization:
     assert isinstance(document.record, Organization)
     return document.record
 
 
-def _organizations(documents: Iterable[SourceDocument]) -> tuple[list[SourceDocument], list[Duplicate]]:
-    """The document of each organisation to be answered for, and second declarations of one id."""
-    declared = [document for document in documents if _is_organization(document) and not document.context]
-    copies = [document for document in declared if os.path.basename(document.path) == ACTIVE_COPY]
-    originals = [document for document in declared if document not in copies]
+def _is_copy(document: SourceDocument | BrokenDocument) -> bool:
+    return os.path.basename(document.path) == ACTIVE_COPY
+
+
+def _organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
+    """The document of each organisation to be answered for, and second declarations of one id.
+
+    The copy answers only where there is no original; one that could not be read is still the original.
+    """
+    declared = [each for each in tree.documents if each.kind == "organization" and not each.context]
     first: dict[str, SourceDocument] = {}
     duplicates = []
-    for document in originals:
+    for document in declared:
         org_id = _organization(document).org_id
+        if _is_copy(document):
+            continue
         if org_id in first:
             duplicates.append(
                 Duplicate("organization", org_id, document.place("org_id"), first[org_id].place("org_id"))
             )
         first.setdefault(org_id, document)
-    for copy in copies:
-        first.setdefault(_organization(copy).org_id, copy)
+    unread = {
+        claim
+        for each in tree.broken
+        if each.kind == "organization" and not _is_copy(each)
+        for claim in each.claims
+    }
+    for document in declared:
+        if _is_copy(document) and _organization(document).org_id not in unread:
+            first.setdefault(_organization(document).org_id, document)
     return list(first.values()), duplicates
-
-
-class _Scopes:
-    """Folders by the organisations that lie in them."""
-
-    def __init__(self, org_folders: set[str]) -> None:
-        self._org_folders = org_folders
-
-    def home(self, folder: str) -> str | None:
-        """The nearest folder from here upwards in which an organisation lies."""
-        while folder not in self._org_folders:
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                return None
-            folder = parent
-        return folder
-
-    def sort(self, documents: Iterable[DocumentT]) -> Callable[[str], Iterator[list[DocumentT]]]:
-        """A function from an organisation's folder to the documents it sees, nearest group first."""
-        homes: dict[str | None, list[DocumentT]] = defaultdict(list)
-        shared: list[DocumentT] = []
-        for document in documents:
-            (shared if document.shared else homes[self.home(os.path.dirname(document.path))]).append(document)
-
-        def groups(folder: str) -> Iterator[list[DocumentT]]:
-            if not self._org_folders:
-                yield homes.get(None, [])
-                yield shared
-                return
-            yield homes.get(folder, [])
-            parent = os.path.dirname(folder)
-            outside = homes.get(self.home(parent), [])
-            yield [document for document in outside if document.path.startswith(parent + os.sep)]
-            yield shared
-
-        return groups
 
 
 def _included(organization: Organization) -> dict[str, tuple[str | int, ...]]:
     """Every role the hierarchy names, as a key or as a subordinate, and the route to where it does."""
-    named: dict[str, tuple[str | int, ...]] = {role_id: ("hierarchy", role_id) for role_id in organization.hierarchy}
+    named: dict[str, tuple[str | int, ...]] = {
+        role_id: ("hierarchy", role_id) for role_id in organization.hierarchy
+    }
     for role_id, post in organization.hierarchy.items():
         for number, subordinate in enumerate(post.subordinates):
             named.setdefault(subordinate, ("hierarchy", role_id, "subordinates", number))
     return named
 
 
-def _profiles(
-    by_scope: Callable[[str], Iterator[list[SourceDocument]]], folder: str
-) -> tuple[dict[str, SourceDocument], list[Duplicate]]:
-    found: dict[str, SourceDocument] = {}
-    duplicates = []
-    for group in by_scope(folder):
-        here: dict[str, SourceDocument] = {}
-        for document in group:
+class _Group:
+    """Documents that organisations see at one distance; what they hold is looked up once for all organisations."""
+
+    def __init__(
+        self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
+    ) -> None:
+        self.documents = [
+            each for each in documents if each.kind == "role_profile" or each.kind in _CATALOGUES
+        ]
+        self.broken = [each for each in broken if each.kind in _MISSED]
+        self.own = own
+        self.duplicates: list[Duplicate] = []
+
+    @cached_property
+    def profiles(self) -> dict[str, SourceDocument]:
+        found: dict[str, SourceDocument] = {}
+        for document in self.documents:
             if not isinstance(document.record, RoleProfile):
                 continue
             role_id = document.record.role_id
-            if role_id in here:
-                duplicates.append(
-                    Duplicate("role", role_id, document.place("role_id"), here[role_id].place("role_id"))
+            first = found.setdefault(role_id, document)
+            if first is not document:
+                self.duplicates.append(
+                    Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
                 )
-            here.setdefault(role_id, document)
-        found = {**here, **found}
-    return found, duplicates
+        return found
 
-
-def _resolve(
-    document: SourceDocument,
-    folder: str,
-    by_scope: Callable[[str], Iterator[list[SourceDocument]]],
-    broken: Callable[[str], Iterator[list[BrokenDocument]]],
-    profiles: Mapping[str, SourceDocument],
-    included: Mapping[str, tuple[str | int, ...]],
-    *,
-    shared: Callable[[SourceDocument], bool],
-    elsewhere: Mapping[str, list[str]],
-) -> tuple[OrgRecords, list[Duplicate]]:
-    organization = _organization(document)
-    posts: dict[str, RolePost] = {}
-    without_profile: dict[str, Place] = {}
-    for role_id, route in included.items():
-        source = profiles.get(role_id)
-        if source is None:
-            without_profile[role_id] = document.place(*route, key=len(route) == 2)
-            continue
-        assert isinstance(source.record, RoleProfile)
-        profile = apply_override(source.record, organization.overrides.get(role_id))
-        posts[role_id] = RolePost(role_id, source, profile, document, shared(source))
-    groups = list(by_scope(folder))
-    catalogues = _Catalogues(groups)
-    unread = [each for group in broken(folder) for each in group]
-    missed = frozenset(each.name for each in unread if each.kind in _CATALOGUES or each.claims & included.keys())
-    contributing = [document, *(post.document for post in posts.values()), *catalogues.documents]
-    records = OrgRecords(
-        organization.org_id,
-        document,
-        organization,
-        posts,
-        without_profile,
-        catalogues.definitions(DomainCatalog, "domains", Domain),
-        catalogues.aliases(),
-        catalogues.definitions(PlanCatalog, "plans", Plan),
-        catalogues.definitions(ToolCatalog, "tools", Tool),
-        catalogues.definitions(SkillCatalog, "skills", Skill),
-        catalogues.proficiency_scale(),
-        frozenset(claim for each in unread for claim in each.claims),
-        frozenset(each.kind for each in unread if each.kind),
-        {
-            role_id: others
-            for role_id, orgs in elsewhere.items()
-            if (others := tuple(org_id for org_id in orgs if org_id != organization.org_id))
-        },
-        frozenset(each.name for each in contributing) | missed,
-        missed,
-        _digest(contributing),
-    )
-    return records, catalogues.duplicates
-
-
-class _Catalogues:
-    """The catalogue entries an organisation sees."""
-
-    def __init__(self, groups: list[list[SourceDocument]]) -> None:
-        self._groups = groups
-        self.documents = [
-            document
-            for group in groups
-            for document in group
-            if isinstance(document.record, DomainCatalog | PlanCatalog | ToolCatalog | SkillCatalog)
-        ]
-        self.duplicates: list[Duplicate] = []
+    @cached_property
+    def catalogues(self) -> list[SourceDocument]:
+        return [document for document in self.documents if document.kind in _CATALOGUES]
 
     def definitions(
         self, catalogue: type[Record], section: str, entry: type[RecordT]
     ) -> dict[str, Definition[RecordT]]:
         found: dict[str, Definition[RecordT]] = {}
-        for distance, group in enumerate(self._groups):
-            here: dict[str, Definition[RecordT]] = {}
-            for document in group:
-                if not isinstance(document.record, catalogue):
-                    continue
-                for entry_id, record in getattr(document.record, section).items():
-                    assert isinstance(record, entry)
-                    definition = Definition(entry_id, record, document, section, own=distance == 0)
-                    if entry_id in here:
-                        self.duplicates.append(
-                            Duplicate(section[:-1], entry_id, definition.place(), here[entry_id].place())
-                        )
-                    here.setdefault(entry_id, definition)
-            found = {**found, **{entry_id: each for entry_id, each in here.items() if entry_id not in found}}
+        for document in self.catalogues:
+            if not isinstance(document.record, catalogue):
+                continue
+            for entry_id, record in getattr(document.record, section).items():
+                assert isinstance(record, entry)
+                definition = Definition(entry_id, record, document, section, self.own)
+                first = found.setdefault(entry_id, definition)
+                if first is not definition:
+                    self.duplicates.append(
+                        Duplicate(section[:-1], entry_id, definition.place(), first.place())
+                    )
         return found
 
+    @cached_property
+    def domains(self) -> dict[str, Definition[Domain]]:
+        return self.definitions(DomainCatalog, "domains", Domain)
+
+    @cached_property
+    def plans(self) -> dict[str, Definition[Plan]]:
+        return self.definitions(PlanCatalog, "plans", Plan)
+
+    @cached_property
+    def tools(self) -> dict[str, Definition[Tool]]:
+        return self.definitions(ToolCatalog, "tools", Tool)
+
+    @cached_property
+    def skills(self) -> dict[str, Definition[Skill]]:
+        return self.definitions(SkillCatalog, "skills", Skill)
+
+
+class _Scope:
+    """What the organisations of one folder see: groups of documents, nearest first."""
+
+    def __init__(self, groups: tuple[_Group, ...]) -> None:
+        self.groups = groups
+        self.domains = _nearest(group.domains for group in groups)
+        self.plans = _nearest(group.plans for group in groups)
+        self.tools = _nearest(group.tools for group in groups)
+        self.skills = _nearest(group.skills for group in groups)
+        self.catalogues = [document for group in groups for document in group.catalogues]
+
+    def profile(self, role_id: str) -> SourceDocument | None:
+        return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
+
+    @cached_property
     def aliases(self) -> dict[str, AliasTarget]:
         found: dict[str, AliasTarget] = {}
-        for document in self.documents:
+        for document in self.catalogues:
             if isinstance(document.record, DomainCatalog):
                 for alias, target in document.record.aliases.items():
                     found.setdefault(alias, AliasTarget(target, document.place("aliases", alias)))
@@ -292,13 +234,179 @@ class _Catalogues:
                     found.setdefault(alias, AliasTarget(None, document.place("unmapped", number)))
         return found
 
+    @cached_property
+    def skill_categories(self) -> frozenset[str]:
+        records = (document.record for document in self.catalogues)
+        return frozenset(
+            category
+            for record in records
+            if isinstance(record, SkillCatalog)
+            for category in record.categories
+        )
+
+    @cached_property
     def proficiency_scale(self) -> tuple[str, ...]:
-        scales = [
-            document.record.proficiency_scale
-            for document in self.documents
-            if isinstance(document.record, SkillCatalog) and document.record.proficiency_scale
-        ]
-        return scales[0] if scales else ()
+        records = (document.record for document in self.catalogues)
+        scales = (each.proficiency_scale for each in records if isinstance(each, SkillCatalog))
+        return next((scale for scale in scales if scale), ())
+
+    @cached_property
+    def broken(self) -> list[BrokenDocument]:
+        return [each for group in self.groups for each in group.broken]
+
+    @cached_property
+    def claims(self) -> dict[str, list[str]]:
+        """Id that a file which could not be read seems to declare, to the names of such files."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for each in self.broken:
+            for claim in each.claims:
+                found[claim].append(each.name)
+        return found
+
+    @cached_property
+    def excused(self) -> frozenset[str]:
+        return frozenset(self.claims)
+
+    @cached_property
+    def incomplete(self) -> frozenset[str]:
+        return frozenset(each.kind for each in self.broken if each.kind)
+
+    def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
+        """Names of the files an organisation with these roles lacks because they could not be read."""
+        catalogues = (
+            {each.name for each in self.broken if each.kind in _CATALOGUES} if self.incomplete else set()
+        )
+        return frozenset(catalogues.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
+
+
+def _nearest(groups: Iterable[dict[str, Definition[RecordT]]]) -> dict[str, Definition[RecordT]]:
+    found: dict[str, Definition[RecordT]] = {}
+    for group in groups:
+        for entry_id, definition in group.items():
+            found.setdefault(entry_id, definition)
+    return found
+
+
+class _Scopes:
+    """Documents by the folders in which organisations lie, readable ones or not."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._org_folders = {
+            os.path.dirname(each.path)
+            for each in (*tree.documents, *tree.broken)
+            if each.kind == "organization"
+        }
+        self._homes: dict[str, str | None] = {}
+        documents: dict[str | None, list[SourceDocument]] = defaultdict(list)
+        broken: dict[str | None, list[BrokenDocument]] = defaultdict(list)
+        for document in tree.documents:
+            if not document.shared:
+                documents[self._home(os.path.dirname(document.path))].append(document)
+        for unread in tree.broken:
+            if not unread.shared:
+                broken[self._home(os.path.dirname(unread.path))].append(unread)
+        self._documents, self._broken = documents, broken
+        self._shared = _Group(
+            (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
+        )
+        self._beside: dict[str, _Group] = {}
+        self._scopes: dict[str, _Scope] = {}
+
+    def of(self, folder: str) -> _Scope:
+        """What the organisations of a folder see."""
+        if folder not in self._scopes:
+            own = _Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
+            self._scopes[folder] = _Scope((own, self._group_beside(os.path.dirname(folder)), self._shared))
+        return self._scopes[folder]
+
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Second declarations of one id in the groups that were looked at."""
+        for scope in self._scopes.values():
+            for group in scope.groups:
+                yield from group.duplicates
+
+    def _group_beside(self, parent: str) -> _Group:
+        """Documents of the folder an organisation lies in, without those of other organisations' folders."""
+        if parent not in self._beside:
+            home, inside = self._home(parent), os.path.join(parent, "")
+            self._beside[parent] = _Group(
+                (each for each in self._documents.get(home, ()) if each.path.startswith(inside)),
+                (each for each in self._broken.get(home, ()) if each.path.startswith(inside)),
+            )
+        return self._beside[parent]
+
+    def _home(self, folder: str) -> str | None:
+        """The nearest folder from here upwards in which an organisation lies."""
+        if folder not in self._homes:
+            parent = os.path.dirname(folder)
+            if folder in self._org_folders:
+                self._homes[folder] = folder
+            else:
+                self._homes[folder] = None if parent == folder else self._home(parent)
+        return self._homes[folder]
+
+
+class _Elsewhere(Mapping[str, tuple[str, ...]]):
+    """Role id to the other organisations that include it, looked up when asked: there may be many of both."""
+
+    def __init__(self, including: Mapping[str, list[str]], org_id: str) -> None:
+        self._including = including
+        self._org_id = org_id
+
+    def __getitem__(self, role_id: str) -> tuple[str, ...]:
+        others = tuple(org_id for org_id in self._including.get(role_id, ()) if org_id != self._org_id)
+        if not others:
+            raise KeyError(role_id)
+        return others
+
+    def __iter__(self) -> Iterator[str]:
+        return (role_id for role_id in self._including if role_id in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _resolve(
+    document: SourceDocument,
+    scope: _Scope,
+    included: Mapping[str, tuple[str | int, ...]],
+    uses: Mapping[int, int],
+    including: Mapping[str, list[str]],
+) -> OrgRecords:
+    organization = _organization(document)
+    posts: dict[str, RolePost] = {}
+    without_profile: dict[str, Place] = {}
+    for role_id, route in included.items():
+        source = scope.profile(role_id)
+        if source is None:
+            without_profile[role_id] = document.place(*route, key=len(route) == 2)
+            continue
+        assert isinstance(source.record, RoleProfile)
+        profile = apply_override(source.record, organization.overrides.get(role_id))
+        posts[role_id] = RolePost(role_id, source, profile, document, uses[id(source)] > 1)
+    missed = scope.missed(included)
+    contributing = [document, *(post.document for post in posts.values()), *scope.catalogues]
+    return OrgRecords(
+        organization.org_id,
+        document,
+        organization,
+        posts,
+        without_profile,
+        scope.domains,
+        scope.aliases,
+        scope.plans,
+        scope.tools,
+        scope.skills,
+        scope.proficiency_scale,
+        scope.excused,
+        scope.incomplete,
+        _Elsewhere(including, organization.org_id),
+        frozenset(each.name for each in contributing) | missed,
+        missed,
+        _digest(contributing),
+        tuple(scope.catalogues),
+        scope.skill_categories,
+    )
 
 
 def _digest(documents: Iterable[SourceDocument]) -> str:
@@ -307,16 +415,15 @@ def _digest(documents: Iterable[SourceDocument]) -> str:
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _loose_catalogues(by_scope: Callable[[str], Iterator[list[SourceDocument]]]) -> OrgRecords:
+def _loose_catalogues(tree: Tree) -> OrgRecords:
     """The catalogues of a tree without an organisation, as one without roles would see them."""
-    catalogues = _Catalogues(list(by_scope("")))
+    own = _Group((each for each in tree.documents if not each.shared), own=True)
+    scope = _Scope((own, _Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
     document = SourceDocument("", "", "organization", nobody, (0, {}), "")
     return OrgRecords(
         nobody.org_id, document, nobody, {}, {},
-        catalogues.definitions(DomainCatalog, "domains", Domain),
-        catalogues.aliases(),
-        catalogues.definitions(PlanCatalog, "plans", Plan),
-        catalogues.definitions(ToolCatalog, "tools", Tool),
-        catalogues.definitions(SkillCatalog, "skills", Skill),
+        scope.domains, scope.aliases, scope.plans, scope.tools, scope.skills, scope.proficiency_scale,
+        incomplete=frozenset(each.kind for each in tree.broken if each.kind),
+        catalogues=tuple(scope.catalogues), skill_categories=scope.skill_categories,
     )  # fmt: skip

@@ -20,21 +20,28 @@ class OrgGraph(OrgView):
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)
         graph: Any = networkx.MultiDiGraph()
+        by_kind: dict[EdgeKind, list[Edge]] = {kind: [] for kind in EdgeKind}
         for number, edge in enumerate(columns):
             schema = SCHEMA[edge.kind]
             graph.add_edge((schema.source, edge.source), (schema.target, edge.target), number, edge=edge)
+            by_kind[edge.kind].append(edge)
         self._graph = networkx.freeze(graph)
+        self._by_kind = {kind: tuple(edges) for kind, edges in by_kind.items()}
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         node = (SCHEMA[kind].source, source)
-        return self._of_kind(kind, self._graph.out_edges(node, keys=True, data="edge") if node in self._graph else ())
+        return self._of_kind(
+            kind, self._graph.out_edges(node, keys=True, data="edge") if node in self._graph else ()
+        )
 
     def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
         node = (SCHEMA[kind].target, target)
-        return self._of_kind(kind, self._graph.in_edges(node, keys=True, data="edge") if node in self._graph else ())
+        return self._of_kind(
+            kind, self._graph.in_edges(node, keys=True, data="edge") if node in self._graph else ()
+        )
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
-        return self._of_kind(kind, self._graph.edges(keys=True, data="edge"))
+        return self._by_kind[kind]
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         edges = self.edges_of(kind)

@@ -7,13 +7,14 @@ the law `index_equals_graph` compares them on every role, domain, plan and tool.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
-from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.model.tool_catalog import Essential, EssentialFor
 
 
 class OrgView(ABC):
@@ -43,6 +44,11 @@ class OrgView(ABC):
 
     # -- roles and command ------------------------------------------------------------------------------------------
 
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        """Every role's position in the hierarchy."""
+        return {role_id: number for number, role_id in enumerate(self.records.posts)}
+
     @property
     def roles(self) -> tuple[str, ...]:
         """Every role that has a profile here."""
@@ -54,7 +60,11 @@ class OrgView(ABC):
 
     def names_role(self, role_id: str) -> bool:
         """Whether the organisation names the role, or a file that could not be read may declare it."""
-        return role_id in self.records.posts or role_id in self.records.without_profile or self.is_excused(role_id)
+        return (
+            role_id in self.records.posts
+            or role_id in self.records.without_profile
+            or self.is_excused(role_id)
+        )
 
     def is_excused(self, role_id: str) -> bool:
         """Whether a file that could not be read seems to declare this role."""
@@ -73,7 +83,9 @@ class OrgView(ABC):
     def subordinates_of(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from direct subordinates."""
         return tuple(
-            edge for edge in self.edges_to(EdgeKind.REPORTS_TO, role_id) if self.command_of(edge.source) == edge
+            edge
+            for edge in self.edges_to(EdgeKind.REPORTS_TO, role_id)
+            if self.command_of(edge.source) == edge
         )
 
     def chain_above(self, role_id: str) -> tuple[Edge, ...]:
@@ -107,7 +119,9 @@ class OrgView(ABC):
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
         """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
-        order = {role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))}
+        order = {
+            role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))
+        }
         seen: set[str] = set()
         found = []
         for start in order:
@@ -194,9 +208,22 @@ class OrgView(ABC):
         held = {edge.source: edge for edge in reversed(self.edges_to(EdgeKind.EQUIPPED_WITH, tool_id))}
         return tuple(edge for edge in reversed(held.values()) if not edge.attribute.endswith(":none"))
 
+    def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
+        """Tools the role always has, whether or not its profile lists them."""
+        post = self.records.posts[role_id]
+        equipped = {edge.target for edge in self.tools_of(role_id)}
+        return tuple(
+            tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
+        )
+
+    @cached_property
+    def _essential(self) -> tuple[tuple[str, Essential], ...]:
+        tools = self.records.tools.values()
+        return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
+
     def missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
-        """What the plan needs and the role is not equipped with."""
-        has = {edge.target for edge in self.tools_of(role_id)}
+        """What the plan needs and the role neither is equipped with nor always has."""
+        has = {edge.target for edge in self.tools_of(role_id)}.union(self.essential_tools_of(role_id))
         return tuple(edge for edge in self.tools_needed_by(plan_id) if edge.target not in has)
 
     def skills_of(self, role_id: str) -> tuple[Edge, ...]:
@@ -206,3 +233,10 @@ class OrgView(ABC):
     def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
         """To whom each PACE tier escalates."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
+
+
+def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:
+    if isinstance(essential, EssentialFor):
+        delegating = essential.delegating and post.profile.can_delegate
+        return delegating or not equipped.isdisjoint(essential.with_tools)
+    return essential

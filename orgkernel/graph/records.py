@@ -19,6 +19,9 @@ from orgkernel.model.tool_catalog import Tool
 
 RecordT = TypeVar("RecordT", bound=Record)
 
+# How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
+_REPLACED_AT = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Definition(Generic[RecordT]):
@@ -72,8 +75,9 @@ class RolePost:
         return document.has(*full)
 
     def _written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+        # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
         override = ("overrides", self.role_id, *route)
-        if route and self.organization.has(*override):
+        if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
         return self.document, route
 
@@ -106,6 +110,9 @@ class OrgRecords:
     unread: frozenset[str] = frozenset()
     """Names of the files among them that could not be read."""
     digest: str = ""
+    catalogues: tuple[SourceDocument, ...] = ()
+    """The catalogue documents it sees, nearest first."""
+    skill_categories: frozenset[str] = frozenset()
 
 
 def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleProfile:
@@ -119,7 +126,14 @@ def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleP
             theirs = PacePlan()
         if isinstance(ours, Record) and isinstance(theirs, Record):
             written = {field: getattr(ours, field) for field in ours.model_fields_set}
-            changes[name] = theirs.model_copy(update=written)
-        else:
+            changes[name] = theirs.model_copy(
+                update={key: each for key, each in written.items() if not _lost(key, each)}
+            )
+        elif not _lost(name, ours):
             changes[name] = ours
     return profile.model_copy(update=changes)
+
+
+def _lost(name: str, value: object) -> bool:
+    """Whether `null` is written for what every role has: nothing can take its place, so it stays."""
+    return value is None and name in ("doctrine", "requirements", "primary")

@@ -58,11 +58,15 @@ class EdgeKind(Enum):
 
 SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.INCLUDES: EdgeSchema(NodeKind.ORGANIZATION, NodeKind.ROLE),
-    EdgeKind.REPORTS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: which of them says so"),
+    EdgeKind.REPORTS_TO: EdgeSchema(
+        NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: which of them says so"
+    ),
     EdgeKind.HANDLES: EdgeSchema(NodeKind.ROLE, NodeKind.DOMAIN),
     EdgeKind.FOLLOWS: EdgeSchema(NodeKind.ROLE, NodeKind.PLAN),
     EdgeKind.EQUIPPED_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "`PREFERENCE:LEVEL`"),
-    EdgeKind.REQUIRES: EdgeSchema(NodeKind.ROLE, NodeKind.SKILL, "`required:N` or `optional:N`, least proficiency"),
+    EdgeKind.REQUIRES: EdgeSchema(
+        NodeKind.ROLE, NodeKind.SKILL, "`required:N` or `optional:N`, least proficiency"
+    ),
     EdgeKind.SERVES_INTENT: EdgeSchema(NodeKind.ROLE, NodeKind.INTENT),
     EdgeKind.BELONGS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.DEPARTMENT),
     EdgeKind.ESCALATES_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "PACE tier"),

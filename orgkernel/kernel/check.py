@@ -56,10 +56,13 @@ def stray_post(document: SourceDocument) -> RolePost:
     return RolePost(profile.role_id, document, profile, document, shared_profile=False)  # type: ignore[attr-defined, arg-type]
 
 
-def suppress(diagnostics: Iterable[Diagnostic], documents: Iterable[SourceDocument]) -> list[Diagnostic]:
-    """Without the findings their documents suppress, and with what is to be said about the suppressions."""
+def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
+    """Without the findings their documents suppress, and with what is to be said about the suppressions.
+
+    While a file cannot be read, nothing is said about them: what they silence may not have been looked for.
+    """
     by_file: dict[str, list[SourceDocument]] = defaultdict(list)
-    for document in documents:
+    for document in tree.documents:
         by_file[document.name].append(document)
     used: dict[int, set[int]] = defaultdict(set)
     kept = []
@@ -76,7 +79,7 @@ def suppress(diagnostics: Iterable[Diagnostic], documents: Iterable[SourceDocume
             kept.append(diagnostic)
     for each in by_file.values():
         for document in each:
-            if document.record.suppressions:
+            if document.record.suppressions and not tree.broken:
                 for rule in rules_of(Scope.SUPPRESSION):
                     kept += rule.run(document, frozenset(used[id(document)]))
     return kept

@@ -144,11 +144,19 @@ class Kernel:
         if org_id in state.refused:
             errors = sum(found.severity is Severity.ERROR for found in state.refused[org_id])
             raise NotServed(
-                f"organization {quote(org_id)} has {errors} errors", "run `orgkernel check` to see them"
+                f"organization {quote(org_id)} has {errors} error{'s' * (errors != 1)}",
+                "run `orgkernel check` to see them",
             )
         known = {**state.served, **state.refused}
         help = did_you_mean(org_id, known) or (f"organizations are {listing(known)}" if known else "")
         raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
+
+    def latest(self, org: str) -> OrgSnapshot:
+        """The latest version of an organisation that was read, errors or not: what its author works on."""
+        state = self._state
+        org_id = self._resolve(org, state)
+        found = state.latest.organizations.get(org_id)
+        return found or self.organization(org).snapshot
 
     def refusal(self, org: str) -> tuple[Diagnostic, ...]:
         """What keeps the latest version of an organisation from answering; nothing where it answers."""

@@ -97,6 +97,8 @@ def _beside(folder: str, name: str) -> list[Root]:
     found = []
     if os.path.isdir(os.path.join(parent, "roles")):
         found.append(Root(os.path.join(parent, "roles"), os.path.join(above, "roles"), context=True))
-    catalogues = (path for path in documents_in(parent) if mentions(path, PREFIX) and not mentions(path, ORGANIZATION))
+    catalogues = (
+        path for path in documents_in(parent) if mentions(path, PREFIX) and not mentions(path, ORGANIZATION)
+    )
     found += [Root(path, os.path.join(above, os.path.basename(path)), context=True) for path in catalogues]
     return found

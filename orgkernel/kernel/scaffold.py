@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -15,7 +17,9 @@ from orgkernel.kernel.snapshot import OrgSnapshot
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.files import decode
 from orgkernel.loading.marks import find_mark, unpack_mark
+from orgkernel.loading.scalars import resolve_scalar
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.model.organization import USER
 from orgkernel.model.record import Id
 from orgkernel.model.role_profile import AUTHORITY_OF_TYPE, RoleType
 
@@ -42,7 +46,7 @@ def copy_template(template: str, folder: str) -> list[str]:
         raise UsageError(f"there is no template {quote(template)}", help)
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise NotEmpty(f"{quote(folder)} is not an empty folder", "name a new one")
-    existed = os.path.isdir(folder)
+    made = _missing_folders(folder)
     try:
         shutil.copytree(os.path.join(shipped_folder("templates"), template), folder, dirs_exist_ok=True)
         written = _point_modelines(folder)
@@ -51,7 +55,8 @@ def copy_template(template: str, folder: str) -> list[str]:
             with open(os.path.join(folder, _SCHEMAS, f"{kind}.json"), "w", encoding="utf-8") as file:
                 file.write(render_schema(schema))
     except OSError as error:
-        _remove(folder, keep=existed)
+        _empty(folder)
+        _discard(folder, made)
         raise UsageError(
             f"{quote(folder)} cannot be written: {(error.strerror or str(error)).lower()}"
         ) from None
@@ -73,10 +78,32 @@ def _point_modelines(folder: str) -> list[str]:
     return written
 
 
-def _remove(folder: str, *, keep: bool) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    if keep:
-        os.makedirs(folder, exist_ok=True)
+def _empty(folder: str) -> None:
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+
+
+def _missing_folders(folder: str) -> list[str]:
+    """The folder and those above it that do not exist yet, innermost first."""
+    missing = []
+    while folder and not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing
+
+
+def _discard(path: str, folders: list[str]) -> None:
+    """Take back what was written before an error; a folder only where it is empty."""
+    with suppress(OSError):
+        os.unlink(path)
+    for folder in folders:
+        with suppress(OSError):
+            os.rmdir(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +125,24 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
         raise UsageError(
             f"{quote(role_id)} is not an id", "use letters, digits and `_`, at most 100 characters"
         )
-    folder = os.path.join(os.path.dirname(records.document.path), "roles")
-    path = os.path.join(folder, f"{role_id}.yaml")
-    if organization.index.names_role(role_id) or os.path.lexists(path):
+    view, folder = organization.index, os.path.dirname(records.document.path)
+    path = os.path.join(folder, "roles", f"{role_id}.yaml")
+    if view.is_role(role_id) or view.is_excused(role_id) or os.path.lexists(path):
         raise UsageError(f"organization {quote(records.org_id)} has a role {quote(role_id)} already")
-    superior = reports_to or next(iter(organization.index.roots()), "user")
-    if superior not in organization.index.external and not organization.index.is_role(superior):
-        help = did_you_mean(superior, organization.index.roles)
+    command = view.command_of(role_id)
+    superior = reports_to or (command.target if command else next(iter(view.roots()), USER))
+    if superior not in view.external and not view.names_role(superior):
+        help = did_you_mean(superior, view.roles)
         raise UsageError(f"organization {quote(records.org_id)} has no role {quote(superior)}", help)
+    text = _modeline(folder) + _profile(role_id, role_type, superior)
+    made = _missing_folders(os.path.dirname(path))
     try:
-        os.makedirs(folder, exist_ok=True)
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(_modeline(os.path.dirname(records.document.path)) + _profile(role_id, role_type, superior))
-        return NewRole(path, _include(records.document, role_id))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return NewRole(path, role_id in records.without_profile or _include(records.document, role_id))
     except OSError as error:
+        _discard(path, made)
         raise UsageError(
             f"{quote(path)} cannot be written: {(error.strerror or str(error)).lower()}"
         ) from None
@@ -132,13 +163,13 @@ def _profile(role_id: str, role_type: RoleType, superior: str) -> str:
 _schema: orgkernel:role_profile
 _version: "1.0"
 
-role_id: {role_id}
-role_name: {role_id.replace("_", " ").title()}
+role_id: {_scalar(role_id)}
+role_name: {_scalar(role_id.replace("_", " ").strip().title() or role_id)}
 role_type: {role_type}
 description: What this role is for, in a sentence.
 
 chain_of_command:
-  reports_to: {superior}
+  reports_to: {_scalar(superior)}
   authority_level: {authority}
   can_delegate: {delegates}
 
@@ -150,9 +181,15 @@ capabilities:
 """
 
 
+def _scalar(text: str) -> str:
+    """A text in YAML, quoted where it would otherwise be something else."""
+    return text if isinstance(resolve_scalar(text), str) else f'"{text}"'
+
+
 def _include(document: SourceDocument, role_id: str) -> bool:
     """Add a line to the hierarchy of an organisation's YAML file; leave the file alone unless that is all it does."""
-    with open(document.path, "rb") as file:
+    original = os.path.realpath(document.path)
+    with open(original, "rb") as file:
         content = file.read()
     source = decode(document.path, document.name, content)
     before = parse_yaml(source.text)
@@ -172,13 +209,21 @@ def _include(document: SourceDocument, role_id: str) -> bool:
         end += 1
     while not lines[end - 1].strip():
         end -= 1
-    changed = "\n".join([*lines[:end], f"{' ' * (column - 1)}{role_id}: {{}}", *lines[end:]])
+    line = f"{' ' * (column - 1)}{_scalar(role_id)}: {{}}" + "\r" * lines[0].endswith("\r")
+    changed = "\n".join([*lines[:end], line, *lines[end:]])
     after = parse_yaml(changed)
     wanted = {**parsed.value, "hierarchy": {**hierarchy, role_id: {}}}
     if after.refusals or [each.value for each in after.documents] != [wanted]:
         return False
-    replacement = f"{document.path}.new"
-    with open(replacement, "w", encoding="utf-8", newline="") as file:
-        file.write(changed)
-    os.replace(replacement, document.path)
+    replacement = f"{original}.new"
+    with open(replacement, "xb") as file:
+        pass
+    try:
+        with open(replacement, "wb") as file:
+            file.write(codecs.BOM_UTF8 * content.startswith(codecs.BOM_UTF8) + changed.encode())
+        shutil.copymode(original, replacement)
+        os.replace(replacement, original)
+    except OSError:
+        _discard(replacement, [])
+        raise
     return True

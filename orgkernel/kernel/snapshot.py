@@ -96,7 +96,7 @@ def build_snapshot(
         )
     beside = check_tree(tree, assembly, _loose_view(assembly))
     everything = [*(found for each in raised.values() for found in each), *beside]
-    kept = with_severities(suppress(everything, tree.documents), severities or {})
+    kept = with_severities(suppress(everything, tree), severities or {})
     kept_set = set(kept)
     reported = _reported_files(tree, assembly, asked)
     organizations = {}

@@ -41,7 +41,9 @@ _TELLING_AMONG_OURS = {
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
-_SAYS = re.compile(r"""(?:^|[{,])\s*["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE)
+_SAYS = re.compile(
+    r"""(?:^|[{,])\s*["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
+)
 _MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
@@ -189,19 +191,27 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
         if "$schema" in value:
             return None, None  # a JSON Schema, perhaps one of ours
         telling = next((kind for name, kind in _TELLING_AMONG_OURS.items() if name in value), None)
-        help = f"add `_schema: {PREFIX}{telling}`" if telling else f"add `_schema: {PREFIX}KIND` as its first field"
-        return None, Refusal(row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help)
+        help = (
+            f"add `_schema: {PREFIX}{telling}`"
+            if telling
+            else f"add `_schema: {PREFIX}KIND` as its first field"
+        )
+        return None, Refusal(
+            row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help
+        )
     schema = value["_schema"]
     mark = find_mark(marks, ("_schema",))
     kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
     if kind in KINDS:
         return kind, None
     if kind in LATER_KINDS:
-        return None, Refusal(row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version")
+        return None, Refusal(
+            row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version"
+        )
     known = [PREFIX + name for name in KINDS]
     hint = did_you_mean(schema, known) if isinstance(schema, str) else ""
     return None, Refusal(
-        row.UNKNOWN_KIND, mark, f"`_schema` is {describe(schema)}, which is no kind of document",
+        row.UNKNOWN_KIND, mark, f"`_schema` is {quote(schema) if isinstance(schema, str) else describe(schema)}, which is no kind of document",
         hint or "see `orgkernel schema` for the kinds there are",
     )  # fmt: skip
 
@@ -211,9 +221,11 @@ def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, lis
     if isinstance(written, float):
         written = str(written)  # `_version: 1.0` without quotes
     mark = find_mark(marks, ("_version",))
-    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", written, re.ASCII) if isinstance(written, str) else None
+    match = (
+        re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", written, re.ASCII) if isinstance(written, str) else None
+    )
     if match is None or int(match[1]) != VERSION[0]:
-        message = f"`_version` is {describe(written)}, version {VERSION[0]}.x is read"
+        message = f"`_version` is {quote(written) if isinstance(written, str) else describe(written)}, version {VERSION[0]}.x is read"
         return None, [Refusal(row.UNSUPPORTED_VERSION, mark, message, 'write `_version: "1.0"`')]
     if int(match[2]) > VERSION[1]:
         message = f"`_version` {quote(written)} is newer than {VERSION[0]}.{VERSION[1]}; unknown fields have no effect"

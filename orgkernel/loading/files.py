@@ -146,7 +146,9 @@ def documents_in(folder: str) -> list[str]:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    paths = (os.path.join(folder, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
+    paths = (
+        os.path.join(folder, name) for name in names if name.endswith(SUFFIXES) and not name.startswith(".")
+    )
     return [path for path in paths if os.path.isfile(path)]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import LINE_BREAK, PLAIN, QUOTED, Marks, pack_mark, unpack_mark
-from orgkernel.loading.parsed import MAX_DEPTH, Parsed, ParsedText, Refusal
+from orgkernel.loading.parsed import MAX_DEPTH, MAX_REFUSALS, MAX_VALUES, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -23,6 +23,18 @@ _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.A
 _WORD = re.compile(r"true|false|null")
 _WORDS = {"true": True, "false": False, "null": None}
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+# What the standard library's scanner says, and what we say.
+_STRING_PROBLEMS = {
+    "Unterminated string": ("the text in quotes that begins here has no end", ""),
+    "Invalid control character": (
+        "a control character stands in a text",
+        "write a line break as `\\n`, a tab as `\\t`",
+    ),
+    "Invalid \\escape": ("the character after a backslash makes no escape", "write a backslash as `\\\\`"),
+    "Invalid \\uXXXX": ("`\\u` is not followed by four hexadecimal digits", ""),
+}
 
 
 class _Stop(Exception):
@@ -46,6 +58,7 @@ class _Reader:
         self._text = text
         self._lines = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
         self.refusals: list[Refusal] = []
+        self._values = 0
 
     def read_document(self) -> Parsed | None:
         at = self._skip(0)
@@ -67,14 +80,22 @@ class _Reader:
 
     def _refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
         self.refusals.append(Refusal(row, mark, message, help))
+        if len(self.refusals) == MAX_REFUSALS:
+            raise _Stop
 
     def _fail(self, at: int, problem: str, help: str = "") -> _Stop:
+        if at >= len(self._text):
+            problem, help = "the text ends in the middle of the document", ""
         self._refuse(row.BAD_JSON, self._mark(min(at, len(self._text))), f"not valid JSON: {problem}", help)
         return _Stop()
 
     def _read_value(self, at: int, depth: int) -> tuple[Any, Marks, int]:
         first = self._text[at : at + 1]
         mark = self._mark(at)
+        self._values += 1
+        if self._values > MAX_VALUES:
+            self._refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values")
+            raise _Stop
         if first == '"':
             value, end = self._read_string(at)
             return value, mark, end
@@ -87,8 +108,6 @@ class _Reader:
             return _WORDS[match[0]], mark, match.end()
         if match := _NUMBER.match(self._text, at):
             return self._number(match, mark), mark, match.end()
-        if not first:
-            raise self._fail(at, "the text ends in the middle of the document")
         help = "JSON has no comments" if first in ("/", "#") else ""
         raise self._fail(at, f"a value cannot start with {quote(first)}", help)
 
@@ -98,14 +117,20 @@ class _Reader:
                 return bounded_float(match[0])
             return bounded_integer(match[0], 10)
         except NumberOutOfRange:
-            self._refuse(row.NUMBER, mark, f"the number {quote(match[0])} does not fit 64 bits or is not finite")
+            self._refuse(
+                row.NUMBER, mark, f"the number {quote(match[0])} does not fit 64 bits or is not finite"
+            )
             return 0
 
     def _read_string(self, at: int) -> tuple[str, int]:
         try:
             value, end = scanstring(self._text, at + 1, True)
         except JSONDecodeError as error:
-            raise self._fail(error.pos, error.msg[:1].lower() + error.msg[1:].removesuffix(" at")) from None
+            problem, help = next(
+                (said for known, said in _STRING_PROBLEMS.items() if error.msg.startswith(known)),
+                (error.msg, ""),
+            )
+            raise self._fail(error.pos, problem, help) from None
         if _SURROGATE.search(value):
             self._refuse(row.CHARACTER, self._mark(at), "the text holds half of a surrogate pair")
             value = _SURROGATE.sub("\ufffd", value)
@@ -161,5 +186,7 @@ class _Reader:
             raise self._fail(at, f"`,` or `{closing}` is expected")
         at = self._skip(at + 1)
         if self._text[at : at + 1] == closing:
-            raise self._fail(at, f"a value is expected after `,`, not `{closing}`", "remove the trailing comma")
+            raise self._fail(
+                at, f"a value is expected after `,`, not `{closing}`", "remove the trailing comma"
+            )
         return at, False

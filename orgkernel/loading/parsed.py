@@ -12,10 +12,15 @@ from orgkernel.loading.marks import Marks
 # Budgets, checked while parsing and before anything is built from the values (design §11).
 MAX_DEPTH = 40
 MAX_ALIASED_VALUES = 100_000
+MAX_VALUES = 1_000_000
+# What is said about one text: whoever gets a thousand wrong has one cause to look for.
+MAX_REFUSALS = 1_000
 
 # YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
 # numbers mean the same to everybody.
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+UNPRINTABLE = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
 
 
 @dataclass(frozen=True, slots=True)

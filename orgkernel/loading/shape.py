@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.loading.marks import Marks, find_mark, has_value
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
 from orgkernel.model.record import Document
 from orgkernel.model.tool_catalog import ToolCatalog
 
@@ -30,11 +30,29 @@ _WRONG_TYPE = {
     "model_attributes_type": "a mapping",
     "none_required": "null",
 }
+# Where a field holds one of two types, the tag of the one that pydantic tried (see the unions of `model`).
+_EITHER: dict[str | int, str] = {
+    "(lines)": "text or a list",
+    "(skill-use)": "the id of a skill or a mapping",
+    "(step)": "text or a mapping",
+    "(action)": "a level or a mapping",
+    "(roles)": "`true`, `false` or a mapping",
+}
 _BOUNDS = {
     "greater_than_equal": ("ge", "at least"),
     "greater_than": ("gt", "more than"),
     "less_than_equal": ("le", "at most"),
     "less_than": ("lt", "less than"),
+}
+_LONGEST_MIXED = 500
+# What a text with a pattern is, and how it is written; without a row here, an id.
+_ID = ("an id", "use letters, digits and `_`, at most 100 characters")
+_WORDS = {
+    r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": (
+        "the id of a tool",
+        "use letters, digits, `_` and `.`, at most 200 characters",
+    ),
+    r"^ORG[0-9]{3}$": ("the code of a rule", "codes are `ORG` and three digits, see `orgkernel rule`"),
 }
 # The last step of pydantic's place when a key is wrong, and not its value.
 _KEY = "[key]"
@@ -55,12 +73,16 @@ def validate_shape(
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
     refusals, fatal = [], False
-    for found in errors:
+    for found in errors[:MAX_REFUSALS]:
         unknown_field = found["type"] == "extra_forbidden"
         if unknown_field and str(found["loc"][-1]).startswith("x_"):
             continue
         fatal = fatal or not unknown_field
         refusals.append(_refusal(model, found, marks))
+    if len(errors) > MAX_REFUSALS:
+        message = f"{len(errors) - MAX_REFUSALS:,} more fields and values do not fit"
+        refusals.append(Refusal(row.INVALID_VALUE, find_mark(marks, ()), message))
+        fatal = True
     if fatal:
         return None, refusals
     record = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
@@ -80,24 +102,31 @@ def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> R
     if kind == "extra_forbidden":
         return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is not known", _field_help(model, route))
     if kind in _WRONG_TYPE:
-        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)}, {_WRONG_TYPE[kind]} is expected")
+        expected = _EITHER.get(loc[-1], _WRONG_TYPE[kind])
+        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)}, {expected} is expected")
     if kind == "literal_error":
         allowed = _allowed(context)
         help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
         message = f"{where} is {describe(value)}, which is not one of {listing(allowed)}"
         return Refusal(row.UNKNOWN_VALUE, mark, message, help)
     if kind == "string_pattern_mismatch":
+        what, help = _WORDS.get(str(context.get("pattern")), _ID)
         subject = f"the key {quote(value)}" if at_key else f"{where} is {quote(value)}, which"
-        return Refusal(row.MALFORMED_ID, mark, f"{subject} is not {_a_word(context)}", _word_help(context))
+        return Refusal(row.MALFORMED_ID, mark, f"{subject} is not {what}", help)
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
-        return Refusal(row.OUT_OF_RANGE, mark, f"{where} is {quote(value)}, {words} {context[name]} is expected")
+        return Refusal(
+            row.OUT_OF_RANGE, mark, f"{where} is {quote(value)}, {words} {context[name]} is expected"
+        )
     if kind in _LENGTHS:
         bound = context.get("min_length", context.get("max_length"))
         words = "at least" if "min_length" in context else "at most"
-        unit = "characters" if kind.startswith("string") else "items"
-        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length, {words} {bound} {unit} are expected")
-    return Refusal(row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}")
+        unit = "character" if kind.startswith("string") else "item"
+        number = f"{bound} {unit} is" if bound == 1 else f"{bound} {unit}s are"
+        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length, {words} {number} expected")
+    return Refusal(
+        row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}"
+    )
 
 
 def _route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
@@ -127,7 +156,7 @@ def describe(value: Any) -> str:
         return f"the text {quote(value)}"
     if isinstance(value, int | float):
         return f"the number {quote(value)}"
-    return "a list" if isinstance(value, tuple) else "a mapping"
+    return "a list" if isinstance(value, tuple | list) else "a mapping"
 
 
 def _allowed(context: Mapping[str, Any]) -> list[str]:
@@ -176,15 +205,57 @@ def _check_input_schemas(record: Document, marks: Marks) -> Iterator[Refusal]:
     for tool_id, tool in record.tools.items():
         if tool.input_schema is None:
             continue
-        try:
-            Draft202012Validator.check_schema(_lists(tool.input_schema))
-        except SchemaError as error:
-            route = ("tools", tool_id, "input_schema", *error.absolute_path)
-            problem = error.message if len(error.message) <= 120 else error.message[:119] + "…"
-            yield Refusal(
-                row.INVALID_INPUT_SCHEMA, find_mark(marks, route),
-                f"the input schema of tool {quote(tool_id)} is not JSON Schema: {problem}",
-            )  # fmt: skip
+        route, problem = _schema_problem(tool.input_schema)
+        if problem:
+            mark = find_mark(marks, ("tools", tool_id, "input_schema", *route))
+            message = f"the input schema of tool {quote(tool_id)} is not JSON Schema: {problem}"
+            yield Refusal(row.INVALID_INPUT_SCHEMA, mark, message)
+
+
+def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
+    """Where a schema is none and why; an empty text when it is one."""
+    if route := _mixed_list(schema, ()):
+        return route, "a long list mixes texts and other values"
+    try:
+        Draft202012Validator.check_schema(_lists(schema))
+    except SchemaError as error:
+        route = tuple(error.absolute_path)
+        where, shown = quote(_route_text(route)) if route else "it", describe(error.instance)
+        if error.validator == "type":
+            types = (
+                error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+            )
+            return (
+                route,
+                f"{where} is {shown}, {' or '.join(_JSON_TYPES[name] for name in types)} is expected",
+            )
+        if error.validator == "format" and error.validator_value == "regex":
+            return route, f"{where} is {shown}, which is not a regular expression"
+        if error.validator == "enum":
+            return route, f"{where} is {shown}, which is not one of {listing(error.validator_value)}"
+        return route, f"{where} is {shown}, which does not fit"
+    except (RecursionError, OverflowError):  # from `re`, about a pattern
+        return (), "a regular expression in it is too large"
+    return (), ""
+
+
+_JSON_TYPES = {
+    "array": "a list", "boolean": "`true` or `false`", "integer": "a whole number", "null": "null",
+    "number": "a number", "object": "a mapping", "string": "text",
+}  # fmt: skip
+
+
+def _mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """A list that cannot be sorted: to tell whether its items differ, jsonschema compares each with each."""
+    if isinstance(value, dict):
+        below: Iterable[tuple[str | int, Any]] = value.items()
+    elif isinstance(value, tuple):
+        if len(value) > _LONGEST_MIXED and len({type(item) for item in value}) > 1:
+            return route
+        below = enumerate(value)
+    else:
+        return ()
+    return next((found for step, item in below if (found := _mixed_list(item, (*route, step)))), ())
 
 
 def _lists(value: Any) -> Any:

@@ -65,7 +65,11 @@ def read_tree(roots: Iterable[Root]) -> Tree:
         tuple(document for file in files for document in file.documents),
         tuple(document for file in files for document in file.broken),
         tuple(found for file in files for found in file.diagnostics),
-        {name: path for (path, name), file in zip(reading.names.items(), files, strict=True) if not file.skipped},
+        {
+            name: path
+            for (path, name), file in zip(reading.names.items(), files, strict=True)
+            if not file.skipped
+        },
         sum(file.skipped for file in files),
     )
 

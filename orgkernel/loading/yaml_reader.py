@@ -15,7 +15,16 @@ from yaml.events import AliasEvent, DocumentStartEvent, MappingStartEvent, Scala
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, mark_after, pack_mark, unpack_mark
-from orgkernel.loading.parsed import MAX_ALIASED_VALUES, MAX_DEPTH, UNPRINTABLE, Parsed, ParsedText, Refusal
+from orgkernel.loading.parsed import (
+    MAX_ALIASED_VALUES,
+    MAX_DEPTH,
+    MAX_REFUSALS,
+    MAX_VALUES,
+    UNPRINTABLE,
+    Parsed,
+    ParsedText,
+    Refusal,
+)
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
 _Parser: Any
@@ -25,6 +34,8 @@ try:
 except ImportError:  # PyYAML without libyaml: twenty times slower, same events
     _Parser = yaml.SafeLoader
 
+_STANDARD_TAGS = "tag:yaml.org,2002:"
+_MAX_DIRECTIVES = 100
 _PLAIN = (None, "")
 _STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
 
@@ -55,7 +66,9 @@ def parse_yaml(text: str) -> ParsedText:
 
 def _mark(event: Any) -> int:
     start = event.start_mark
-    return pack_mark(start.line + 1, start.column + 1, _STYLES.get(getattr(event, "style", None) or "", PLAIN))
+    return pack_mark(
+        start.line + 1, start.column + 1, _STYLES.get(getattr(event, "style", None) or "", PLAIN)
+    )
 
 
 class _Reader:
@@ -66,9 +79,17 @@ class _Reader:
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, tuple[Any, Marks, int] | None] = {}
         self._aliased = 0
+        self._values = 0
 
     def open(self, text: str) -> None:
         """Begin; the constructor of a parser may already refuse the text."""
+        if text.count("\n%") > _MAX_DIRECTIVES:  # libyaml compares each with each
+            self.refuse(
+                row.BAD_YAML,
+                pack_mark(1, 1),
+                f"not valid YAML: more than {_MAX_DIRECTIVES} lines begin with `%`",
+            )
+            raise _Stop
         self.next_event = _Parser(text).get_event
 
     def next_document(self) -> bool:
@@ -82,15 +103,21 @@ class _Reader:
 
     def refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
         self.refusals.append(Refusal(row, mark, message, help))
+        if len(self.refusals) == MAX_REFUSALS:
+            raise _Stop
 
     def refuse_syntax(self, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
         place = pack_mark(mark.line + 1, mark.column + 1) if mark else pack_mark(1, 1)
         problem = (error.problem or "the text cannot be parsed").rstrip(".")
         while_doing = f" {error.context}" if error.context else ""
+        if while_doing and mark and error.context_mark and error.context_mark.line != mark.line:
+            while_doing += f" that begins on line {error.context_mark.line + 1}"
         help = ""
         if "cannot start any token" in problem:
-            help = "indent with spaces, not tabs, and put text that starts with `@`, `%` or a backtick in quotes"
+            help = (
+                "indent with spaces, not tabs, and put text that starts with `@`, `%` or a backtick in quotes"
+            )
         elif "mapping values are not allowed" in problem:
             help = "put text that contains `: ` in quotes, or check the indentation of the line above"
         self.refuse(row.BAD_YAML, place, f"not valid YAML: {problem}{while_doing}", help)
@@ -105,10 +132,16 @@ class _Reader:
     def read_value(self, event: Any, depth: int) -> tuple[Any, Marks, int]:
         """Value, marks and number of values in it, aliases expanded."""
         mark = _mark(event)
+        self._values += 1
+        if self._values > MAX_VALUES:
+            self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values")
+            raise _Stop
         if isinstance(event, AliasEvent):
             return self._read_alias(str(event.anchor), mark)
         if event.tag is not None:
-            self.refuse(row.TAG, mark, f"a value carries the tag {quote(event.tag)}")
+            tag = str(event.tag)
+            shown = "!!" + tag.removeprefix(_STANDARD_TAGS) if tag.startswith(_STANDARD_TAGS) else tag
+            self.refuse(row.TAG, mark, f"a value carries the tag {quote(shown)}")
         if isinstance(event, ScalarEvent):
             read: tuple[Any, Marks, int] = (self._scalar(event, mark), mark, 1)
         elif depth >= MAX_DEPTH:
@@ -132,7 +165,9 @@ class _Reader:
             return None, mark, 1
         read = self._anchors[anchor]
         if read is None:
-            self.refuse(row.ALIAS_CYCLE, mark, f"the alias {quote('*' + anchor)} refers to a value that contains it")
+            self.refuse(
+                row.ALIAS_CYCLE, mark, f"the alias {quote('*' + anchor)} refers to a value that contains it"
+            )
             return None, mark, 1
         self._aliased += read[2]
         if self._aliased > MAX_ALIASED_VALUES:
@@ -149,7 +184,9 @@ class _Reader:
         try:
             return resolve_scalar(event.value)
         except NumberOutOfRange:
-            self.refuse(row.NUMBER, mark, f"the number {quote(event.value)} does not fit 64 bits or is not finite")
+            self.refuse(
+                row.NUMBER, mark, f"the number {quote(event.value)} does not fit 64 bits or is not finite"
+            )
             return 0
 
     def _read_sequence(self, mark: int, depth: int) -> tuple[Any, Marks, int]:
@@ -174,7 +211,9 @@ class _Reader:
             value, value_marks, size = self.read_value(self.next_event(), depth)
             count += size + key_size
             if is_merge:
-                self.refuse(row.MERGE_KEY, key_mark, "the mapping uses the merge key `<<`", "write the values out")
+                self.refuse(
+                    row.MERGE_KEY, key_mark, "the mapping uses the merge key `<<`", "write the values out"
+                )
             elif not isinstance(key, str):
                 shown = getattr(event, "value", None)
                 what = f"the key {quote(shown)} is not text" if shown else "a key is not text"

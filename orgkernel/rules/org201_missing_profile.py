@@ -55,14 +55,18 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         if isinstance(document.record, RoleProfile)
     }
     for records in assembly.organizations:
-        missing = {role: place for role, place in records.without_profile.items() if role not in records.excused}
+        missing = {
+            role: place for role, place in records.without_profile.items() if role not in records.excused
+        }
         known = {*strays, *records.posts} if missing else set()
         for role_id, place in missing.items():
             related: tuple[Related, ...] = ()
             if role_id in strays:
                 home = f"the folder of organization {quote(records.org_id)}"
                 help = f"move its profile into {home}, or into the one that folder lies in"
-                related = (Related(strays[role_id].place("role_id"), "a profile of this id is out of reach here"),)
+                related = (
+                    Related(strays[role_id].place("role_id"), "a profile of this id is out of reach here"),
+                )
             else:
                 help = did_you_mean(role_id, known)
                 help = help or f"write it with `orgkernel new role {role_id} --org {records.org_id}`"

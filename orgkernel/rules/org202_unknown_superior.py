@@ -26,7 +26,8 @@ chain_of_command:
 ## Known limits
 
 A superior that a file declares which could not be read is not reported. One that another organisation declares is
-reported by ORG205.
+reported by ORG205. Where several organisations include a profile and the hierarchy of one gives the role a superior, the
+profile's is not looked at there. Where the hierarchy misspells the superior, ORG201 reports that.
 
 ## Since
 
@@ -38,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.rule import Finding, Rule, Scope
@@ -49,13 +50,24 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     superior = post.profile.chain_of_command.reports_to
     if superior is None or superior in view.external or view.names_role(superior):
         return
-    if superior in view.records.elsewhere:
+    if superior in view.records.elsewhere or _is_only_a_default(view, post, superior):
         return
     yield Finding(
         post.place("chain_of_command", "reports_to"),
         f"role {quote(post.role_id)} reports to {quote(superior)}, which is not declared",
         did_you_mean(superior, view.roles),
         f"role:{post.role_id}",
+    )
+
+
+def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
+    """Whether the hierarchy decides, for a profile it shares with others, or in a spelling that ORG201 reports."""
+    command = view.command_of(post.role_id)
+    if command is None or command.attribute != "hierarchy":
+        return False
+    placed_under = command.target
+    return post.shared_profile or (
+        placed_under in view.records.without_profile and suggest(superior, [placed_under]) is not None
     )
 
 

@@ -60,7 +60,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         yield Finding(
             first.place,
             f"role {quote(role_id)} reports to itself" + (f": {_path(first, others)}" if others else ""),
-            "give one of them a superior outside the circle" if others else "name another superior, or none at the top",
+            "give one of them a superior outside the circle"
+            if others
+            else "name another superior, or none at the top",
             f"role:{role_id}",
             tuple(
                 Related(edge.place, f"{quote(edge.source)} reports to {quote(edge.target)}")

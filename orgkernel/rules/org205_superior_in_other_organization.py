@@ -42,6 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.org2_command import is_placed
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -51,7 +52,7 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     if superior is None or superior in view.external or view.names_role(superior):
         return
     others = view.records.elsewhere.get(superior)
-    if not others or (post.shared_profile and view.is_commanded_by_hierarchy(post.role_id)):
+    if not others or (post.shared_profile and is_placed(view, post.role_id)):
         return
     of = f"organization{'s' if others[1:] else ''} {listing(others)}"
     yield Finding(

@@ -45,13 +45,14 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.org2_command import is_placed
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     """Two superiors, both declared."""
     role_id, written = post.role_id, post.profile.chain_of_command.reports_to
-    if written is None or post.shared_profile or not view.is_commanded_by_hierarchy(role_id):
+    if written is None or post.shared_profile or not is_placed(view, role_id):
         return
     superiors = {edge.target: edge for edge in view.edges_from(EdgeKind.REPORTS_TO, role_id)}
     if len(superiors) > 1 or written in superiors:

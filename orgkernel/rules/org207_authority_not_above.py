@@ -53,7 +53,7 @@ _SHOWN = 5
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     """A superior with subordinates it does not outrank."""
-    below = [view.records.posts[edge.source] for edge in not_outranked(view, post)]
+    below = not_outranked(view, post)
     if not below:
         return
     level, names = post.profile.authority_level, listing(each.role_id for each in below)
@@ -70,7 +70,7 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _remedy(superior: RolePost, below: list[RolePost]) -> str:
+def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
     """The level of the role's type where that would do."""
     if all(authority_of_type(superior) > each.profile.authority_level for each in below):
         wrong = superior

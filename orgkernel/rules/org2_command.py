@@ -5,7 +5,6 @@ from __future__ import annotations
 from orgkernel.diagnostics import Place
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.graph.schema import Edge
 from orgkernel.model.role_profile import AUTHORITY_OF_TYPE
 
 TYPE_IN_WORDS = {1: "a specialist", 2: "an executive", 3: "a commander"}
@@ -24,18 +23,26 @@ def place_of_authority(post: RolePost) -> Place:
     return post.place("role_type" if post.document.has("role_type") else "role_id")
 
 
-def not_outranked(view: OrgView, superior: RolePost) -> tuple[Edge, ...]:
-    """The edges from direct subordinates whose authority the superior's is not above.
+def is_placed(view: OrgView, role_id: str) -> bool:
+    """Whether the hierarchy, and not the role's profile, gives it its superior."""
+    command = view.command_of(role_id)
+    return command is not None and command.attribute == "hierarchy"
 
-    Empty for a specialist, whom ORG208 lets command nobody; without edges of a circle, in which one is never above.
+
+def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
+    """Whether a superior's authority is not above that of its direct subordinate.
+
+    Not so beneath a specialist, whom ORG208 lets command nobody, nor in a circle, in which one is never above.
     """
-    posts, authority = view.records.posts, superior.profile.authority_level
-    if superior.profile.role_type == "specialist":
-        return ()
-    return tuple(
-        edge
-        for edge in view.subordinates_of(superior.role_id)
-        if edge.source in posts
-        and posts[edge.source].profile.authority_level >= authority
-        and edge.source not in view.circling
+    return (
+        role.profile.authority_level >= superior.profile.authority_level
+        and superior.profile.role_type != "specialist"
+        and role.role_id not in view.circling
     )
+
+
+def not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
+    """The direct subordinates whose authority the superior's is not above."""
+    posts = view.records.posts
+    below = (posts.get(edge.source) for edge in view.subordinates_of(superior.role_id))
+    return tuple(role for role in below if role is not None and is_not_outranked(view, superior, role))

@@ -25,8 +25,7 @@ skills:
 
 ## Known limits
 
-Nothing is reported while a skill catalogue could not be read. Categories are looked up in the catalogues that declare
-at least one of the skills the organisation sees.
+Nothing is reported while a skill catalogue could not be read.
 
 ## Since
 
@@ -42,7 +41,6 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.model.skill_catalog import SkillCatalog
 from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
 
@@ -54,16 +52,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     unknown = find_undeclared(view, EdgeKind.REQUIRES, EdgeKind.PRESUPPOSES, known=skills)
     yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
-    categories = _categories(view.records)
+    categories = view.records.skill_categories
     uncategorised = find_undeclared(view, known=categories, also=_of_entries(view.records))
     yield from undeclared(uncategorised, "skill category", lambda word: did_you_mean(word, categories))
-
-
-def _categories(records: OrgRecords) -> frozenset[str]:
-    catalogues = {id(skill.document): skill.document.record for skill in records.skills.values()}.values()
-    return frozenset(
-        category for each in catalogues if isinstance(each, SkillCatalog) for category in each.categories
-    )
 
 
 def _of_entries(records: OrgRecords) -> Iterator[Reference]:

@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
@@ -51,11 +50,11 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains the organisation answers for that dispatch gives to nobody."""
-    if view.records.without_profile or "domain_catalog" in view.records.incomplete:
+    """Domains the organisation answers for that dispatch can give to nobody."""
+    if not view.roles or view.records.without_profile or "domain_catalog" in view.records.incomplete:
         return
     answered = answered_domains(view)
-    uncovered = [domain for domain in answered if decide_dispatch(view, domain).role_id is None]
+    uncovered = [domain for domain in answered if not _has_candidate(view, domain)]
     meant = _misspelled(view) if uncovered else frozenset()
     for domain in uncovered:
         if domain in meant:
@@ -83,6 +82,11 @@ def _listed(view: OrgView) -> dict[str, Place]:
         if domain is not None and domain in view.records.domains:
             listed.setdefault(domain, view.records.document.place("domains", number))
     return listed
+
+
+def _has_candidate(view: OrgView, domain: str) -> bool:
+    """Whether dispatch has anybody to choose from."""
+    return any(view.handlers_of(near) for near in view.domain_and_broader(domain))
 
 
 def _misspelled(view: OrgView) -> frozenset[str]:

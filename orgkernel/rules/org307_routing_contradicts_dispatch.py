@@ -62,13 +62,11 @@ def check(view: OrgView) -> Iterator[Finding]:
         if decision.role_id == first or is_uncovered or is_unsure(view, first):
             continue
         related = tuple(_passed_over(view, decision, first))
-        but, help = (
-            "which it does not handle",
-            "add the domain to the role's `bst_domains`, or name another role first",
-        )
+        but = "which it does not handle"
+        help = "add the domain to the role's `bst_domains`, or name another role first"
         if related:
             but = f"which dispatch gives to {quote(decision.role_id)}"
-            help = f"name {quote(decision.role_id)} first; routing only orders roles of one type that handle the same domain"
+            help = f"name {quote(decision.role_id)} first; roles of one type that handle the domain are ordered, no others"
         yield Finding(
             view.records.document.place("domain_routing", word, number),
             f"`domain_routing` prefers role {quote(first)} for {quote(word)}, {but}",

@@ -32,8 +32,7 @@ aliases:
 ## Known limits
 
 A domain of a nearer catalogue than the alias is meant to take its place and is not reported. A catalogue none of whose
-domains the organisation sees counts as farther than its own and nearer than the shared ones, and is not searched for
-ids that are both aliases and `unmapped`.
+domains the organisation sees counts as farther than its own and nearer than the shared ones.
 
 ## Since
 
@@ -73,9 +72,9 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
-    documents = {id(each.document): each.document for each in records.domains.values()}
-    for document in documents.values():
-        assert isinstance(document.record, DomainCatalog)
+    for document in records.catalogues:
+        if not isinstance(document.record, DomainCatalog):
+            continue
         for number, word in enumerate(document.record.unmapped):
             if word in document.record.aliases:
                 yield Finding(

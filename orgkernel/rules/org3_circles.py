@@ -6,25 +6,26 @@ from collections import deque
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related
-from orgkernel.diagnostics.wording import listing
+from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.rules.org3_references import reference_of
 from orgkernel.rules.rule import Finding
+
+_SHOWN = 5
 
 
 def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
     """One finding for each group of things that edges of a kind lead round in a circle."""
     for group in view.cycles(kind):
         first, *others = shortest_circle(view, kind, group)
-        way = f" by way of {listing(edge.source for edge in others)}" if others else ""
-        sentence = reference_of(first._replace(target=first.source))
+        reference = reference_of(first)
         yield Finding(
             first.place,
-            str(sentence) + way,
+            f"{reference.kind} {quote(reference.source)} {reference.verb} itself{_path(first, others)}",
             help,
-            f"{SCHEMA[kind].source.value}:{first.source}",
-            tuple(Related(edge.place, str(reference_of(edge))) for edge in others),
+            f"{reference.kind}:{reference.source}",
+            tuple(Related(edge.place, str(reference_of(edge))) for edge in others[: _SHOWN - 1]),
         )
 
 
@@ -42,3 +43,12 @@ def shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> tu
     while way[-1].source != start:
         way.append(reached_by[way[-1].source])
     return tuple(reversed(way))
+
+
+def _path(first: Edge, others: list[Edge]) -> str:
+    """The way round, cut where it gets long; empty where a thing leads to itself at once."""
+    if not others:
+        return ""
+    steps = [quote(edge.source) for edge in (first, *others)]
+    more = [f"{len(steps) - _SHOWN} more"] if len(steps) > _SHOWN else []
+    return ": " + " → ".join([*steps[:_SHOWN], *more, steps[0]])

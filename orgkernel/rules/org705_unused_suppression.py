@@ -66,7 +66,9 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
         codes = [*ROWS, *(rule.code for rule in all_rules())]
         if entry.rule not in codes:
             message = f"suppression names {quote(entry.rule)}, which is no rule"
-            help = did_you_mean(entry.rule, codes) or "remove it"
+            # One digit more or less is another rule; digits in another order are a slip.
+            swapped = [code for code in codes if sorted(code) == sorted(entry.rule)]
+            help = did_you_mean(entry.rule, swapped) or "remove it"
         else:
             about = f" about {quote(entry.subject)}" if entry.subject else ""
             message = f"suppression of {quote(entry.rule)}{about} silences nothing"

@@ -43,7 +43,7 @@ _SHAPES: Final = {
     "a Telegram bot token": r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])",
 }
 _ANY_SHAPE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:" + "|".join(f"({shape})" for shape in _SHAPES.values()) + ")"
+    r"(?<![A-Za-z0-9_-])(?:" + "|".join(f"({shape})" for shape in _SHAPES.values()) + ")"
 )
 _KINDS: Final = tuple(_SHAPES)
 _SHOWN: Final = 4
@@ -64,7 +64,7 @@ _NOT_RANDOM: Final = re.compile(
 
 # The quick tests run over a whole document at once: nearly all of them end here. A token of any kind has an upper-case
 # letter or a digit twice in one run of its characters.
-_QUICK_TOKEN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9+/_=.~-]{8,}[A-Z0-9]")
+_QUICK_TOKEN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9+/_=.~-]{6,}[A-Z0-9]")
 _QUICK_ASSIGNED: Final = tuple((word, re.compile(word + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS)
 
 

@@ -1,0 +1,59 @@
+"""`create_app`: the ASGI application over one kernel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from manifest_api.answering import Answers
+from manifest_api.guards.faults import Faults
+from manifest_api.guards.head import HeadAsGet
+from manifest_api.guards.headers import StandardHeaders
+from manifest_api.guards.limits import RequestLimits
+from manifest_api.guards.loopback import LoopbackOnly
+from manifest_api.openapi import ROUTERS, TITLE, build_openapi
+from manifest_api.refusals import install_refusals
+from manifest_api.reloading import Reloader
+from orgkernel import __version__
+from orgkernel.kernel.kernel import Kernel
+
+_GUARDS = (HeadAsGet, StandardHeaders, Faults, LoopbackOnly, RequestLimits)
+
+
+def create_app(kernel: Kernel, *, watch: bool = False) -> FastAPI:
+    """An application that answers from a kernel; with `watch` it reads the documents again when they change.
+
+    It answers loopback only. Run it behind nothing: a proxy's headers are refused (design §10).
+    """
+    answers = Answers(kernel)
+    reloader = Reloader(answers)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        watching = asyncio.create_task(reloader.watch()) if watch else None
+        yield
+        reloader.stop()
+        if watching is not None:
+            await watching
+
+    app = FastAPI(
+        title=TITLE,
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
+    app.state.answers = answers
+    app.state.reloader = reloader
+    app.openapi = build_openapi  # type: ignore[method-assign]
+    for router in ROUTERS:
+        app.include_router(router)
+    install_refusals(app)
+    for guard in reversed(_GUARDS):
+        app.add_middleware(guard)
+    return app

@@ -1,0 +1,87 @@
+"""The OpenAPI document: paths from the routes, schemas from the structs that are really encoded.
+
+`tests/golden/openapi.json` holds what `build_openapi` returns; a change to it is a change to the API.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, FastAPI
+
+from manifest_api import shapes
+from manifest_api.routes import documentation, health, organizations, registry
+from manifest_api.routes.documented import PROBLEM, REFERENCE
+from orgkernel import __version__
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.decisions.dispatch import DispatchDecision
+
+ROUTERS: tuple[APIRouter, ...] = (
+    organizations.router,
+    registry.router,
+    health.router,
+    documentation.router,
+)
+TITLE = "orgkernel"
+_DESCRIPTION = """\
+An organisation of AI agents, declared as code: who takes a task, what a role has and may, and which line says so.
+
+`{org}` is an organisation's id, or `active`. Answers carry the digest of the version they come from and a strong ETag.
+Errors are problem documents (RFC 9457) with a stable `code`. Without keys, only loopback may ask.
+"""
+_SHAPES = (
+    OrganizationManifest, RoleManifest, DispatchDecision, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,
+    shapes.OrganizationDetail, shapes.OrganizationList, shapes.Problem, shapes.ProblemKind, shapes.Readiness,
+    shapes.RegistrySnapshot, shapes.Version,
+)  # fmt: skip
+# What the guards answer before a route is reached.
+_OF_EVERY_ROUTE = {
+    "403": ("Refused", "The request does not come from loopback."),
+    "408": ("SlowBody", "The body did not arrive in time."),
+    "413": ("TooLarge", "The body is too large."),
+    "414": ("QueryTooLong", "The query string is too long."),
+    "422": (
+        "Invalid",
+        "A parameter or field is missing, unknown, repeated or of the wrong kind; `errors` lists them.",
+    ),
+    "500": ("Fault", "A fault of the server; its log has the details."),
+}
+
+
+def build_openapi() -> dict[str, Any]:
+    """The OpenAPI 3.1 document, the same for every kernel."""
+    app = FastAPI(title=TITLE, version=__version__, description=_DESCRIPTION)
+    for router in ROUTERS:
+        app.include_router(router)
+    document = app.openapi()
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            _mend(operation)
+    document["components"] = {
+        "schemas": _schemas(),
+        "responses": {
+            name: {"description": description, "content": PROBLEM}
+            for name, description in _OF_EVERY_ROUTE.values()
+        },
+    }
+    return document
+
+
+def _mend(operation: dict[str, Any]) -> None:
+    """Say what FastAPI does not know: the guards' answers, and that a query parameter cannot be null."""
+    operation["operationId"] = operation["operationId"].partition("_v1_")[0].partition("_api_")[0]
+    responses = operation["responses"]
+    for status, (name, _) in _OF_EVERY_ROUTE.items():
+        responses[status] = {"$ref": f"#/components/responses/{name}"}
+    operation["responses"] = {status: responses[status] for status in sorted(responses)}
+    for parameter in operation.get("parameters", ()):
+        choices = parameter["schema"].pop("anyOf", ())
+        for choice in choices:
+            if choice != {"type": "null"}:
+                parameter["schema"] = {**choice, **parameter["schema"]}
+
+
+def _schemas() -> dict[str, Any]:
+    _, definitions = msgspec.json.schema_components(_SHAPES, ref_template=REFERENCE)
+    return dict(sorted(definitions.items()))

@@ -1,0 +1,68 @@
+"""Organisations as a list and as a chart: what a client reads before it asks for manifests."""
+
+from __future__ import annotations
+
+import msgspec
+
+from manifest_api.shapes import OrganizationDetail, OrganizationLine, OrganizationList, RoleLine
+from manifest_api.standing import build_standing
+from orgkernel.errors import OrgkernelError
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import ACTIVE, Kernel, State
+
+
+def list_organizations(kernel: Kernel) -> OrganizationList:
+    """Every organisation, the refused ones included."""
+    state = kernel.state
+    return OrganizationList(
+        organizations=tuple(_line(state, org_id) for org_id in {**state.served, **state.refused}),
+        active=_active(kernel),
+        snapshot=state.latest.digest,
+    )
+
+
+def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
+    """One organisation with its chart. Raises what `Kernel.organization` raises."""
+    state = kernel.state
+    view = kernel.organization(org).snapshot.index
+    manifest = kernel.crew(org, limit=0)
+    return OrganizationDetail(
+        **msgspec.structs.asdict(_line(state, view.org_id)),
+        mode=view.records.organization.mode,
+        departments=manifest.departments,
+        domains=manifest.domains,
+        roots=manifest.roots,
+        chart=tuple(_role(view, role_id) for role_id in view.roles),
+    )
+
+
+def _active(kernel: Kernel) -> str | None:
+    try:
+        return kernel.organization(ACTIVE).snapshot.org_id
+    except OrgkernelError:
+        return None
+
+
+def _line(state: State, org_id: str) -> OrganizationLine:
+    answering = state.served.get(org_id)
+    known = answering.snapshot if answering else state.latest.organizations.get(org_id)
+    organization = known.records.organization if known else None
+    return OrganizationLine(
+        **msgspec.structs.asdict(build_standing(state, org_id)),
+        org_name=organization.name if organization else "",
+        description=organization.description if organization else "",
+        roles=len(known.index.roles) if known else 0,
+    )
+
+
+def _role(view: OrgView, role_id: str) -> RoleLine:
+    profile = view.records.posts[role_id].profile
+    command = view.command_of(role_id)
+    return RoleLine(
+        role_id=role_id,
+        role_name=profile.name,
+        role_type=profile.role_type,
+        reports_to=command.target if command else None,
+        department=profile.department,
+        domains=tuple(edge.target for edge in view.domains_of(role_id)),
+    )

@@ -1,0 +1,124 @@
+"""What may be asked in a path, a query and a body; anything else is refused, nothing is silently ignored."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Depends, Path, Query, Request
+
+from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
+from manifest_api.shapes import LONGEST_WORD, DispatchQuestion, InvalidValue
+from orgkernel.crew.filters import RoleFilter
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.model.role_profile import RoleType
+
+DEFAULT_ROLES, MOST_ROLES = 50, 200
+DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
+
+# The pattern is for clients: the kernel answers for any other text too, that there is no such id.
+_ID: dict[str, Any] = {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"}
+Org = Annotated[
+    str,
+    Path(description="Id of an organisation, or `active`.", json_schema_extra=_ID, examples=["software_dev"]),
+]
+Role = Annotated[
+    str, Path(description="Id of a role.", json_schema_extra=_ID, examples=["codegen_specialist"])
+]
+Cursor = Annotated[
+    str | None, Query(min_length=1, max_length=LONGEST_WORD, description="The `next` of the page before.")
+]
+
+
+def _word(description: str) -> Any:
+    return Query(min_length=1, max_length=LONGEST_WORD, description=description)
+
+
+@dataclass(frozen=True, slots=True)
+class CrewQuestion:
+    """Which roles, and which page of them."""
+
+    wanted: RoleFilter
+    cursor: str | None
+    limit: int
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two questions apart."""
+        return (*astuple(self.wanted), self.cursor, self.limit)
+
+
+async def _crew_question(
+    role_type: Annotated[RoleType | None, Query(description="Type of the role.")] = None,
+    domain: Annotated[str | None, _word("A domain the role handles, or an alias of it.")] = None,
+    plan: Annotated[str | None, _word("A plan the role follows.")] = None,
+    tool: Annotated[str | None, _word("A tool the role is equipped with.")] = None,
+    skill: Annotated[str | None, _word("A skill the role requires.")] = None,
+    reports_to: Annotated[str | None, _word("The direct superior.")] = None,
+    department: Annotated[str | None, _word("The department.")] = None,
+    layer: Annotated[str | None, _word("The dispatch layer.")] = None,
+    cursor: Cursor = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROLES, description="Most roles on a page.")] = DEFAULT_ROLES,
+) -> CrewQuestion:
+    wanted = RoleFilter(role_type, domain, plan, tool, skill, reports_to, department, layer)
+    return CrewQuestion(wanted, cursor, limit)
+
+
+CrewQuery = Annotated[CrewQuestion, Depends(_crew_question)]
+CREW_PARAMETERS = (*RoleFilter.__dataclass_fields__, "cursor", "limit")
+
+
+def only(*names: str) -> Any:
+    """A dependency that refuses query parameters the route does not know, and repeated ones."""
+
+    async def check(request: Request) -> None:
+        seen: set[str] = set()
+        errors = []
+        for name, _ in request.query_params.multi_items():
+            if name not in names:
+                hint = did_you_mean(name, names) or (f"parameters are {listing(names)}" if names else "")
+                errors.append(
+                    InvalidValue(where=f"query.{name}", message=f"is not known; {hint}".rstrip("; "))
+                )
+            elif name in seen:
+                errors.append(InvalidValue(where=f"query.{name}", message="is given more than once"))
+            seen.add(name)
+        if errors:
+            where = listing(each.where for each in errors)
+            raise Refused(INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors)
+
+    return Depends(check)
+
+
+_TYPES = {
+    "`str`": "text", "`int`": "a number", "`float`": "a number", "`bool`": "true or false", "`array`": "a list",
+    "`object`": "an object",
+}  # fmt: skip
+
+
+async def read_dispatch(request: Request) -> DispatchQuestion:
+    """The body of a dispatch."""
+    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise Refused(
+            NOT_JSON, f"the content type is {quote(media_type)}", "send `Content-Type: application/json`"
+        )
+    try:
+        return msgspec.json.decode(await request.body(), type=DispatchQuestion)
+    except msgspec.ValidationError as error:
+        raise _unfit(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Refused(
+            BAD_JSON, "the body is not JSON", 'send an object such as {"domain": "bugfix"}'
+        ) from None
+
+
+def _unfit(said: str) -> Refused:
+    message, _, place = said.partition(" - at `$")
+    for name, word in _TYPES.items():
+        message = message.replace(name, word)
+    message = message.replace("Object missing required", "lacks the").replace("Object contains", "has the")
+    where = "body" + place.rstrip("`")
+    error = InvalidValue(where=where, message=message[:1].lower() + message[1:])
+    return Refused(INVALID_REQUEST, f"the request does not fit at {quote(where)}", "see `/docs`", [error])

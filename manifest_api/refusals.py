@@ -1,0 +1,110 @@
+"""From an exception to a problem document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from manifest_api import problems
+from manifest_api.answering import SNAPSHOT, Answers
+from manifest_api.problems import Refused, problem_response
+from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding
+from manifest_api.standing import build_finding, build_standings
+from orgkernel.diagnostics.wording import listing, printable, quote
+from orgkernel.errors import (
+    AmbiguousActive,
+    NotServed,
+    OrgkernelError,
+    UnknownRole,
+    UsageError,
+)
+from orgkernel.kernel.kernel import ACTIVE
+
+_KIND_OF_STATUS = {
+    404: problems.UNKNOWN_ROUTE,
+    405: problems.METHOD_NOT_ALLOWED,
+    413: problems.BODY_TOO_LARGE,
+}
+
+
+def install_refusals(app: FastAPI) -> None:
+    """Answer every exception a route is expected to raise; `Faults` has the others."""
+    for exception, answer in (
+        (OrgkernelError, _refuse_by_kernel),
+        (Refused, _refuse_by_route),
+        (RequestValidationError, _refuse_parameters),
+        (HTTPException, _refuse_by_framework),
+    ):
+        app.add_exception_handler(exception, answer)
+
+
+async def _refuse_by_kernel(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OrgkernelError)
+    answers: Answers = request.app.state.answers
+    org = request.path_params.get("org", ACTIVE)
+    kernel = answers.kernel
+    headers = {SNAPSHOT: kernel.state.latest.digest}
+    kind = problems.KINDS.get(error.code, problems.BAD_REQUEST)
+    organizations: tuple[OrganizationStanding, ...] = ()
+    diagnostics: tuple[Finding, ...] = ()
+    match error:
+        case UnknownRole():
+            headers |= answers.stale(_is_stale(answers, org))
+        case AmbiguousActive():
+            organizations = build_standings(kernel.state)
+        case NotServed():
+            diagnostics = tuple(map(build_finding, kernel.refusal(org)))
+        case UsageError():
+            pass
+        case _:
+            raise error
+    return problem_response(
+        kind, error.message, error.help,
+        organizations=organizations, diagnostics=diagnostics, headers=headers,
+    )  # fmt: skip
+
+
+def _is_stale(answers: Answers, org: str) -> bool:
+    """Whether the version that does not know a name is an old one."""
+    try:
+        return answers.kernel.organization(org).stale
+    except OrgkernelError:
+        return False
+
+
+async def _refuse_by_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return problem_response(error.kind, error.detail, error.help, errors=error.errors)
+
+
+async def _refuse_parameters(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = tuple(_invalid(each) for each in error.errors())
+    where = listing(each.where for each in errors)
+    return problem_response(
+        problems.INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors=errors
+    )
+
+
+def _invalid(error: dict[str, Any]) -> InvalidValue:
+    message = printable(str(error["msg"]))
+    return InvalidValue(where=".".join(map(str, error["loc"])), message=message[:1].lower() + message[1:])
+
+
+async def _refuse_by_framework(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = _KIND_OF_STATUS.get(error.status_code, problems.BAD_REQUEST)
+    headers = dict(error.headers or {})
+    if kind is problems.METHOD_NOT_ALLOWED:
+        if "GET" in headers.get("Allow", ""):
+            headers["Allow"] += ", HEAD"
+        detail = f"{quote(request.url.path)} has no method {quote(request.method)}"
+    elif kind is problems.UNKNOWN_ROUTE:
+        detail = f"there is nothing at {quote(request.url.path)}"
+    else:
+        detail = "the request cannot be understood"
+    return problem_response(kind, detail, "`/docs` lists the routes", headers=headers)

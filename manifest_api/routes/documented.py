@@ -1,0 +1,51 @@
+"""What a route says about its responses in the OpenAPI document; the schemas themselves come from msgspec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REFERENCE = "#/components/schemas/{name}"
+PROBLEM = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(name="Problem")}}}
+_SNAPSHOT = {
+    "Orgkernel-Snapshot": {
+        "description": "Digest of the version answered from.",
+        "schema": {"type": "string"},
+    }
+}
+_STALE = {
+    "Orgkernel-Stale": {
+        "description": "`true` when the answer is from the last good version, because what is on disk has errors.",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
+_ETAG = {"ETag": {"description": "Strong: hash of the representation.", "schema": {"type": "string"}}}
+_LINK = {"Link": {"description": 'The next page, as `rel="next"`.', "schema": {"type": "string"}}}
+_REASONS = {
+    400: "The body is not JSON.",
+    404: "There is no such organisation or role.",
+    409: "`active` could mean several organisations; they are listed.",
+    415: "The body is not said to be JSON.",
+    503: "The organisation has errors and no earlier good version; what was found is listed.",
+}
+
+
+def told(
+    shape: str, *problems: int, kept: bool = True, paged: bool = False, org: bool = False
+) -> dict[int | str, Any]:
+    """The responses of a route: an answer of one shape, and problems.
+
+    `kept` answers have an ETag, those of an organisation may be stale, those of a list may have another page.
+    """
+    headers = {**_SNAPSHOT, **(_ETAG if kept else {}), **(_STALE if org else {}), **(_LINK if paged else {})}
+    responses: dict[int | str, Any] = {
+        200: {"description": "The answer.", "headers": headers, "content": content(shape)}
+    }
+    if kept:
+        responses[304] = {"description": "The client has the answer already.", "headers": headers}
+    return responses | {status: {"description": _REASONS[status], "content": PROBLEM} for status in problems}
+
+
+def content(shape: str, example: object = None) -> dict[str, Any]:
+    """JSON of a shape."""
+    schema: dict[str, Any] = {"schema": {"$ref": REFERENCE.format(name=shape)}}
+    return {"application/json": schema | ({"example": example} if example is not None else {})}

@@ -1,0 +1,99 @@
+"""Organisations, their roles, and who takes a task."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from manifest_api.answering import Answers, AnswersOfApp
+from manifest_api.overview import list_organizations, show_organization
+from manifest_api.problems import BAD_CURSOR, Refused
+from manifest_api.questions import CREW_PARAMETERS, CrewQuery, CrewQuestion, Org, Role, only, read_dispatch
+from manifest_api.routes.documented import content, told
+from orgkernel.crew.v1 import OrganizationManifest
+from orgkernel.errors import UnknownRole
+from orgkernel.kernel.kernel import ACTIVE, Kernel
+
+router = APIRouter(tags=["organizations"])
+_CREW = told("OrganizationManifest", 404, 409, 503, paged=True, org=True)
+
+
+@router.get("/v1/orgs", response_class=Response, responses=told("OrganizationList"), dependencies=[only()])
+async def get_organizations(request: Request, answers: AnswersOfApp) -> Response:
+    """All organisations, and which of them answer."""
+    return await answers.respond(request, ("orgs",), list_organizations)
+
+
+@router.get(
+    "/v1/orgs/{org}",
+    response_class=Response,
+    responses=told("OrganizationDetail", 404, 409, 503, org=True),
+    dependencies=[only()],
+)
+async def get_organization(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """One organisation and its chart."""
+    return await answers.respond(request, ("org", org), lambda kernel: show_organization(kernel, org), org)
+
+
+@router.get(
+    "/v1/orgs/{org}/manifest", response_class=Response, responses=_CREW, dependencies=[only(*CREW_PARAMETERS)]
+)
+async def get_manifest(request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery) -> Response:
+    """The manifest of an organisation, with the roles that fit every filter given."""
+    return await _crew(request, answers, org, question)
+
+
+@router.get(
+    "/api/ontology/crew-manifest",
+    response_class=Response,
+    responses=_CREW,
+    dependencies=[only(*CREW_PARAMETERS)],
+)
+async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: CrewQuery) -> Response:
+    """The manifest of the active organisation, under the name the kernel specification uses."""
+    return await _crew(request, answers, ACTIVE, question)
+
+
+@router.get(
+    "/v1/orgs/{org}/roles/{role}",
+    response_class=Response,
+    responses=told("RoleManifest", 404, 409, 503, org=True),
+    dependencies=[only()],
+)
+async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
+    """The manifest of a role: everything it has and may, each with the line that says so."""
+    return await answers.respond(request, ("role", org, role), lambda kernel: kernel.manifest(org, role), org)
+
+
+@router.post(
+    "/v1/orgs/{org}/dispatch",
+    response_class=Response,
+    responses=told("DispatchDecision", 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": content("DispatchQuestion", {"domain": "bugfix", "needs": ["text_editor"]}),
+        }
+    },
+    dependencies=[only()],
+)
+async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """Who takes a task of a domain, and why; `not_applicable` when nobody does."""
+    asked = await read_dispatch(request)
+    return await answers.respond_once(
+        ("dispatch", org, asked.domain, asked.needs, asked.all_considered),
+        lambda kernel: kernel.dispatch(
+            org, asked.domain, needs=asked.needs, all_considered=asked.all_considered
+        ),
+        org,
+    )
+
+
+async def _crew(request: Request, answers: Answers, org: str, question: CrewQuestion) -> Response:
+    def ask(kernel: Kernel) -> OrganizationManifest:
+        try:
+            return kernel.crew(org, question.wanted, after=question.cursor, limit=question.limit)
+        except UnknownRole as error:  # the only role asked for is the cursor's
+            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+
+    return await answers.respond(request, ("crew", org, *question.key), ask, org)

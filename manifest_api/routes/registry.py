@@ -1,0 +1,84 @@
+"""The registry itself: what was found in the documents, and which versions answer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.problems import BAD_CURSOR, Refused
+from manifest_api.questions import DEFAULT_FINDINGS, MOST_FINDINGS, Cursor, only
+from manifest_api.routes.documented import told
+from manifest_api.shapes import FindingList, RegistrySnapshot
+from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
+from orgkernel.diagnostics import Severity
+from orgkernel.kernel.kernel import Kernel, State
+
+router = APIRouter(tags=["registry"])
+
+
+@router.get(
+    "/v1/diagnostics",
+    response_class=Response,
+    responses=told("FindingList", paged=True),
+    dependencies=[only("cursor", "limit")],
+)
+async def get_diagnostics(
+    request: Request,
+    answers: AnswersOfApp,
+    cursor: Cursor = None,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_FINDINGS, description="Most findings on a page.")
+    ] = DEFAULT_FINDINGS,
+) -> Response:
+    """What was found in the documents on disk, and which organisations are stale or refused because of it."""
+    return await answers.respond(
+        request, ("diagnostics", cursor, limit), lambda kernel: _diagnostics(kernel, cursor, limit)
+    )
+
+
+@router.get(
+    "/v1/snapshot", response_class=Response, responses=told("RegistrySnapshot"), dependencies=[only()]
+)
+async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
+    """The digests of the versions that answer."""
+    return await answers.respond(request, ("snapshot",), _snapshot)
+
+
+def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
+    state = kernel.state
+    found = state.latest.diagnostics
+    start = _start(state, cursor)
+    return FindingList(
+        diagnostics=tuple(map(build_finding, found[start : start + limit])),
+        count=len(found),
+        errors=count_severity(found, Severity.ERROR),
+        warnings=count_severity(found, Severity.WARNING),
+        not_fresh=not_fresh(build_standings(state)),
+        next=_cursor(state, start + limit) if start + limit < len(found) else None,
+        snapshot=state.latest.digest,
+    )
+
+
+def _snapshot(kernel: Kernel) -> RegistrySnapshot:
+    state = kernel.state
+    return RegistrySnapshot(snapshot=state.latest.digest, organizations=build_standings(state))
+
+
+def _cursor(state: State, start: int) -> str:
+    """A position in the list of one version; findings have no ids that would outlive it."""
+    return f"{state.latest.digest.removeprefix('sha256:')[:16]}-{start}"
+
+
+def _start(state: State, cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    number = cursor.rpartition("-")[2]
+    start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+    if cursor != _cursor(state, start) or not 0 < start < len(state.latest.diagnostics):
+        raise Refused(
+            BAD_CURSOR, "the cursor continues no list of this version", "start again without a cursor"
+        )
+    return start

@@ -1,0 +1,136 @@
+"""`serve`: run the application on loopback until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from manifest_api.app import create_app
+from manifest_api.guards.loopback import is_loopback
+from manifest_api.reloading import Reloader
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.kernel.kernel import Kernel
+
+logger = logging.getLogger("orgkernel.server")
+
+_GRACE_SECONDS = 5
+_KEEP_ALIVE_SECONDS = 30
+
+
+def serve(
+    kernel: Kernel,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    reload: bool = False,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Answer on a loopback address until SIGINT or SIGTERM; SIGHUP reads the documents again.
+
+    `reload` also reads them again when they change on disk. `on_ready` is called with the server's URL once it
+    accepts connections; port 0 picks a free one. Raises `UsageError` for an address that cannot be used.
+    """
+    listener = _listen(host, port)
+    app = create_app(kernel, watch=reload)
+    config = uvicorn.Config(
+        app,
+        # Whoever asks is told by the connection alone: see guards/loopback.py.
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level=logging.WARNING,
+        access_log=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    try:
+        _Server(config, app.state.reloader, lambda: on_ready(_url(listener)) if on_ready else None).run(
+            [listener]
+        )
+    finally:
+        listener.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that says when it is ready, ends without a traceback, and reads again on SIGHUP."""
+
+    def __init__(self, config: uvicorn.Config, reloader: Reloader, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._reloader = reloader
+        self._on_ready = on_ready
+        self._reloads: set[asyncio.Task[None]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn does, but a signal that ended the server is not raised again afterwards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        handlers: dict[int, Any] = {signal.SIGINT: self.handle_exit, signal.SIGTERM: self.handle_exit}
+        loop = asyncio.get_running_loop()
+        if hasattr(signal, "SIGHUP"):
+            handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(self._read_again)
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _read_again(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._reloader.reload())
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket on a loopback address. Raises `UsageError` for any other, and for a port that is taken."""
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise UsageError(
+            f"{quote(host)} is not an address of this machine", "listen on `127.0.0.1`"
+        ) from None
+    if not all(is_loopback(str(address[0])) for *_, address in found):
+        raise UsageError(
+            f"{quote(host)} is not a loopback address",
+            "there are no keys yet, so everybody who can reach the address could ask; listen on `127.0.0.1`",
+        )
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"port {port} of {quote(host)} is in use", "choose another with `--port`; 0 picks a free one"
+            ) from None
+        reason = (error.strerror or "it cannot be used").lower()
+        raise UsageError(f"cannot listen on port {port} of {quote(host)}: {reason}") from None
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    address, port = listener.getsockname()[:2]
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"

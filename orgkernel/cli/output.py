@@ -1,0 +1,49 @@
+"""Data on stdout: JSON is UTF-8 whatever the terminal speaks, and nothing in it drives the terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+
+# Legal inside a JSON string as they are, and acted on by terminals or refused by UTF-8. Below U+0020 JSON itself wants
+# escapes; none of these stands outside of strings.
+_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_TEXT = "tag:yaml.org,2002:str"
+
+
+def echo_json(text: str) -> None:
+    """Print a JSON text, with one newline at its end."""
+    safe = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    click.echo(safe.rstrip("\n").encode() + b"\n", nl=False)
+
+
+def as_yaml(value: Any) -> str:
+    """A value as YAML that readers of version 1.1 and of version 1.2 read the same."""
+    import msgspec
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    Dumper.add_representer(str, _represent_text)
+    text: str = yaml.dump(
+        msgspec.to_builtins(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110
+    )
+    return text
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    """PyYAML quotes what version 1.1 would not read as text, and lets line separators stand."""
+    return dumper.represent_str(text) if _is_plain(text) else dumper.represent_scalar(_TEXT, text, style='"')
+
+
+def _is_plain(text: str) -> bool:
+    try:
+        return isinstance(resolve_scalar(text), str) and not _ESCAPED.search(text)
+    except NumberOutOfRange:
+        return False

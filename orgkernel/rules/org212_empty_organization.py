@@ -1,0 +1,56 @@
+"""An organisation has no roles.
+
+## What it checks
+
+The `hierarchy` of every organisation names at least one role.
+
+## Why it matters
+
+Such an organisation takes no task and answers every question with nothing; it looks as if it were switched off.
+
+## Example
+
+```yaml
+org_id: demo
+hierarchy: {}
+```
+
+## Instead
+
+```yaml
+org_id: demo
+hierarchy:
+  co: {}
+```
+
+## Known limits
+
+Whether the roles named have a profile is checked by ORG201.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """A hierarchy without entries."""
+    if not view.records.organization.hierarchy:
+        yield Finding(
+            view.records.document.place("hierarchy", key=True),
+            f"organization {quote(view.org_id)} names no role",
+            f"write a first one with `orgkernel new role ID --org {view.org_id}`",
+            f"organization:{view.org_id}",
+        )
+
+
+RULE = Rule("ORG212", "empty-organization", Severity.WARNING, Scope.ORGANIZATION, check)

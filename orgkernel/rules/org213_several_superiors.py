@@ -1,0 +1,75 @@
+"""A role is listed under several superiors.
+
+## What it checks
+
+The hierarchy lists every role among the subordinates of one role only.
+
+## Why it matters
+
+Two superiors give two orders. Only the first one listed counts, so the other commands a role that does not answer to
+it.
+
+## Example
+
+```yaml
+hierarchy:
+  engineering_xo:
+    subordinates: [codegen, analyst]
+  research_xo:
+    subordinates: [analyst]
+```
+
+## Instead
+
+```yaml
+hierarchy:
+  engineering_xo:
+    subordinates: [codegen]
+  research_xo:
+    subordinates: [analyst]
+```
+
+## Known limits
+
+A superior that only the profile names is compared with the hierarchy by ORG206.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+_SHOWN = 5
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Roles from which more than one edge of command goes up."""
+    for role_id in (*view.roles, *view.records.without_profile):
+        edges = view.edges_from(EdgeKind.REPORTS_TO, role_id)
+        if len(edges) < 2:
+            continue
+        superiors = {edge.target: edge for edge in reversed(edges)}
+        first, *others = sorted(superiors.values(), key=edges.index)
+        if others:
+            yield Finding(
+                others[0].place,
+                f"role {quote(role_id)} has {len(superiors)} superiors: {listing(edge.target for edge in (first, *others))}",
+                "the first one counts; keep one, and let the other reach the role through `communication_channels`",
+                f"role:{role_id}",
+                tuple(
+                    Related(edge.place, f"listed under {quote(edge.target)}")
+                    for edge in (first, *others[1:])[:_SHOWN]
+                ),
+            )
+
+
+RULE = Rule("ORG213", "several-superiors", Severity.ERROR, Scope.ORGANIZATION, check)

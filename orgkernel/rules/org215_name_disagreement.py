@@ -1,0 +1,70 @@
+"""The hierarchy calls a role something else than its profile does.
+
+## What it checks
+
+An entry of the hierarchy that repeats `role_name` or `role_id` repeats the name the profile has and the id it stands
+under.
+
+## Why it matters
+
+People know roles by their names. The profile's name is the one shown, so who reads the hierarchy looks for a role that
+is nowhere to be found.
+
+## Example
+
+```yaml
+devops:
+  role_name: Deployment Specialist
+```
+
+## Instead
+
+```yaml
+devops:
+  role_name: DevOps Specialist
+```
+
+## Known limits
+
+Names are compared letter by letter, and only where the profile has one.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Entries that repeat something wrongly."""
+    document = view.records.document
+    for role_id, entry in view.records.organization.hierarchy.items():
+        if entry.role_id not in (None, role_id):
+            yield Finding(
+                document.place("hierarchy", role_id, "role_id"),
+                f"role {quote(role_id)} has `role_id` {quote(entry.role_id)} in the hierarchy",
+                "the key counts; leave `role_id` out",
+                f"role:{role_id}",
+            )
+        post = view.records.posts.get(role_id)
+        if post is None or not entry.role_name or post.profile.role_name in ("", entry.role_name):
+            continue
+        yield Finding(
+            document.place("hierarchy", role_id, "role_name"),
+            f"role {quote(role_id)} is named {quote(entry.role_name)} in the hierarchy "
+            f"and {quote(post.profile.role_name)} in its profile",
+            "the profile counts; write the same name here, or leave `role_name` out",
+            f"role:{role_id}",
+            (Related(post.place("role_name"), "the name in the profile"),),
+        )
+
+
+RULE = Rule("ORG215", "name-disagreement", Severity.WARNING, Scope.ORGANIZATION, check)

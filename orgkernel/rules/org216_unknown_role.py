@@ -1,0 +1,111 @@
+"""Something refers to a role that the organisation does not have.
+
+## What it checks
+
+Roles that are named by `communication_channels`, `domain_routing`, `overrides` and the `dispatch` rights of a role are
+roles of the organisation. Channels and dispatch rights may also name `user` and ids declared external.
+
+## Why it matters
+
+A reference to nobody has no effect: two roles cannot speak, a preference is not followed, an override changes nothing,
+and no other message says so.
+
+## Example
+
+```yaml
+communication_channels:
+  lateral:
+    allowed_pairs:
+      - [codgen, bugfix]
+```
+
+## Instead
+
+```yaml
+communication_channels:
+  lateral:
+    allowed_pairs:
+      - [codegen, bugfix]
+```
+
+## Known limits
+
+Superiors, subordinates and escalations have rules of their own. A role whose profile is missing is reported by ORG201,
+one that a file which could not be read seems to declare is not reported, and neither is a role of another organisation
+that a profile shared with that organisation may dispatch.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Place, Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+class _Reference(NamedTuple):
+    role_id: str
+    place: Place
+    text: str
+    subject: str
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """References that lead to no role."""
+    for role_id, place, text, subject in (*_by_organization(view), *_by_profiles(view)):
+        others = view.records.elsewhere.get(role_id, ())
+        if others:
+            of = f"organization{'s' if others[1:] else ''} {listing(others)}"
+            what, help = f"which is a role of {of} and not of {quote(view.org_id)}", ""
+        else:
+            what, help = "which is not declared", did_you_mean(role_id, view.roles)
+        yield Finding(place, f"{text} {quote(role_id)}, {what}", help, subject)
+
+
+def _by_organization(view: OrgView) -> Iterator[_Reference]:
+    organization, document, subject = (
+        view.records.organization,
+        view.records.document,
+        f"organization:{view.org_id}",
+    )
+    for channel_id, channel in organization.communication_channels.items():
+        for number, pair in enumerate(channel.allowed_pairs):
+            for side, role_id in enumerate(pair):
+                if not (view.names_role(role_id) or role_id in view.external):
+                    place = document.place(
+                        "communication_channels", channel_id, "allowed_pairs", number, side
+                    )
+                    yield _Reference(role_id, place, f"channel {quote(channel_id)} names role", subject)
+    for domain_id, role_ids in organization.domain_routing.items():
+        for number, role_id in enumerate(role_ids):
+            if not view.names_role(role_id):
+                place = document.place("domain_routing", domain_id, number)
+                text = f"`domain_routing` of {quote(domain_id)} names role"
+                yield _Reference(role_id, place, text, f"domain:{domain_id}")
+    for role_id in organization.overrides:
+        if not view.names_role(role_id):
+            yield _Reference(
+                role_id, document.place("overrides", role_id, key=True), "`overrides` names role", subject
+            )
+
+
+def _by_profiles(view: OrgView) -> Iterator[_Reference]:
+    for post in view.records.posts.values():
+        for field, verb in (("may_to", "may dispatch"), ("may_from", "may be dispatched by")):
+            for number, role_id in enumerate(getattr(post.profile.dispatch, field)):
+                is_of_a_sharer = post.shared_profile and role_id in view.records.elsewhere
+                if not (view.names_role(role_id) or role_id in view.external or is_of_a_sharer):
+                    text = f"role {quote(post.role_id)} {verb}"
+                    yield _Reference(
+                        role_id, post.place("dispatch", field, number), text, f"role:{post.role_id}"
+                    )
+
+
+RULE = Rule("ORG216", "unknown-role", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -1,0 +1,62 @@
+"""A role belongs to a department that its organisation does not have.
+
+## What it checks
+
+The `department` of a role, in its profile or among the organisation's `overrides`, is one of the `departments` the
+organisation declares.
+
+## Why it matters
+
+A department decides what its members see. A role in one that nobody declared sees nothing of what it should, and is
+missing from every list of its department.
+
+## Example
+
+```yaml
+role_id: codegen
+department: enginering
+```
+
+## Instead
+
+```yaml
+role_id: codegen
+department: engineering
+```
+
+## Known limits
+
+An organisation that declares no departments leaves them to its profiles.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """A department that nothing declares."""
+    department, declared = post.profile.department, view.records.organization.departments
+    if department is None or not declared or department in declared:
+        return
+    yield Finding(
+        post.place("department"),
+        f"role {quote(post.role_id)} belongs to department {quote(department)}, "
+        f"which organization {quote(view.org_id)} does not have",
+        did_you_mean(department, declared)
+        or "declare it under `departments`, or give the role another one under `overrides`",
+        f"role:{post.role_id}",
+    )
+
+
+RULE = Rule("ORG218", "unknown-department", Severity.ERROR, Scope.POST, check)
