@@ -18,7 +18,7 @@ from watchfiles import Change, awatch
 from manifest_api.answering import Answers
 from manifest_api.standing import build_standing
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.kernel import Kernel, Reload
+from orgkernel.kernel.kernel import Reload, State
 from orgkernel.loading.files import SUFFIXES
 
 logger = logging.getLogger("orgkernel.server")
@@ -58,6 +58,7 @@ class Reloader:
 
     async def reload(self) -> None:
         """Read everything again now, in a thread; answers go on meanwhile."""
+        before = self._answers.kernel.state
         try:
             report = await asyncio.to_thread(self._answers.kernel.reload)
         except Exception:
@@ -65,7 +66,7 @@ class Reloader:
             logger.exception("reading the documents again failed, the last good versions keep answering")
             return
         self._answers.reading_failed = False
-        log_reload(self._answers.kernel, report)
+        log_reload(before, self._answers.kernel.state, report)
 
     async def _watch_folders(self) -> None:
         """Watch until a watched folder is another one than at the beginning."""
@@ -118,12 +119,14 @@ def is_relevant(change: Change, path: str) -> bool:
     return name.endswith(SUFFIXES) or "." not in name or os.path.isdir(path) or change is Change.deleted
 
 
-def log_reload(kernel: Kernel, report: Reload) -> None:
+def log_reload(before: State, state: State, report: Reload) -> None:
     """One line for each organisation that changed; nothing when nothing did."""
     if not report.changed:
         return
-    state = kernel.state
-    for org_id in report.updated:
+    recovered = [
+        org_id for org_id, each in state.served.items() if not each.stale and _was_stale(before, org_id)
+    ]
+    for org_id in dict.fromkeys([*report.updated, *recovered]):
         if org_id in state.served:
             logger.info(
                 "updated: organization %s is now %s", quote(org_id), state.served[org_id].snapshot.digest
@@ -137,5 +140,9 @@ def log_reload(kernel: Kernel, report: Reload) -> None:
         )
     for org_id in report.removed:
         logger.warning("removed: organization %s is gone", quote(org_id))
-    if not (report.updated or report.kept or report.refused or report.removed):
+    if not (report.updated or recovered or report.kept or report.refused or report.removed):
         logger.info("read again: no organization changed, %d findings", len(state.latest.diagnostics))
+
+
+def _was_stale(before: State, org_id: str) -> bool:
+    return org_id in before.served and before.served[org_id].stale

@@ -121,6 +121,8 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["ready", "degraded"]
     reading: Literal["ok", "failed"]
     """Whether the disk could be read the last time it was tried."""
+    errors: int
+    """In all documents on disk, those of no organisation included."""
     organizations: tuple[OrganizationStanding, ...]
 
 

@@ -9,9 +9,10 @@ from manifest_api.answering import SNAPSHOT, AnswersOfApp
 from manifest_api.problems import NOT_READY, problem_response
 from manifest_api.routes.documented import PROBLEM, content
 from manifest_api.shapes import Liveness, Readiness, Version
-from manifest_api.standing import build_finding, build_standings, not_fresh
+from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
 from orgkernel import __version__
 from orgkernel.crew.v1 import VERSION, encode
+from orgkernel.diagnostics import Severity
 
 router = APIRouter(tags=["health"])
 
@@ -48,10 +49,12 @@ async def get_readiness(answers: AnswersOfApp) -> Response:
             NOT_READY, "no organization can be answered for", "`/v1/diagnostics` shows what was found",
             organizations=standings, diagnostics=found, headers=headers,
         )  # fmt: skip
-    fresh = not not_fresh(standings) and not answers.reading_failed
+    errors = count_severity(state.latest.diagnostics, Severity.ERROR)
+    fresh = not not_fresh(standings) and not errors and not answers.reading_failed
     readiness = Readiness(
         status="ready" if fresh else "degraded",
         reading="failed" if answers.reading_failed else "ok",
+        errors=errors,
         organizations=standings,
     )
     return Response(encode(readiness), headers=headers, media_type="application/json")

@@ -15,7 +15,7 @@ from orgkernel.errors import OrgkernelError
 # Command to module and what `orgkernel --help` says about it.
 _COMMANDS = {
     "new": "Copy a template to edit, or add a role.",
-    "check": "Check documents and organisations.",
+    "check": "Check documents and organizations.",
     "rule": "Explain a rule, or list all.",
     "schema": "Print the JSON Schema of a kind of document.",
     "dispatch": "Say which role takes a domain, and why.",

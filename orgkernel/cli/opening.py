@@ -44,7 +44,7 @@ def open_kernel(paths: tuple[str, ...], org: str | None = None, active: str | No
     kernel = Kernel(request_of(paths, project), active=active, severities=project.severities)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
     if not paths and org not in known and org in template_names():
-        click.echo(f"note: no organisation `{org}` here, answering from the template of that name", err=True)
+        click.echo(f"note: no organization `{org}` here, answering from the template of that name", err=True)
         return Kernel(shipped_request(), active=active, severities=project.severities)
     if not kernel.state.latest.read_anything:
         raise NothingToRead(

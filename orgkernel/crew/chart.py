@@ -24,8 +24,7 @@ def render_tree(view: OrgView) -> str:
     below = _below(view)
     shown: set[str] = set()
     roots = [role_id for role_id in below if _superior(view, role_id) is None]
-    for circle in view.cycles(EdgeKind.REPORTS_TO):
-        roots.append(circle[0])
+    roots += [circle[0] for circle in view.cycles(EdgeKind.REPORTS_TO)]
     for number, root in enumerate(roots):
         lines += _branch(view, below, root, number == len(roots) - 1, shown)
     return "".join(f"{line}\n" for line in lines)

@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.crew import v1
 from orgkernel.crew.role import build_role_manifest, finding_item
 from orgkernel.crew.why import why_default, why_item
-from orgkernel.decisions.dispatch import decide_dispatch, routing_order
+from orgkernel.decisions.dispatch import decide_dispatch, routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
@@ -126,5 +126,5 @@ def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
             role_id=role_id_or_none,
             answers_for=domain in organization.domains,
             routing=routing_order(view, domain),
-            why=(*why_named, *map(why_edge, edges)),
+            why=(*why_named, *map(why_edge, edges), *why_routing(view, domain)),
         )

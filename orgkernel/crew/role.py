@@ -255,7 +255,9 @@ def _essential_tools(view: OrgView, post: RolePost) -> Iterator[v1.ToolItem]:
     listed = {edge.target for edge in view.tools_of(post.role_id)}
     for tool_id in view.essential_tools_of(post.role_id):
         if tool_id not in listed:
-            why = why_place(f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True))
+            why = why_place(
+                f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
+            )
             yield _tool_item(view, tool_id, "essential", "full", "essential tool", (why,))
 
 

@@ -18,7 +18,7 @@ import msgspec
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.model.role_profile import AUTHORITY_OF_TYPE
 
 SHOWN_CANDIDATES = 5
@@ -141,10 +141,24 @@ def _rank_candidates(view: OrgView, domain: str | None, needs: Sequence[str]) ->
 
 def routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
     """The organisation's preference among the roles of a domain, written under the domain or an alias of it."""
+    word = _routing_word(view, domain)
+    return () if word is None else view.records.organization.domain_routing[word]
+
+
+def why_routing(view: OrgView, domain: str) -> tuple[Why, ...]:
+    """The line of that preference; none where there is none."""
+    word = _routing_word(view, domain)
+    if word is None:
+        return ()
+    place = view.records.document.place("domain_routing", word, key=True)
+    return (why_place(f"domain_routing of {word}", place),)
+
+
+def _routing_word(view: OrgView, domain: str) -> str | None:
     routing = view.records.organization.domain_routing
     if domain in routing:
-        return routing[domain]
-    return next((roles for word, roles in routing.items() if view.resolve_domain(word) == domain), ())
+        return domain
+    return next((word for word in routing if view.resolve_domain(word) == domain), None)
 
 
 def _resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
@@ -168,31 +182,46 @@ def _choice(
     reasons.append(Reason("HANDLES_DOMAIN", f"{role} handles domain {quote(edge.target)}", (why_edge(edge),)))
     rivals = [other for other in others if not other.rank.lacking]
     if rivals:
-        code, text = _difference(view, chosen, rivals[0])
-        reasons.append(
-            Reason(code, f"{role} is preferred to {quote(rivals[0].edge.source)}: {text}", (why_edge(edge),))
-        )
+        code, text, why = _difference(view, chosen, rivals[0])
+        reasons.append(Reason(code, f"{role} is preferred to {quote(rivals[0].edge.source)}: {text}", why))
     else:
         reasons.append(Reason("ONLY_CANDIDATE", f"no other role can take it as well as {role}"))
     return tuple(reasons)
 
 
-def _difference(view: OrgView, better: _Candidate, worse: _Candidate) -> tuple[str, str]:
-    """What puts one candidate before another."""
+def _difference(view: OrgView, better: _Candidate, worse: _Candidate) -> tuple[str, str, tuple[Why, ...]]:
+    """What puts one candidate before another, and the lines that say so of both."""
     first, second = better.edge, worse.edge
-    types = [view.records.posts[edge.source].profile.role_type for edge in (first, second)]
+    both = [view.records.posts[edge.source] for edge in (first, second)]
     if better.rank.distance != worse.rank.distance:
-        return "EXACT_DOMAIN", f"{quote(first.target)} is nearer than {quote(second.target)}"
+        text = f"{quote(first.target)} is nearer than {quote(second.target)}"
+        return "EXACT_DOMAIN", text, (why_edge(first), why_edge(second))
     if better.rank.authority != worse.rank.authority:
-        return "ROLE_TYPE", f"a {types[0]} comes before {_article(types[1])} {types[1]}"
+        types = [post.profile.role_type for post in both]
+        why = (
+            why_place(f"role {post.role_id} is {_article(role_type)} {role_type}", post.place("role_type"))
+            for post, role_type in zip(both, types, strict=True)
+        )
+        return "ROLE_TYPE", f"a {types[0]} comes before {_article(types[1])} {types[1]}", tuple(why)
     if better.rank.routing != worse.rank.routing:
-        return "DOMAIN_ROUTING", f"`domain_routing` of {quote(view.org_id)} says so"
+        text = f"`domain_routing` of {quote(view.org_id)} says so"
+        return "DOMAIN_ROUTING", text, why_routing(view, first.target)
     if better.rank.domains != worse.rank.domains:
+        why = (
+            why_place(
+                f"role {post.role_id} handles {number} domains",
+                post.place("capabilities", "bst_domains", key=True),
+            )
+            for post, number in zip(both, (better.rank.domains, worse.rank.domains), strict=True)
+        )
         return (
             "FEWER_DOMAINS",
             f"it handles fewer domains ({better.rank.domains} against {worse.rank.domains})",
+            tuple(why),
         )
-    return "DECLARED_FIRST", "it stands first in the hierarchy, nothing else tells them apart"
+    included = (edge for post in both for edge in view.edges_to(EdgeKind.INCLUDES, post.role_id))
+    text = "it stands first in the hierarchy, nothing else tells them apart"
+    return "DECLARED_FIRST", text, tuple(map(why_edge, included))
 
 
 def _article(word: str) -> str:
@@ -205,12 +234,14 @@ def _considered(
     shown = others if everybody else others[:SHOWN_CANDIDATES]
     listed = []
     for other in shown:
+        why: tuple[Why, ...] = ()
         if other.rank.lacking or chosen is None:
             code, text = "LACKS_TOOL", f"it is not equipped with {listing(other.lacks)}"
         else:
-            code, text = _difference(view, chosen, other)
+            code, text, why = _difference(view, chosen, other)
             text = f"role {quote(chosen.edge.source)} is preferred: {text}"
-        listed.append(Considered(other.edge.source, code, text, (why_edge(other.edge),)))
+        places = tuple(dict.fromkeys((why_edge(other.edge), *why)))
+        listed.append(Considered(other.edge.source, code, text, places))
     return tuple(listed)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from orgkernel.diagnostics.diagnostic import Diagnostic
+from orgkernel.diagnostics.secret_shapes import mask_secrets
 from orgkernel.diagnostics.wording import printable
 
 ReadLines = Callable[[str], Sequence[str]]
@@ -72,7 +73,7 @@ def _excerpt(found: Diagnostic, read_lines: ReadLines) -> list[str]:
     number, column = found.place.line, found.place.column - 1
     if not 0 < number <= len(source) or not source[number - 1].strip():
         return []
-    line = source[number - 1].rstrip("\r\n")
+    line = mask_secrets(source[number - 1].rstrip("\r\n"))
     match = _TOKEN.match(line, column)
     length = max(1, len(match[0].rstrip()) if match else 1)
     start = 0 if column + length <= _WIDTH else max(0, column - _WIDTH // 3)

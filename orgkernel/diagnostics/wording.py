@@ -6,6 +6,8 @@ import difflib
 import re
 from collections.abc import Collection, Iterable
 
+from orgkernel.diagnostics.secret_shapes import mask_secrets
+
 _LONGEST_QUOTE = 80
 _LISTED = 5
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word (facts: loading
@@ -15,8 +17,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def quote(text: object) -> str:
-    """User text in backticks, on one line, with control characters written out and cut to a readable length."""
-    shown = printable(str(text))
+    """User text in backticks, on one line, control characters written out, secrets masked, cut to a readable length."""
+    shown = printable(mask_secrets(str(text)))
     if len(shown) > _LONGEST_QUOTE:
         shown = shown[: _LONGEST_QUOTE - 1] + "…"
     return f"`{shown}`"

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import AliasTarget, Definition, OrgRecords, RolePost, apply_override
@@ -209,22 +209,47 @@ class _Group:
         return self.definitions(SkillCatalog, "skills", Skill)
 
 
+class _Definitions(TypedDict):
+    """Fields of `OrgRecords` that come from catalogues."""
+
+    domains: Mapping[str, Definition[Domain]]
+    aliases: Mapping[str, AliasTarget]
+    plans: Mapping[str, Definition[Plan]]
+    tools: Mapping[str, Definition[Tool]]
+    skills: Mapping[str, Definition[Skill]]
+    proficiency_scale: tuple[str, ...]
+    catalogues: tuple[SourceDocument, ...]
+    skill_categories: frozenset[str]
+
+
 class _Scope:
     """What the organisations of one folder see: groups of documents, nearest first."""
 
     def __init__(self, groups: tuple[_Group, ...]) -> None:
         self.groups = groups
-        self.domains = _nearest(group.domains for group in groups)
-        self.plans = _nearest(group.plans for group in groups)
-        self.tools = _nearest(group.tools for group in groups)
-        self.skills = _nearest(group.skills for group in groups)
-        self.catalogues = [document for group in groups for document in group.catalogues]
+        self.catalogues = tuple(document for group in groups for document in group.catalogues)
 
     def profile(self, role_id: str) -> SourceDocument | None:
         return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
 
     @cached_property
-    def aliases(self) -> dict[str, AliasTarget]:
+    def definitions(self) -> _Definitions:
+        """What the catalogues define; shared by all organisations of the folder."""
+        records = [document.record for document in self.catalogues]
+        skill_catalogues = [record for record in records if isinstance(record, SkillCatalog)]
+        scales = (record.proficiency_scale for record in skill_catalogues)
+        return {
+            "domains": _nearest(group.domains for group in self.groups),
+            "aliases": self._aliases(),
+            "plans": _nearest(group.plans for group in self.groups),
+            "tools": _nearest(group.tools for group in self.groups),
+            "skills": _nearest(group.skills for group in self.groups),
+            "proficiency_scale": next((scale for scale in scales if scale), ()),
+            "catalogues": self.catalogues,
+            "skill_categories": frozenset(each for record in skill_catalogues for each in record.categories),
+        }
+
+    def _aliases(self) -> dict[str, AliasTarget]:
         found: dict[str, AliasTarget] = {}
         for document in self.catalogues:
             if isinstance(document.record, DomainCatalog):
@@ -233,22 +258,6 @@ class _Scope:
                 for number, alias in enumerate(document.record.unmapped):
                     found.setdefault(alias, AliasTarget(None, document.place("unmapped", number)))
         return found
-
-    @cached_property
-    def skill_categories(self) -> frozenset[str]:
-        records = (document.record for document in self.catalogues)
-        return frozenset(
-            category
-            for record in records
-            if isinstance(record, SkillCatalog)
-            for category in record.categories
-        )
-
-    @cached_property
-    def proficiency_scale(self) -> tuple[str, ...]:
-        records = (document.record for document in self.catalogues)
-        scales = (each.proficiency_scale for each in records if isinstance(each, SkillCatalog))
-        return next((scale for scale in scales if scale), ())
 
     @cached_property
     def broken(self) -> list[BrokenDocument]:
@@ -291,11 +300,9 @@ class _Scopes:
     """Documents by the folders in which organisations lie, readable ones or not."""
 
     def __init__(self, tree: Tree) -> None:
-        self._org_folders = {
-            os.path.dirname(each.path)
-            for each in (*tree.documents, *tree.broken)
-            if each.kind == "organization"
-        }
+        readable = {os.path.dirname(each.path) for each in tree.documents if each.kind == "organization"}
+        unread_ones = {os.path.dirname(each.path) for each in tree.broken if each.kind == "organization"}
+        self._org_folders = readable | unread_ones
         self._homes: dict[str, str | None] = {}
         documents: dict[str | None, list[SourceDocument]] = defaultdict(list)
         broken: dict[str | None, list[BrokenDocument]] = defaultdict(list)
@@ -392,20 +399,13 @@ def _resolve(
         organization,
         posts,
         without_profile,
-        scope.domains,
-        scope.aliases,
-        scope.plans,
-        scope.tools,
-        scope.skills,
-        scope.proficiency_scale,
-        scope.excused,
-        scope.incomplete,
-        _Elsewhere(including, organization.org_id),
-        frozenset(each.name for each in contributing) | missed,
-        missed,
-        _digest(contributing),
-        tuple(scope.catalogues),
-        scope.skill_categories,
+        excused=scope.excused,
+        incomplete=scope.incomplete,
+        elsewhere=_Elsewhere(including, organization.org_id),
+        files=frozenset(each.name for each in contributing) | missed,
+        unread=missed,
+        digest=_digest(contributing),
+        **scope.definitions,
     )
 
 
@@ -421,9 +421,4 @@ def _loose_catalogues(tree: Tree) -> OrgRecords:
     scope = _Scope((own, _Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
     document = SourceDocument("", "", "organization", nobody, (0, {}), "")
-    return OrgRecords(
-        nobody.org_id, document, nobody, {}, {},
-        scope.domains, scope.aliases, scope.plans, scope.tools, scope.skills, scope.proficiency_scale,
-        incomplete=frozenset(each.kind for each in tree.broken if each.kind),
-        catalogues=tuple(scope.catalogues), skill_categories=scope.skill_categories,
-    )  # fmt: skip
+    return OrgRecords(nobody.org_id, document, nobody, {}, {}, **scope.definitions)

@@ -195,6 +195,7 @@ def _next_state(
     """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
     now: dict[str, ServedOrganization] = {}
     refused: dict[str, tuple[Diagnostic, ...]] = {}
+    blamed: set[str] = set()
     for org_id, organization in latest.organizations.items():
         if not organization.has_errors:
             now[org_id] = ServedOrganization(organization)
@@ -210,9 +211,10 @@ def _next_state(
         if broken:
             now[org_id] = ServedOrganization(answering.snapshot, stale=True)
             names = {each.name for each in broken}
+            blamed |= names
             refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
     for org_id, name in _unreadable_organizations(latest):
-        if org_id not in now:
+        if org_id not in now and name not in blamed:
             found_there = tuple(found for found in latest.diagnostics if found.place.file == name)
             refused.setdefault(org_id, found_there)
     report = Reload(
@@ -231,11 +233,15 @@ def _next_state(
 
 
 def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Ids that files of organisations seem to declare although they could not be read, and the files' names."""
+    """Organisations whose own file could not be read, by the id it seems to declare, and the names of the files.
+
+    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (design §3).
+    """
     for each in latest.tree.broken:
-        if each.kind == "organization":
-            stem = os.path.splitext(os.path.basename(each.path))[0]
-            for org_id in sorted(each.claims - {stem} or each.claims):
+        folder, stem = os.path.split(os.path.splitext(each.path)[0])
+        if each.kind == "organization" or (each.kind is None and stem == "org"):
+            claims = each.claims - {stem} or {os.path.basename(folder) if stem == "org" else stem}
+            for org_id in sorted(claims):
                 yield org_id, each.name
 
 

@@ -221,18 +221,17 @@ def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], s
     except SchemaError as error:
         route = tuple(error.absolute_path)
         where, shown = quote(_route_text(route)) if route else "it", describe(error.instance)
+        wanted: Any = error.validator_value
         if error.validator == "type":
-            types = (
-                error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-            )
+            types = wanted if isinstance(wanted, list) else [wanted]
             return (
                 route,
                 f"{where} is {shown}, {' or '.join(_JSON_TYPES[name] for name in types)} is expected",
             )
-        if error.validator == "format" and error.validator_value == "regex":
+        if error.validator == "format" and wanted == "regex":
             return route, f"{where} is {shown}, which is not a regular expression"
         if error.validator == "enum":
-            return route, f"{where} is {shown}, which is not one of {listing(error.validator_value)}"
+            return route, f"{where} is {shown}, which is not one of {listing(wanted)}"
         return route, f"{where} is {shown}, which does not fit"
     except (RecursionError, OverflowError):  # from `re`, about a pattern
         return (), "a regular expression in it is too large"

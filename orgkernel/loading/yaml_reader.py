@@ -6,6 +6,7 @@ here, because PyYAML's own constructors follow YAML 1.1 and lose duplicate keys 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -30,8 +31,8 @@ from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 _Parser: Any
 try:
     # `yaml` itself exports the loaders made of it and not the parser.
-    from yaml.cyaml import CParser as _Parser
-except ImportError:  # PyYAML without libyaml: twenty times slower, same events
+    _Parser = importlib.import_module("yaml.cyaml").CParser
+except (ImportError, AttributeError):  # PyYAML without libyaml: twenty times slower, same events
     _Parser = yaml.SafeLoader
 
 _STANDARD_TAGS = "tag:yaml.org,2002:"

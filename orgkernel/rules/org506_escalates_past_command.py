@@ -65,7 +65,7 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
         says = f"{edge.attribute} tier of role {quote(post.role_id)} escalates to {quote(target)}"
         if not view.names_role(target) and target not in view.external:
             others = view.records.elsewhere.get(target)
-            what = f"a role of organisation {quote(others[0])}" if others else "which is not declared"
+            what = f"a role of organization {quote(others[0])}" if others else "which is not declared"
             help = did_you_mean(target, (*superiors, *view.roles))
             yield Finding(edge.place, f"{says}, {what}", help, f"role:{post.role_id}")
         elif top in view.external or (view.is_role(top) and view.command_of(top) is None):
@@ -79,7 +79,7 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
 def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     if not superiors:
         return "leave `escalate_to` out: nobody is above the role"
-    where = f" under `overrides.{post.role_id}` of the organisation" if post.shared_profile else ""
+    where = f" under `overrides.{post.role_id}` of the organization" if post.shared_profile else ""
     return f"write one of its superiors{where}: {listing(superiors)}"
 
 

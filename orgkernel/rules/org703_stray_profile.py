@@ -65,7 +65,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         if isinstance(profile, RoleProfile) and place not in duplicates:
             yield Finding(
                 place,
-                f"role {quote(profile.role_id)} is in no organisation",
+                f"role {quote(profile.role_id)} is in no organization",
                 _advice(nearest(os.path.dirname(document.path)), profile.role_id),
                 f"role:{profile.role_id}",
             )
@@ -78,7 +78,7 @@ def _shared(one: str, other: str) -> int:
 
 def _advice(records: OrgRecords, role_id: str) -> str:
     """What to do about a stray profile, given the organisation that lies nearest."""
-    organization = f"organisation {quote(records.org_id)}"
+    organization = f"organization {quote(records.org_id)}"
     nearer = records.posts.get(role_id)
     if nearer is not None:
         return f"{organization} takes the role from {quote(nearer.document.name)}, which is nearer; remove one of the two"

@@ -43,11 +43,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.secret_shapes import find_secrets, may_hold_secrets
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import RouteStep
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.rules.secret_shapes import find_secrets, may_hold_secrets
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:

@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 
 
 class FoundSecret(NamedTuple):
-    """Where a text that looks like a secret begins, what it looks like, and how it may be shown."""
+    """Where a text that looks like a secret stands, what it looks like, and how it may be shown."""
 
     start: int
+    end: int
     what: str
     masked: str
 
@@ -83,16 +84,26 @@ def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
         if len(set(found[0])) >= _LEAST_VARIETY and not found[0].endswith("EXAMPLE"):
             what = _KINDS[(found.lastindex or 1) - 1]
             shown = "" if found[0][0].isdigit() else found[0][:_SHOWN]
-            yield FoundSecret(found.start(), what, f"{shown}…")
+            yield FoundSecret(found.start(), found.end(), what, f"{shown}…")
             ends = found.end()
     if ends:
         return  # `token = ghp_…` is one secret
     if _NAMED.search(name) and _is_random(text.strip()):
-        yield FoundSecret(0, _WHAT_ASSIGNED, "…")
+        yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…")
         return
     for found in _ASSIGNED.finditer(text):
         if _is_random(found[1].rstrip(".,;:!?)]}>")):
-            yield FoundSecret(found.start(1), _WHAT_ASSIGNED, "…")
+            yield FoundSecret(found.start(1), found.end(1), _WHAT_ASSIGNED, "…")
+
+
+def mask_secrets(text: str) -> str:
+    """The text with everything that looks like a secret overwritten, its length kept."""
+    if not may_hold_secrets(text):
+        return text
+    for found in find_secrets(text):
+        shown = found.masked.removesuffix("…")
+        text = text[: found.start] + shown.ljust(found.end - found.start, "*") + text[found.end :]
+    return text
 
 
 def _is_random(value: str) -> bool:
