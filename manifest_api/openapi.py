@@ -14,7 +14,7 @@ from manifest_api import shapes
 from manifest_api.routes import documentation, health, organizations, registry
 from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
 from orgkernel.decisions.dispatch import DispatchDecision
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -51,7 +51,12 @@ _OF_EVERY_ROUTE = {
 
 def build_openapi() -> dict[str, Any]:
     """The OpenAPI 3.1 document, the same for every kernel."""
-    app = FastAPI(title=TITLE, version=__version__, description=_DESCRIPTION)
+    app = FastAPI(
+        title=TITLE,
+        version=__version__,
+        description=_DESCRIPTION,
+        generate_unique_id_function=lambda route: route.name,
+    )
     for router in ROUTERS:
         app.include_router(router)
     document = app.openapi()
@@ -65,12 +70,12 @@ def build_openapi() -> dict[str, Any]:
             for name, description in _OF_EVERY_ROUTE.values()
         },
     }
-    return document
+    plain: dict[str, Any] = msgspec.json.decode(encode(document))  # lists for tuples, as everybody reads it
+    return plain
 
 
 def _mend(operation: dict[str, Any]) -> None:
     """Say what FastAPI does not know: the guards' answers, and that a query parameter cannot be null."""
-    operation["operationId"] = operation["operationId"].partition("_v1_")[0].partition("_api_")[0]
     responses = operation["responses"]
     for status, (name, _) in _OF_EVERY_ROUTE.items():
         responses[status] = {"$ref": f"#/components/responses/{name}"}

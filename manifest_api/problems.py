@@ -87,7 +87,7 @@ INVALID_REQUEST = _kind(
     "`/docs` says what fits.",
 )  # fmt: skip
 BAD_CURSOR = _kind(
-    "BAD_CURSOR", 422, "The cursor does not continue this list",
+    "BAD_CURSOR", 409, "The cursor does not continue this list",
     "Cursors come from the `next` of an earlier page of the same list. When the list has changed so that the cursor no "
     "longer has a place in it, start again without one.",
 )  # fmt: skip

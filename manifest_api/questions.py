@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from inspect import signature
 from typing import Annotated, Any
 
 import msgspec
@@ -61,12 +62,15 @@ async def _crew_question(
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_ROLES, description="Most roles on a page.")] = DEFAULT_ROLES,
 ) -> CrewQuestion:
-    wanted = RoleFilter(role_type, domain, plan, tool, skill, reports_to, department, layer)
+    wanted = RoleFilter(
+        role_type=role_type, domain=domain, plan=plan, tool=tool, skill=skill, reports_to=reports_to,
+        department=department, layer=layer,
+    )  # fmt: skip
     return CrewQuestion(wanted, cursor, limit)
 
 
 CrewQuery = Annotated[CrewQuestion, Depends(_crew_question)]
-CREW_PARAMETERS = (*RoleFilter.__dataclass_fields__, "cursor", "limit")
+CREW_PARAMETERS = tuple(signature(_crew_question).parameters)
 
 
 def only(*names: str) -> Any:

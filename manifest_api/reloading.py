@@ -1,9 +1,7 @@
 """Reading the documents again when they change on disk (design §4, "Reload is per organisation").
 
-Every way an edit reaches a folder counts: written in place, written beside and renamed over, a folder moved in. What
-the notifications of the operating system do not tell (a watched folder replaced by another one of its name, a file
-that was named itself) is looked up twice a second. A fault here never stops the server, and is never hidden: while
-reading fails, no answer is said to be fresh.
+A fault here never stops the server, and is never hidden: while reading or watching fails, no answer is said to be
+fresh, and it is tried again.
 """
 
 from __future__ import annotations
@@ -11,23 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 
 import anyio
-from watchfiles import Change, awatch
+from watchfiles import awatch
 
 from manifest_api.answering import Answers
+from manifest_api.changes import Identity, identify, linked_paths, relevant_below
 from manifest_api.standing import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Reload, State
-from orgkernel.loading.files import SUFFIXES
 
 logger = logging.getLogger("orgkernel.server")
 
 _SETTLE_MS = 100
 _LOOK_MS = 500
-_RETRY_SECONDS = 1.0
-_NOISE = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
-_Identity = tuple[int, ...] | None
+_RETRY_SECONDS = 5.0
 
 
 class Reloader:
@@ -36,8 +33,10 @@ class Reloader:
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
         self._stop = anyio.Event()
-        self._seen: dict[str, _Identity] = {}
         self._polling: bool | None = None
+        self._seen: dict[str, Identity] = {}
+        self._linked: tuple[str, ...] = ()
+        self._retry_at = 0.0
 
     async def watch(self) -> None:
         """Read again at every change, until `stop`."""
@@ -45,12 +44,13 @@ class Reloader:
             try:
                 await self._watch_folders()
             except Exception:
-                # The usual cause is a limit on notifications; looking at the files needs none.
-                logger.exception("watching the documents failed, now comparing them regularly instead")
+                # The usual cause is a limit on notifications; comparing files needs none.
+                logger.exception("watching the documents failed, comparing them regularly instead")
                 self._polling = True
                 self._answers.reading_failed = True
                 self._seen = {}
-                await asyncio.sleep(_RETRY_SECONDS)
+                with anyio.move_on_after(_RETRY_SECONDS):
+                    await self._stop.wait()
 
     def stop(self) -> None:
         """End `watch` soon."""
@@ -61,12 +61,18 @@ class Reloader:
         before = self._answers.kernel.state
         try:
             report = await asyncio.to_thread(self._answers.kernel.reload)
+            self._linked = await asyncio.to_thread(self._find_linked)
         except Exception:
             self._answers.reading_failed = True
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
             logger.exception("reading the documents again failed, the last good versions keep answering")
             return
         self._answers.reading_failed = False
         log_reload(before, self._answers.kernel.state, report)
+
+    def _find_linked(self) -> tuple[str, ...]:
+        kernel = self._answers.kernel
+        return linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
 
     async def _watch_folders(self) -> None:
         """Watch until a watched folder is another one than at the beginning."""
@@ -75,7 +81,7 @@ class Reloader:
         begun = identify(folders)
         async for changes in awatch(
             *folders,
-            watch_filter=is_relevant,
+            watch_filter=relevant_below(folders),
             debounce=_SETTLE_MS * 10,
             step=_SETTLE_MS,
             rust_timeout=_LOOK_MS,
@@ -84,39 +90,15 @@ class Reloader:
             force_polling=self._polling,
             ignore_permission_denied=True,
         ):
-            # Also right after watching began: an edit may have come between reading and watching.
-            now = identify(watched)
-            if changes or now != self._seen:
-                self._seen = now
+            # Differs the first time: an edit may have come between reading and the beginning of watching.
+            now = identify(watched, self._linked)
+            retry = self._answers.reading_failed and time.monotonic() >= self._retry_at
+            if changes or now != self._seen or retry:
                 await self.reload()
-            if {path: now.get(path) for path in folders} != begun:
+                # Files are identified as they were before they were read: what changed meanwhile is read again.
+                self._seen = {**identify(watched, self._linked), **now}
+            if identify(folders) != begun:
                 return
-
-
-def identify(paths: list[str] | tuple[str, ...]) -> dict[str, _Identity]:
-    """What tells whether a path is still the same folder, or the same file with the same content."""
-    return {path: _identify(path) for path in paths}
-
-
-def _identify(path: str) -> _Identity:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    if os.path.isdir(path):
-        return (found.st_dev, found.st_ino)
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
-
-
-def is_relevant(change: Change, path: str) -> bool:
-    """Whether a change can be one of documents: a document, a folder, or a link that folders are swapped by."""
-    parts = path.split(os.sep)
-    if any(part in _NOISE for part in parts):
-        return False
-    name = parts[-1]
-    if name.startswith("."):
-        return name.startswith("..")  # Kubernetes swaps a mounted folder by the link `..data`
-    return name.endswith(SUFFIXES) or "." not in name or os.path.isdir(path) or change is Change.deleted
 
 
 def log_reload(before: State, state: State, report: Reload) -> None:

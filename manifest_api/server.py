@@ -78,6 +78,13 @@ class _Server(uvicorn.Server):
         if self.started:
             self._on_ready()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Requests that are cut off now are no faults to print tracebacks for; ours go to our own logger.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+        if self.force_exit:  # a second Ctrl-C: uvicorn waits for nobody, nor for the watcher to end
+            await self.lifespan.shutdown()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """As uvicorn does, but a signal that ended the server is not raised again afterwards."""

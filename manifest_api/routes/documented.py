@@ -23,7 +23,6 @@ _LINK = {"Link": {"description": 'The next page, as `rel="next"`.', "schema": {"
 _REASONS = {
     400: "The body is not JSON.",
     404: "There is no such organisation or role.",
-    409: "`active` could mean several organisations; they are listed.",
     415: "The body is not said to be JSON.",
     503: "The organisation has errors and no earlier good version; what was found is listed.",
 }
@@ -42,7 +41,14 @@ def told(
     }
     if kept:
         responses[304] = {"description": "The client has the answer already.", "headers": headers}
-    return responses | {status: {"description": _REASONS[status], "content": PROBLEM} for status in problems}
+    reasons = _REASONS | {409: _conflict(paged, org)}
+    return responses | {status: {"description": reasons[status], "content": PROBLEM} for status in problems}
+
+
+def _conflict(paged: bool, org: bool) -> str:
+    """Why a route can be in conflict with the state of the registry."""
+    ambiguous = ["`active` could mean several organisations; they are listed."] if org else []
+    return " ".join(ambiguous + (["The cursor continues no list of this version."] if paged else []))
 
 
 def content(shape: str, example: object = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ router = APIRouter(tags=["registry"])
 @router.get(
     "/v1/diagnostics",
     response_class=Response,
-    responses=told("FindingList", paged=True),
+    responses=told("FindingList", 409, paged=True),
     dependencies=[only("cursor", "limit")],
 )
 async def get_diagnostics(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
@@ -40,7 +42,7 @@ def _render(decision: DispatchDecision) -> str:
         lines = [f"{decision.asked} → not applicable, nothing changes for the host"]
     for reason in decision.reasons:
         lines.append(f"  because {reason.text}")
-        lines += [_where(why) for why in reason.why]
+        lines += _places(reason.why)
     for label, words in (
         ("plans", decision.plans),
         ("tools", decision.tools),
@@ -50,12 +52,12 @@ def _render(decision: DispatchDecision) -> str:
             lines.append(f"  {label}: {', '.join(words)}")
     for other in decision.considered:
         lines.append(f"  not {other.role_id}: {other.text}")
-        lines += [_where(why) for why in other.why]
+        lines += _places(other.why)
     hidden = decision.considered_count - len(decision.considered)
     if hidden > 0:
         lines.append(f"  and {hidden} more considered (--all lists them)")
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _where(why: Why) -> str:
-    return f"      {why.file}:{why.line}"
+def _places(whys: Iterable[Why]) -> Iterable[str]:
+    return dict.fromkeys(f"      {why.file}:{why.line}" for why in whys)

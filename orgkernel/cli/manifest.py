@@ -25,7 +25,7 @@ from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
 @format_option("table", "json", "yaml")
 def command(role: str | None, org: str, paths: tuple[str, ...], form: str, **wanted: str | None) -> None:
     """Say everything known about a ROLE, or about the organisation and its roles, each item with its line."""
-    if role is not None and any(wanted.values()):
+    if role is not None and any(value is not None for value in wanted.values()):
         raise click.UsageError("filters choose roles; name a ROLE or filter, not both")
     kernel = open_kernel(paths, org)
     manifest: RoleManifest | OrganizationManifest

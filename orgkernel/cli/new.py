@@ -22,7 +22,7 @@ Examples:
 
 @click.command("new", epilog=_EXAMPLES)
 @click.argument("what", nargs=-1, required=True, metavar="DIR | role ID")
-@click.option("--template", metavar="NAME", help="Template to copy.  [default: blank]")
+@click.option("--template", metavar="NAME", default="blank", show_default=True, help="Template to copy.")
 @click.option("--org", metavar="ORG", help="Organisation the role is added to.")
 @click.option(
     "--type", "role_type", type=click.Choice(["specialist", "executive", "commander"]), default="specialist",
@@ -33,7 +33,7 @@ Examples:
 )
 @path_option
 def command(
-    what: tuple[str, ...], template: str | None, org: str | None, role_type: RoleType, reports_to: str | None,
+    what: tuple[str, ...], template: str, org: str | None, role_type: RoleType, reports_to: str | None,
     paths: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Copy a template into DIR, or add a role to an organisation."""
@@ -42,7 +42,7 @@ def command(
             raise click.UsageError("--org says which organisation the role is added to")
         _new_role(what[1], org, role_type, reports_to, paths)
     elif len(what) == 1 and what[0] != "role":
-        _new_organization(what[0], template or "blank")
+        _new_organization(what[0], template)
     else:
         raise click.UsageError("write `orgkernel new DIR` or `orgkernel new role ID --org ORG`")
 

@@ -11,14 +11,13 @@ from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
 # Legal inside a JSON string as they are, and acted on by terminals or refused by UTF-8. Below U+0020 JSON itself wants
 # escapes; none of these stands outside of strings.
-_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ESCAPED = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _TEXT = "tag:yaml.org,2002:str"
 
 
 def echo_json(text: str) -> None:
     """Print a JSON text, with one newline at its end."""
-    safe = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    click.echo(safe.rstrip("\n").encode() + b"\n", nl=False)
+    click.echo(_escape(text).rstrip("\n").encode() + b"\n", nl=False)
 
 
 def as_yaml(value: Any) -> str:
@@ -34,11 +33,15 @@ def as_yaml(value: Any) -> str:
     text: str = yaml.dump(
         msgspec.to_builtins(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110
     )
-    return text
+    return _escape(text)
+
+
+def _escape(text: str) -> str:
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
-    """PyYAML quotes what version 1.1 would not read as text, and lets line separators stand."""
+    """PyYAML quotes what version 1.1 would not read as text; what is escaped has to stand in double quotes."""
     return dumper.represent_str(text) if _is_plain(text) else dumper.represent_scalar(_TEXT, text, style='"')
 
 

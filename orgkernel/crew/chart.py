@@ -74,13 +74,14 @@ def _line(view: OrgView, role_id: str, prefix: str) -> str:
     post = view.records.posts.get(role_id)
     if post is None:
         return _cut(f"{prefix}{role_id} (no profile)")
-    text = f"{prefix}{role_id}  {post.profile.name}" if post.profile.role_name else f"{prefix}{role_id}"
+    name = f"  {printable(post.profile.role_name[:_WIDTH])}" if post.profile.role_name else ""
+    text = f"{prefix}{role_id}{name}"
     domains = [edge.target for edge in view.domains_of(role_id)]
     for count in range(len(domains), 0, -1):
         more = f" +{len(domains) - count}" if count < len(domains) else ""
         line = f"{text}: {', '.join(domains[:count])}{more}"
         if _columns(line) <= _WIDTH:
-            return printable(line)
+            return line
     return _cut(text)
 
 

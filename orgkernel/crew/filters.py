@@ -31,7 +31,7 @@ def select_roles(view: OrgView, wanted: RoleFilter) -> tuple[str, ...]:
 def _fits(view: OrgView, role_id: str, wanted: RoleFilter) -> bool:
     profile = view.records.posts[role_id].profile
     command = view.command_of(role_id)
-    domain = (view.resolve_domain(wanted.domain) or wanted.domain) if wanted.domain else None
+    domain = (view.resolve_domain(wanted.domain) or wanted.domain) if wanted.domain is not None else None
     return (
         wanted.role_type in (None, profile.role_type)
         and wanted.department in (None, profile.department)

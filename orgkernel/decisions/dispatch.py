@@ -125,8 +125,7 @@ def _rank_candidates(view: OrgView, domain: str | None, needs: Sequence[str]) ->
             role_id = edge.source
             if role_id in candidates or role_id not in order:
                 continue
-            held = {tool.target for tool in view.tools_of(role_id)} if needs else set()
-            lacks = tuple(tool for tool in needs if tool not in held)
+            lacks = _lacks(view, role_id, needs) if needs else ()
             rank = _Rank(
                 bool(lacks),
                 distance,
@@ -137,6 +136,11 @@ def _rank_candidates(view: OrgView, domain: str | None, needs: Sequence[str]) ->
             )
             candidates[role_id] = _Candidate(rank, edge, lacks)
     return sorted(candidates.values(), key=lambda candidate: candidate.rank)
+
+
+def _lacks(view: OrgView, role_id: str, needs: Sequence[str]) -> tuple[str, ...]:
+    held = {tool.target for tool in view.tools_of(role_id)}.union(view.essential_tools_of(role_id))
+    return tuple(dict.fromkeys(tool for tool in needs if tool not in held))
 
 
 def routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
@@ -176,7 +180,8 @@ def _choice(
     reasons = []
     if chosen.rank.distance:
         line = view.domain_and_broader(str(domain))
-        text = f"no role takes {quote(domain)} itself, {quote(edge.target)} is broader"
+        passed_over = any(other.rank.distance < chosen.rank.distance for other in others)
+        text = f"no role takes {quote(domain)} itself{' with the tools needed' * passed_over}, {quote(edge.target)} is broader"
         places = (view.records.domains[each].place("broader") for each in line[: chosen.rank.distance])
         reasons.append(Reason("BROADER_DOMAIN", text, tuple(why_place(text, place) for place in places)))
     reasons.append(Reason("HANDLES_DOMAIN", f"{role} handles domain {quote(edge.target)}", (why_edge(edge),)))
@@ -202,14 +207,14 @@ def _difference(view: OrgView, better: _Candidate, worse: _Candidate) -> tuple[s
             why_place(f"role {post.role_id} is {_article(role_type)} {role_type}", post.place("role_type"))
             for post, role_type in zip(both, types, strict=True)
         )
-        return "ROLE_TYPE", f"a {types[0]} comes before {_article(types[1])} {types[1]}", tuple(why)
+        return "ROLE_TYPE", f"{_article(types[0])} {types[0]} comes before {_article(types[1])} {types[1]}", tuple(why)
     if better.rank.routing != worse.rank.routing:
         text = f"`domain_routing` of {quote(view.org_id)} says so"
         return "DOMAIN_ROUTING", text, why_routing(view, first.target)
     if better.rank.domains != worse.rank.domains:
         why = (
             why_place(
-                f"role {post.role_id} handles {number} domains",
+                f"role {post.role_id} handles {number} domain{'s' * (number != 1)}",
                 post.place("capabilities", "bst_domains", key=True),
             )
             for post, number in zip(both, (better.rank.domains, worse.rank.domains), strict=True)

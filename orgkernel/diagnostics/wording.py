@@ -13,7 +13,8 @@ _LISTED = 5
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word (facts: loading
 # §5), so only words of about the same length that share a first letter or an ending are compared, and only so many.
 _COMPARED = 2_000
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Controls of direction are among them: they make a text look like another one.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def quote(text: object) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
+from orgkernel.rules.pages import all_pages
 
 FILE = "orgkernel.toml"
 _SETTINGS = ("paths", "active", "severities", "fail_on")
@@ -75,6 +76,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         raise BadProject(
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
+    for code in severities:
+        if code not in all_pages():
+            raise BadProject(f"`{where}`: there is no rule {quote(code)}", "`orgkernel rule` lists all")
     return Project(
         folder,
         tuple(paths),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.shipped import shipped_folder
-from orgkernel.loading.files import Root, documents_in, mentions
+from orgkernel.loading.files import Root, documents_in, find_files, mentions
 from orgkernel.model.record import ORGANIZATION, PREFIX
 
 _LEVELS_UP = 4
@@ -26,10 +26,10 @@ class Request:
 def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None = None) -> Request:
     """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
 
-    Files below `shown_from`, by default `folder`, are named relative to it, others in full.
+    Paths below `shown_from`, by default `folder`, are shown relative to it, others in full.
 
-    A folder is read whole. An organisation's folder also sees the `roles/` and the catalogues beside it, and a file
-    sees the organisation it lies in; what is read only for that reason is not reported on.
+    A folder is read whole. An organisation's folder also sees the `roles/` and the catalogues beside it; a file, or a
+    folder without an organisation, sees the one it lies in. What is read only for that reason is not reported on.
     """
     reader = shown_from or folder
     roots: list[Root] = []
@@ -41,7 +41,7 @@ def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None =
             raise NothingToRead(f"`{path}` does not exist", "name a file or a folder of documents")
         name = _shown(full, reader)
         asked.add(name)
-        home = full if os.path.isdir(full) else _organization_above(os.path.dirname(full))
+        home = _home(full)
         if home is None or home == full or mentions(full, ORGANIZATION):
             # An organisation named by its file is read alone: its neighbours in a flat folder are not asked about.
             roots.append(Root(full, name))
@@ -78,6 +78,18 @@ def _shown(full: str, folder: str) -> str:
 def holds_organization(folder: str) -> bool:
     """Whether an organisation lies directly in a folder."""
     return any(mentions(path, ORGANIZATION) for path in documents_in(folder))
+
+
+def _home(path: str) -> str | None:
+    """The folder that has to be read to understand a path."""
+    if not os.path.isdir(path):
+        return _organization_above(os.path.dirname(path))
+    if holds_organization(path):
+        return path
+    above = _organization_above(os.path.dirname(path))
+    if above is None or any(mentions(file, ORGANIZATION) for file, _ in find_files(Root(path, ""))):
+        return path
+    return above
 
 
 def _organization_above(folder: str) -> str | None:

@@ -96,13 +96,17 @@ def build_snapshot(
         )
     beside = check_tree(tree, assembly, _loose_view(assembly))
     everything = [*(found for each in raised.values() for found in each), *beside]
-    kept = with_severities(suppress(everything, tree), severities or {})
+    # Organisations that share a profile each find the same in it: once is enough, and kept by file.
+    kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities or {})))
     kept_set = set(kept)
+    by_file: dict[str, list[Diagnostic]] = {}
+    for found in kept:
+        by_file.setdefault(found.place.file, []).append(found)
     reported = _reported_files(tree, assembly, asked)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [found for found in with_severities(raised[org_id], severities or {}) if found in kept_set]
-        theirs += [found for found in kept if found.place.file in organization.records.files]
+        theirs += [found for file in organization.records.files for found in by_file.get(file, ())]
         organizations[org_id] = OrgSnapshot(
             organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
         )

@@ -42,7 +42,7 @@ _TELLING_AMONG_OURS = {
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
 _SAYS = re.compile(
-    r"""(?:^|[{,])\s*["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
+    r"""(?:^|[\r{,])\s*["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
 )
 _MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")

@@ -37,6 +37,9 @@ _STRING_PROBLEMS = {
 }
 
 
+_SPLIT = "split the documents over several files"
+
+
 class _Stop(Exception):
     """The rest of the text cannot be read."""
 
@@ -94,7 +97,7 @@ class _Reader:
         mark = self._mark(at)
         self._values += 1
         if self._values > MAX_VALUES:
-            self._refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values")
+            self._refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values", _SPLIT)
             raise _Stop
         if first == '"':
             value, end = self._read_string(at)

@@ -13,8 +13,8 @@ from orgkernel.loading.marks import Marks
 MAX_DEPTH = 40
 MAX_ALIASED_VALUES = 100_000
 MAX_VALUES = 1_000_000
-# What is said about one text: whoever gets a thousand wrong has one cause to look for.
-MAX_REFUSALS = 1_000
+# What is said about one text: whoever gets a hundred things wrong has one cause to look for.
+MAX_REFUSALS = 100
 
 # YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
 # numbers mean the same to everybody.

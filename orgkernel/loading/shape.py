@@ -46,11 +46,11 @@ _BOUNDS = {
 }
 _LONGEST_MIXED = 500
 # What a text with a pattern is, and how it is written; without a row here, an id.
-_ID = ("an id", "use letters, digits and `_`, at most 100 characters")
+_ID = ("an id", "use ASCII letters, digits and `_`, no digit first, at most 100 characters")
 _WORDS = {
     r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": (
         "the id of a tool",
-        "use letters, digits, `_` and `.`, at most 200 characters",
+        "use ASCII letters, digits, `_` and `.`, no digit first, at most 200 characters",
     ),
     r"^ORG[0-9]{3}$": ("the code of a rule", "codes are `ORG` and three digits, see `orgkernel rule`"),
 }
@@ -72,27 +72,29 @@ def validate_shape(
         return record, list(_check_input_schemas(record, marks))
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
-    refusals, fatal = [], False
-    for found in errors[:MAX_REFUSALS]:
-        unknown_field = found["type"] == "extra_forbidden"
-        if unknown_field and str(found["loc"][-1]).startswith("x_"):
-            continue
-        fatal = fatal or not unknown_field
-        refusals.append(_refusal(model, found, marks))
-    if len(errors) > MAX_REFUSALS:
-        message = f"{len(errors) - MAX_REFUSALS:,} more fields and values do not fit"
-        refusals.append(Refusal(row.INVALID_VALUE, find_mark(marks, ()), message))
-        fatal = True
+    errors = [
+        found for found in errors if not (_is_unknown(found) and str(found["loc"][-1]).startswith("x_"))
+    ]
+    refusals = [_refusal(model, found, marks) for found in errors[:MAX_REFUSALS]]
+    fatal = not all(_is_unknown(found) for found in errors)
+    if more := len(errors) - len(refusals):
+        what = "fields and values that do not fit" if fatal else "fields that are not known"
+        code = row.INVALID_VALUE if fatal else row.UNKNOWN_FIELD
+        refusals.append(Refusal(code, find_mark(marks, ()), f"the document has {more:,} more {what}"))
     if fatal:
         return None, refusals
     record = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
     return record, refusals + list(_check_input_schemas(record, marks))
 
 
+def _is_unknown(found: Mapping[str, Any]) -> bool:
+    return bool(found["type"] == "extra_forbidden")
+
+
 def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
     kind, loc, context = found["type"], found["loc"], found.get("ctx") or {}
     bad_key = loc[-1:] == (_KEY,)
-    at_key = kind == "extra_forbidden" or bad_key
+    at_key = _is_unknown(found) or bad_key
     route = _route(loc[:-1] if bad_key else loc, marks)
     mark = find_mark(marks, route, key=at_key)
     where = quote(_route_text(route)) if route else "the document"

@@ -41,6 +41,9 @@ _PLAIN = (None, "")
 _STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
 
 
+_SPLIT = "split the documents over several files"
+
+
 class _Stop(Exception):
     """The rest of the text cannot be read."""
 
@@ -58,7 +61,7 @@ def parse_yaml(text: str) -> ParsedText:
     except _Stop:
         pass
     except yaml.MarkedYAMLError as error:
-        reader.refuse_syntax(error)
+        reader.refuse_syntax(text, error)
     except (yaml.reader.ReaderError, ValueError, OverflowError):
         # A control character; half of a surrogate pair; in the parser in Python, an escape that is no character.
         reader.refuse_character(text)
@@ -107,9 +110,10 @@ class _Reader:
         if len(self.refusals) == MAX_REFUSALS:
             raise _Stop
 
-    def refuse_syntax(self, error: yaml.MarkedYAMLError) -> None:
+    def refuse_syntax(self, text: str, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
-        place = pack_mark(mark.line + 1, mark.column + 1) if mark else pack_mark(1, 1)
+        # Where the last line has no end, libyaml places the end of the text on the line after it.
+        place = min(pack_mark(mark.line + 1, mark.column + 1), mark_after(text)) if mark else pack_mark(1, 1)
         problem = (error.problem or "the text cannot be parsed").rstrip(".")
         while_doing = f" {error.context}" if error.context else ""
         if while_doing and mark and error.context_mark and error.context_mark.line != mark.line:
@@ -135,7 +139,7 @@ class _Reader:
         mark = _mark(event)
         self._values += 1
         if self._values > MAX_VALUES:
-            self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values")
+            self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values", _SPLIT)
             raise _Stop
         if isinstance(event, AliasEvent):
             return self._read_alias(str(event.anchor), mark)

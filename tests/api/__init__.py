@@ -1,0 +1,1 @@
+"""The HTTP surface, in process and as a running server."""

@@ -1,0 +1,34 @@
+"""Ask an application in process, as a client on loopback would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.kernel.kernel import Kernel
+
+ORG = "software_dev"
+ROLE = "codegen_specialist"
+ROLE_FILE = f"roles/{ROLE}.yaml"
+GOOD_LINE = "role_type: specialist"
+BAD_LINE = "role_type: wizard"
+
+
+def client_of(
+    kernel: Kernel, address: str = "127.0.0.1", base_url: str = "http://127.0.0.1:8000"
+) -> TestClient:
+    """A client of an application over a kernel."""
+    return TestClient(create_app(kernel), base_url=base_url, client=(address, 50000))
+
+
+def problem(response: Any, status: int, code: str) -> dict[str, Any]:
+    """The problem a response carries, which is of this status and code."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    said: dict[str, Any] = response.json()
+    assert (said["status"], said["code"], said["type"]) == (status, code, f"/problems/{code}")
+    assert said["title"]
+    assert said["detail"]
+    return said

@@ -1,0 +1,104 @@
+"""A server in a process of its own, as `orgkernel serve` starts one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+
+from tests.support.trees import REPOSITORY
+
+_PATIENCE = 30.0
+_PROGRAM = """
+import logging, sys
+from manifest_api import serve
+from orgkernel.kernel.kernel import Kernel
+logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+serve(Kernel.open(*sys.argv[1:]), port=0, reload=True, on_ready=lambda url: print(url, flush=True))
+"""
+Value = TypeVar("Value")
+
+
+class Server:
+    """A running server: its URL, its process, what it logs."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str, log: Path) -> None:
+        self.process = process
+        self.url = url
+        self._log = log
+        self.client = httpx2.Client(base_url=url, timeout=_PATIENCE)
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self.url.rpartition(":")[2])
+
+    @property
+    def folder(self) -> Path:
+        """The folder it was started in."""
+        return self._log.parent
+
+    @property
+    def log(self) -> str:
+        """What it has logged so far."""
+        return self._log.read_text(encoding="utf-8")
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        """The answer to a GET."""
+        return self.client.get(path, **options)
+
+    def until_logged(self, words: str) -> None:
+        """Wait for words in the log."""
+        until(lambda: self.log, lambda log: words in log)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it by a signal; its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(_PATIENCE)
+
+
+def until(ask: Callable[[], Value], holds: Callable[[Value], bool]) -> Value:
+    """The first answer that fits; fails with the last one when none does in time."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        value = ask()
+        if holds(value):
+            return value
+        assert time.monotonic() < end, f"still {value!r}"
+        time.sleep(0.02)
+
+
+@contextmanager
+def running(folder: Path, *paths: Path) -> Iterator[Server]:
+    """A server over some paths, its log beside them; killed at the end whatever happened."""
+    log = folder / f"server-{time.monotonic_ns()}.log"
+    with log.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, *map(str, paths)],
+            stdout=subprocess.PIPE,
+            stderr=file,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        )
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().strip()
+        assert url, log.read_text(encoding="utf-8")
+        server = Server(process, url, log)
+        try:
+            yield server
+        finally:
+            server.client.close()
+    finally:
+        process.kill()
+        process.wait(_PATIENCE)
+        process.stdout.close()

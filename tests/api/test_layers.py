@@ -1,0 +1,30 @@
+"""What the surface may cost and reach."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+
+from manifest_api.questions import CREW_PARAMETERS
+from orgkernel.crew.filters import RoleFilter
+from tests.support.trees import REPOSITORY
+
+
+def test_every_filter_of_the_kernel_can_be_asked_for() -> None:
+    """Every condition of `RoleFilter` is a parameter of the route."""
+    assert set(CREW_PARAMETERS) == {*(field.name for field in fields(RoleFilter)), "cursor", "limit"}
+
+
+def test_importing_the_package_is_light() -> None:
+    """Importing `manifest_api` imports neither FastAPI nor uvicorn; touching `create_app` does."""
+    program = (
+        "import sys, manifest_api\n"
+        "assert not {'fastapi', 'starlette', 'uvicorn', 'watchfiles', 'pydantic'} & set(sys.modules)\n"
+        "assert callable(manifest_api.create_app) and 'fastapi' in sys.modules\n"
+        "assert 'uvicorn' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,144 @@
+"""The OpenAPI document: what clients and the golden file hold on to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from manifest_api import build_openapi
+from tests.api.asking import ORG, ROLE
+from tests.support.trees import REPOSITORY
+
+GOLDEN = REPOSITORY / "tests" / "golden" / "openapi.json"
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """Every value inside a value."""
+    yield value
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from walk(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from walk(each)
+
+
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    """Every method, path and operation."""
+    return [
+        (method, path, operation)
+        for path, methods in build_openapi()["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_document_is_the_golden_file() -> None:
+    """The document is the one that was reviewed; `make regenerate` writes a new one."""
+    assert build_openapi() == json.loads(GOLDEN.read_text(encoding="utf-8"))
+
+
+def test_document_is_the_same_every_time() -> None:
+    """Building it twice gives the same bytes, and the server serves them."""
+    assert json.dumps(build_openapi()) == json.dumps(build_openapi())
+
+
+def test_served_document(client: TestClient) -> None:
+    """The server serves the document that the function builds."""
+    assert client.get("/openapi.json").json() == build_openapi()
+
+
+def test_references_lead_somewhere() -> None:
+    """Every reference of the document resolves, and every schema is referred to."""
+    document = build_openapi()
+    references = {each["$ref"] for each in walk(document) if isinstance(each, dict) and "$ref" in each}
+    for reference in references:
+        found = document
+        for step in reference.removeprefix("#/").split("/"):
+            found = found[step]
+    for section, definitions in document["components"].items():
+        for name in definitions:
+            assert f"#/components/{section}/{name}" in references
+
+
+def test_schemas_are_json_schema() -> None:
+    """Every schema is valid JSON Schema 2020-12, the dialect of OpenAPI 3.1."""
+    document = build_openapi()
+    assert document["openapi"].startswith("3.1")
+    schemas = [
+        each["schema"]
+        for each in walk(document)
+        if isinstance(each, dict) and isinstance(each.get("schema"), dict)
+    ]
+    for schema in [*document["components"]["schemas"].values(), *schemas]:
+        Draft202012Validator.check_schema(schema)
+
+
+def test_operations_are_documented() -> None:
+    """Every operation has its own id, a description, an answer with a schema and the guards' refusals."""
+    found = operations()
+    assert len({operation["operationId"] for _, _, operation in found}) == len(found)
+    for _, _, operation in found:
+        assert operation["description"].strip()
+        assert "schema" in operation["responses"]["200"]["content"]["application/json"]
+        assert {"403", "413", "414", "422", "500"} <= operation["responses"].keys()
+        for parameter in operation.get("parameters", ()):
+            assert parameter["description"]
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("/v1/orgs", "OrganizationList"), (f"/v1/orgs/{ORG}", "OrganizationDetail"),
+        (f"/v1/orgs/{ORG}/manifest", "OrganizationManifest"), (f"/v1/orgs/{ORG}/roles/{ROLE}", "RoleManifest"),
+        ("/v1/diagnostics", "FindingList"), ("/v1/snapshot", "RegistrySnapshot"), ("/readyz", "Readiness"),
+        ("/version", "Version"), ("/problems/INTERNAL", "ProblemKind"),
+    ],
+)  # fmt: skip
+def test_answers_fit_their_schemas(client: TestClient, path: str, shape: str) -> None:
+    """What is answered is what is documented, every field of it."""
+    document = build_openapi()
+    schema = {**document, "$ref": f"#/components/schemas/{shape}"}
+    answer = client.get(path).json()
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(answer)] == []
+    assert answer.keys() == document["components"]["schemas"][shape]["properties"].keys()
+
+
+def test_page_loads_nothing(client: TestClient) -> None:
+    """The documentation page names every route and asks nothing of anybody."""
+    response = client.get("/docs")
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    loaded: list[str] = []
+    ids: set[str] = set()
+    links: set[str] = set()
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            said = dict(attrs)
+            if (
+                tag in ("script", "link", "img", "iframe", "object", "embed")
+                or "src" in said
+                or "style" in said
+            ):
+                loaded.append(tag)
+            ids.add(said.get("id") or "")
+            links.add(said.get("href") or "")
+
+    Reader().feed(response.text)
+    assert loaded == []
+    assert {link.removeprefix("#") for link in links if link.startswith("#")} <= ids
+    assert {link for link in links if not link.startswith("#")} == {"", "/openapi.json"}
+    for method, path, _ in operations():
+        assert f"{method.upper()} {path}" in response.text
+
+
+def test_page_may_run_nothing(client: TestClient) -> None:
+    """The page's policy allows its own style by hash and nothing else."""
+    policy = client.get("/docs").headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy

@@ -1,0 +1,165 @@
+"""Watching the documents: which changes count, and what happens when watching or reading itself fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from watchfiles import Change
+
+from manifest_api import reloading
+from manifest_api.answering import Answers
+from manifest_api.changes import identify, linked_paths, relevant_below
+from manifest_api.reloading import Reloader
+from orgkernel.kernel.kernel import Kernel
+from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of
+from tests.support.trees import change_line
+
+
+@pytest.mark.parametrize(
+    ("path", "relevant"),
+    [
+        ("/a/org.yaml", True), ("/a/roles/co.yml", True), ("/a/roles/co.json", True), ("/a/roles", True), ("/a/..data", True),
+        ("/a/..2026_11_20/org.yaml", True), ("/a/.git/index", False), ("/a/.git/x.yaml", False), ("/a/.co.yaml.swp", False),
+        ("/a/co.yaml~", False), ("/a/README.md", False), ("/a/node_modules/x.json", False), ("/a/__pycache__/x.pyc", False),
+    ],
+)  # fmt: skip
+def test_which_changes_count(path: str, relevant: bool) -> None:
+    """Documents, folders and the links folders are swapped by count; what editors and tools leave does not."""
+    assert relevant_below(["/a"])(Change.modified, path) is relevant
+
+
+def test_where_the_watched_folder_lies_does_not_count() -> None:
+    """Documents installed below a hidden folder are watched like any others."""
+    assert relevant_below(["/home/me/.venv/node_modules/a"])(
+        Change.modified, "/home/me/.venv/node_modules/a/org.yaml"
+    )
+
+
+def test_folder_with_a_dot_counts(tmp_path: Path) -> None:
+    """A folder counts whatever its name, also when it has gone and cannot be looked at."""
+    folder = tmp_path / "v1.2"
+    folder.mkdir()
+    is_relevant = relevant_below([str(tmp_path)])
+    assert is_relevant(Change.added, str(folder))
+    folder.rmdir()
+    assert is_relevant(Change.deleted, str(folder))
+
+
+def test_links_out_of_the_watched_folders_are_followed(tmp_path: Path) -> None:
+    """Files that links lead to outside are compared themselves, with the folders they lie in; others are not."""
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside, outside / "roles"):
+        folder.mkdir(parents=True)
+    (outside / "org.yaml").write_text("a", encoding="utf-8")
+    (outside / "roles" / "co.yaml").write_text("a", encoding="utf-8")
+    (inside / "plain.yaml").write_text("a", encoding="utf-8")
+    (inside / "org.yaml").symlink_to(outside / "org.yaml")
+    (inside / "alias.yaml").symlink_to(inside / "plain.yaml")
+    (inside / "roles").symlink_to(outside / "roles")
+    files = [str(inside / name) for name in ("plain.yaml", "org.yaml", "alias.yaml", "roles/co.yaml")]
+    linked = linked_paths(files, [str(inside)])
+    wanted = [outside, outside / "org.yaml", outside / "roles", outside / "roles" / "co.yaml"]
+    assert linked == tuple(map(str, wanted))
+    before = identify([], linked)
+    (outside / "roles" / "co.yaml").write_text("ab", encoding="utf-8")
+    changed = {path for path, identity in identify([], linked).items() if identity != before[path]}
+    assert changed == {str(outside / "roles" / "co.yaml")}
+
+
+def test_failure_to_read_is_not_hidden(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When reading fails by a fault of ours, answers go on, none claims to be fresh, and the next success ends that."""
+    client = client_of(Kernel.open(folder))
+    url = f"/v1/orgs/{ORG}/roles/{ROLE}"
+    fresh = client.get(url)
+
+    def fail(_: Kernel) -> None:
+        raise MemoryError("too little of it")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Kernel, "reload", fail)
+        asyncio.run(client.app.state.reloader.reload())
+    assert "reading the documents again failed" in caplog.text
+    stale = client.get(url)
+    assert (stale.content, stale.headers["orgkernel-stale"]) == (fresh.content, "true")
+    said = client.get("/readyz").json()
+    assert (said["status"], said["reading"]) == ("degraded", "failed")
+    asyncio.run(client.app.state.reloader.reload())
+    assert "orgkernel-stale" not in client.get(url).headers
+    assert client.get("/readyz").json()["status"] == "ready"
+
+
+def test_watching_goes_on_after_a_crash(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When watching crashes it is logged, and begun again by comparing files; a change in between is not missed."""
+    kernel = Kernel.open(folder)
+    answers = Answers(kernel)
+    reloader = Reloader(answers)
+    begun: list[Any] = []
+
+    async def crash_once(*_: str, **options: Any) -> AsyncIterator[set[Any]]:
+        begun.append(options["force_polling"])
+        if len(begun) == 1:
+            raise OSError("no space left for watches")
+        yield set()
+        reloader.stop()
+
+    monkeypatch.setattr(reloading, "awatch", crash_once)
+    monkeypatch.setattr(reloading, "_RETRY_SECONDS", 0)
+    change_line(folder / ROLE_FILE, GOOD_LINE, BAD_LINE)
+    asyncio.run(reloader.watch())
+    assert begun == [None, True]
+    assert "watching the documents failed" in caplog.text
+    assert kernel.organization(ORG).stale
+    assert not answers.reading_failed
+
+
+def test_log_has_a_line_for_each_organization(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Kept, updated and unchanged organisations are told apart, and nothing is said when nothing changed."""
+    caplog.set_level(logging.INFO, "orgkernel.server")
+    reloader = Reloader(Answers(Kernel.open(folder)))
+
+    def said() -> list[str]:
+        caplog.clear()
+        asyncio.run(reloader.reload())
+        return [
+            record.getMessage().split(" is now ")[0]
+            for record in caplog.records
+            if record.name == "orgkernel.server"
+        ]
+
+    assert said() == []
+    change_line(folder / ROLE_FILE, GOOD_LINE, BAD_LINE)
+    (line,) = said()
+    assert line.startswith(f"kept: organization `{ORG}` answers from its last good version: ")
+    change_line(folder / ROLE_FILE, BAD_LINE, GOOD_LINE)
+    assert said() == [f"updated: organization `{ORG}`"]
+    change_line(folder / ROLE_FILE, "role_name: Codegen Specialist", "role_name: Code Writer")
+    assert said() == [f"updated: organization `{ORG}`"]
+
+
+def test_answer_is_from_one_version(folder: Path) -> None:
+    """A reload between two steps of an answer does not mix versions."""
+    kernel = Kernel.open(folder)
+    answers = Answers(kernel)
+    asked = threading.Event()
+
+    def ask(kernel: Kernel) -> Any:
+        manifest = kernel.manifest(ORG, ROLE)
+        if not asked.is_set():
+            asked.set()
+            change_line(folder / ROLE_FILE, "role_name: Codegen Specialist", "role_name: Code Writer")
+            kernel.reload()
+        return manifest
+
+    answer = asyncio.run(answers.find(("role", ORG, ROLE), ask, ORG))
+    assert b'"role_name":"Code Writer"' in answer.body
+    assert answer.snapshot == kernel.organization(ORG).snapshot.digest

@@ -1,0 +1,43 @@
+"""schemathesis against the running server: whatever it thinks of, the answer is one of those documented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+
+from manifest_api import build_openapi
+from tests.api.running import Server, running
+from tests.support.trees import TEMPLATES
+
+# 414 and 413 are refusals too: what is generated at random is sometimes longer than the guards let through.
+REFUSALS = ["400", "403", "404", "405", "409", "413", "414", "415", "422"]
+CONFIG = schemathesis.Config.from_dict(
+    {"checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}}}
+)
+# The document itself; that the running server serves it is tested in test_openapi.
+schema = schemathesis.openapi.from_dict(build_openapi(), config=CONFIG)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server over one organisation, which is therefore the active one."""
+    with running(tmp_path_factory.mktemp("schemathesis"), TEMPLATES / "software_dev") as found:
+        yield found
+
+
+@schema.parametrize()
+@settings(
+    max_examples=25,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_operation(case: Any, server: Server) -> None:
+    """Valid requests are accepted, invalid ones refused, and every answer is documented and fits its schema."""
+    case.call_and_validate(base_url=server.url, timeout=30)
