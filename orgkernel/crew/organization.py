@@ -55,7 +55,7 @@ def build_organization_manifest(
         roles=tuple(build_role_manifest(view, role_id, findings) for role_id in role_ids),
         count=len(role_ids) if count is None else count,
         next=cursor,
-        findings=tuple(map(finding_item, findings)),
+        findings=tuple(finding_item(each) for each in findings if not each.subject.startswith("role:")),
         snapshot=view.digest,
     )
 

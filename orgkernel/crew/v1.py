@@ -253,6 +253,7 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page; null on the last."""
     agents: tuple[Item, ...] = ()
     findings: tuple[FindingItem, ...]
+    """Findings about the organisation; those about a role are in the role's manifest."""
     snapshot: str
 
 

@@ -114,9 +114,14 @@ def find_tie(view: OrgView, domain: str) -> tuple[Edge, Edge] | None:
     return None
 
 
-def _rank_candidates(view: OrgView, domain: str | None, needs: Sequence[str]) -> list[_Candidate]:
-    if domain is None:
-        return []
+def _rank_candidates(view: OrgView, domain: str, needs: Sequence[str]) -> Sequence[_Candidate]:
+    """Everybody who could take a domain, best first; without needs, worked out once."""
+    if needs:
+        return _ranked(view, domain, needs)
+    return view.remember(("candidates", domain), lambda: tuple(_ranked(view, domain, ())))
+
+
+def _ranked(view: OrgView, domain: str, needs: Sequence[str]) -> list[_Candidate]:
     order = view.order
     candidates: dict[str, _Candidate] = {}
     for distance, near in enumerate(view.domain_and_broader(domain)):
@@ -204,17 +209,24 @@ def _difference(view: OrgView, better: _Candidate, worse: _Candidate) -> tuple[s
     if better.rank.authority != worse.rank.authority:
         types = [post.profile.role_type for post in both]
         why = (
-            why_place(f"role {post.role_id} is {_article(role_type)} {role_type}", post.place("role_type"))
+            why_place(
+                f"role {post.role_id} is {_article(role_type)} {role_type}{'' if post.writes('role_type') else ' by default'}",
+                post.place("role_type"),
+            )
             for post, role_type in zip(both, types, strict=True)
         )
-        return "ROLE_TYPE", f"{_article(types[0])} {types[0]} comes before {_article(types[1])} {types[1]}", tuple(why)
+        return (
+            "ROLE_TYPE",
+            f"{_article(types[0])} {types[0]} comes before {_article(types[1])} {types[1]}",
+            tuple(why),
+        )
     if better.rank.routing != worse.rank.routing:
         text = f"`domain_routing` of {quote(view.org_id)} says so"
         return "DOMAIN_ROUTING", text, why_routing(view, first.target)
     if better.rank.domains != worse.rank.domains:
         why = (
             why_place(
-                f"role {post.role_id} handles {number} domain{'s' * (number != 1)}",
+                f"bst_domains of role {post.role_id} lists {number}",
                 post.place("capabilities", "bst_domains", key=True),
             )
             for post, number in zip(both, (better.rank.domains, worse.rank.domains), strict=True)

@@ -31,17 +31,18 @@ def external_ids(records: OrgRecords) -> frozenset[str]:
 
 
 def _hierarchy(records: OrgRecords) -> Iterator[Edge]:
-    document = records.document
-    commanded = set()
-    for role_id in records.posts:
-        route = ("hierarchy", role_id)
-        place = document.place(*route, key=True) if document.has(*route) else document.place("hierarchy")
-        yield Edge(EdgeKind.INCLUDES, records.org_id, role_id, "", place)
-    for superior, post in records.organization.hierarchy.items():
+    document, hierarchy = records.document, records.organization.hierarchy
+    commanded: dict[str, Place] = {}
+    reporting = []
+    for superior, post in hierarchy.items():
         for number, subordinate in enumerate(post.subordinates):
-            commanded.add(subordinate)
             place = document.place("hierarchy", superior, "subordinates", number)
-            yield Edge(EdgeKind.REPORTS_TO, subordinate, superior, "hierarchy", place)
+            commanded.setdefault(subordinate, place)
+            reporting.append(Edge(EdgeKind.REPORTS_TO, subordinate, superior, "hierarchy", place))
+    for role_id in records.posts:
+        own = document.place("hierarchy", role_id, key=True) if role_id in hierarchy else commanded[role_id]
+        yield Edge(EdgeKind.INCLUDES, records.org_id, role_id, "", own)
+    yield from reporting
     for role_id, role_post in records.posts.items():
         reports_to = role_post.profile.chain_of_command.reports_to
         if reports_to is not None and role_id not in commanded:

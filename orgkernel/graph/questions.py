@@ -7,14 +7,17 @@ the law `index_equals_graph` compares them on every role, domain, plan and tool.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
+from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.model.tool_catalog import Essential, EssentialFor
+
+T = TypeVar("T")
 
 
 class OrgView(ABC):
@@ -25,6 +28,14 @@ class OrgView(ABC):
         self.org_id = records.org_id
         self.digest = records.digest
         self.external = external_ids(records)
+        self._remembered: dict[Hashable, Any] = {}
+
+    def remember(self, question: Hashable, answer: Callable[[], T]) -> T:
+        """What `answer` returns, asked once: a view never changes. Two threads may both ask; either answer is kept."""
+        if question not in self._remembered:
+            self._remembered[question] = answer()
+        remembered: T = self._remembered[question]
+        return remembered
 
     @abstractmethod
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:

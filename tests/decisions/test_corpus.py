@@ -1,0 +1,174 @@
+"""Dispatch questions with complete answers, the same ones through every surface that answers them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from click.testing import CliRunner
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.cli import cli
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.kernel.kernel import Kernel
+from tests.cli.running import ORGKERNEL
+from tests.support.trees import write_tree
+
+CORPUS = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
+}
+CASES = [
+    pytest.param(name, case, id=f"{name}: {case['name']}")
+    for name, file in CORPUS.items()
+    for case in file["cases"]
+]
+# What an answer says where a case leaves it out, which only those without a role may.
+NOBODY = {
+    "role_id": None, "role_name": None, "plans": [], "allowed_plans": [], "tools": [], "escalation": [],
+    "considered": [], "count": 0,
+}  # fmt: skip
+
+
+class Organization:
+    """One organisation of the corpus, on disk and held by a kernel."""
+
+    def __init__(self, folder: Path, file: Mapping[str, Any]) -> None:
+        self.folder = write_tree(folder, file["files"])
+        self.id: str = file["org"]
+        self.kernel = Kernel.open(self.folder)
+        self.client = TestClient(create_app(self.kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+
+
+@pytest.fixture(scope="module")
+def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Organization]:
+    return {name: Organization(tmp_path_factory.mktemp(name), file) for name, file in CORPUS.items()}
+
+
+def as_data(decision: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(decision))
+
+
+def ask_graph(organization: Organization, ask: dict[str, Any]) -> Any:
+    snapshot = organization.kernel.organization(organization.id).snapshot
+    return as_data(decide_dispatch(snapshot.graph, ask["domain"], needs=ask.get("needs", ()), all_considered=ask.get("all_considered", False)))  # fmt: skip
+
+
+def ask_index(organization: Organization, ask: dict[str, Any]) -> Any:
+    snapshot = organization.kernel.organization(organization.id).snapshot
+    return as_data(decide_dispatch(snapshot.index, ask["domain"], needs=ask.get("needs", ()), all_considered=ask.get("all_considered", False)))  # fmt: skip
+
+
+def ask_kernel(organization: Organization, ask: dict[str, Any]) -> Any:
+    return as_data(
+        organization.kernel.dispatch(
+            organization.id,
+            ask["domain"],
+            needs=ask.get("needs", ()),
+            all_considered=ask.get("all_considered", False),
+        )
+    )
+
+
+def command_line(organization: Organization, ask: dict[str, Any]) -> list[str]:
+    needs = [word for tool in ask.get("needs", ()) for word in ("--needs", tool)]
+    everybody = ["--all"] * ask.get("all_considered", False)
+    where = ["--org", organization.id, "--path", str(organization.folder), "--format", "json"]
+    return ["dispatch", ask["domain"], *where, *needs, *everybody]
+
+
+def ask_cli(organization: Organization, ask: dict[str, Any]) -> Any:
+    done = CliRunner().invoke(cli, command_line(organization, ask), catch_exceptions=False)
+    assert (done.exit_code, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def ask_process(organization: Organization, ask: dict[str, Any]) -> Any:
+    return json.loads(subprocess.check_output([ORGKERNEL, *command_line(organization, ask)]))
+
+
+def ask_http(organization: Organization, ask: dict[str, Any]) -> Any:
+    response = organization.client.post(f"/v1/orgs/{organization.id}/dispatch", json=ask)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+SURFACES: dict[str, Callable[[Organization, dict[str, Any]], Any]] = {
+    "graph": ask_graph, "index": ask_index, "kernel": ask_kernel, "cli": ask_cli, "http": ask_http,
+}  # fmt: skip
+
+
+def shown(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an answer that a case states in full."""
+    return {
+        **{key: answer[key] for key in ("outcome", "domain", "role_id", "role_name", "plans", "allowed_plans", "tools", "escalation")},
+        "because": [reason["code"] for reason in answer["reasons"]],
+        "considered": [[other["role_id"], other["code"]] for other in answer["considered"]],
+        "count": answer["considered_count"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_case(organizations: dict[str, Organization], name: str, case: dict[str, Any], surface: str) -> None:
+    """Every surface gives this answer, complete, and says what was asked."""
+    answer = SURFACES[surface](organizations[name], case["ask"])
+    assert case["answer"].keys() | NOBODY.keys() == shown(answer).keys()
+    assert shown(answer) == NOBODY | case["answer"]
+    assert answer["asked"] == case["ask"]["domain"]
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_surfaces_agree_to_the_last_word(
+    organizations: dict[str, Organization], name: str, case: dict[str, Any]
+) -> None:
+    """Sentences and lines included; only the folder in front of a file's name differs by how it was opened."""
+    organization = organizations[name]
+    first = ask_index(organization, case["ask"])
+    assert ask_graph(organization, case["ask"]) == first
+    assert ask_kernel(organization, case["ask"]) == first
+    assert ask_http(organization, case["ask"]) == first
+    assert ask_cli(organization, case["ask"]) == first
+
+
+@pytest.mark.parametrize("name", ["broader", "needs"])
+def test_a_real_process_answers_the_same(organizations: dict[str, Organization], name: str) -> None:
+    """What is tested in this process holds for the console script."""
+    case = CORPUS[name]["cases"][3]
+    assert ask_process(organizations[name], case["ask"]) == ask_cli(organizations[name], case["ask"])
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_every_line_an_answer_rests_on_is_there_and_says_so(
+    organizations: dict[str, Organization], name: str, case: dict[str, Any]
+) -> None:
+    """Each `why` leads to a line that holds a word of its sentence; only statements about what is absent have none."""
+    answer = ask_kernel(organizations[name], case["ask"])
+    tree = organizations[name].kernel.state.latest.tree
+    for statement in (*answer["reasons"], *answer["considered"]):
+        may_be_bare = statement["code"] in ("ONLY_CANDIDATE", "NO_ROLE_EQUIPPED", "DOMAIN_UNKNOWN")
+        assert statement["why"] or may_be_bare, statement["code"]
+        for why in statement["why"]:
+            line = Path(tree.paths[why["file"]]).read_text(encoding="utf-8").split("\n")[why["line"] - 1]
+            words = re.findall(r"\w+", why["text"])
+            said = any(re.search(rf"\b{word}\b", line) for word in words if word not in ("role", "domain"))
+            assert said or why["text"].endswith(" by default"), (why, line)
+
+
+def test_the_corpus_exercises_every_reason() -> None:
+    """A code that no case expects is a clause that nobody tested."""
+    expected = {code for param in CASES for code in param.values[1]["answer"]["because"]}
+    expected |= {code for param in CASES for _, code in param.values[1]["answer"].get("considered", ())}
+    assert expected == {
+        "ALIAS", "BROADER_DOMAIN", "HANDLES_DOMAIN", "ONLY_CANDIDATE", "EXACT_DOMAIN", "ROLE_TYPE", "DOMAIN_ROUTING",
+        "FEWER_DOMAINS", "DECLARED_FIRST", "LACKS_TOOL", "NO_ROLE_EQUIPPED", "NO_ROLE_HANDLES", "DOMAIN_UNMAPPED",
+        "DOMAIN_UNKNOWN",
+    }  # fmt: skip

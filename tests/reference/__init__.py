@@ -1,0 +1,1 @@
+"""A naive reference, and generated organisations to compare with it."""
