@@ -6,7 +6,8 @@ OrgkernelError
 │   ├── UnknownOrganization
 │   ├── UnknownRole
 │   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
-│   └── BadProject         orgkernel.toml cannot be used
+│   ├── BadProject         orgkernel.toml cannot be used
+│   └── BadBaseline        a baseline cannot be read, written, or is none
 └── NotServed              the organisation exists and has errors, so it is not answered for
 """
 
@@ -14,7 +15,15 @@ from __future__ import annotations
 
 
 class OrgkernelError(Exception):
-    """The root; `code` is stable, `help` is what to do about it."""
+    """The root; `code` is stable, `help` is what to do about it.
+
+    >>> from orgkernel import Kernel
+    >>> try:
+    ...     Kernel.open().dispatch("software_dv", "bugfix")
+    ... except OrgkernelError as error:
+    ...     print(error.code, error.help)
+    UNKNOWN_ORGANIZATION did you mean `software_dev`?
+    """
 
     code = "ERROR"
 
@@ -58,6 +67,12 @@ class BadProject(UsageError):
     """`orgkernel.toml` cannot be used."""
 
     code = "BAD_PROJECT"
+
+
+class BadBaseline(UsageError):
+    """A baseline cannot be read or written, or the file is none."""
+
+    code = "BAD_BASELINE"
 
 
 class NotServed(OrgkernelError):

@@ -21,6 +21,7 @@ _COMMANDS = {
     "dispatch": "Say which role takes a domain, and why.",
     "manifest": "Say what a role, or the whole crew, can do, and why.",
     "graph": "Draw the org chart.",
+    "diff": "Say what each role gained and lost between two trees.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
 }

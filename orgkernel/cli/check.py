@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
 from orgkernel.cli.opening import format_option, request_of
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.reports import FORMATS, append_step_summary, checked_files, print_report
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.render import render_concise, render_full, render_json
+from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
 from orgkernel.errors import NothingToRead
+from orgkernel.kernel.baseline import find_baseline, is_within, read_baseline, write_baseline
 from orgkernel.kernel.project import find_project
-from orgkernel.kernel.roots import shipped_request
+from orgkernel.kernel.roots import Request, shipped_request
 from orgkernel.kernel.snapshot import Snapshot, build_snapshot
-from orgkernel.loading.files import read_lines
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--shipped", is_flag=True, help="Check what comes with the package.")
-@format_option("full", "concise", "json")
+@format_option(*FORMATS)
 @click.option(
     "--fail-on", type=click.Choice([severity.value for severity in Severity]),
     help="Exit 1 for findings at least this bad.  [default: error, or what orgkernel.toml says]",
 )  # fmt: skip
-def command(paths: tuple[str, ...], shipped: bool, form: str, fail_on: str | None) -> None:
+@click.option("--baseline", metavar="FILE", help="Report only findings that FILE does not allow.")
+@click.option(
+    "--write-baseline", "to_write", metavar="FILE", help="Allow everything found, by writing it to FILE."
+)
+def command(
+    paths: tuple[str, ...],
+    shipped: bool,
+    form: str,
+    fail_on: str | None,
+    baseline: str | None,
+    to_write: str | None,
+) -> None:
     """Check documents and organisations.
 
     A PATH is a file, a folder of documents, or an organisation's folder; without one, the paths of the nearest
@@ -37,49 +48,86 @@ def command(paths: tuple[str, ...], shipped: bool, form: str, fail_on: str | Non
     project = find_project(os.getcwd())
     if shipped and paths:
         raise click.UsageError("--shipped checks what comes with the package; name no PATH with it")
+    if shipped and (baseline or to_write):
+        raise click.UsageError("--shipped checks what comes with the package; it needs no baseline")
+    if baseline and to_write:
+        raise click.UsageError("--baseline reads a file and --write-baseline writes one; use one of the two")
     request = shipped_request() if shipped else request_of(paths, project)
+    allowed = _allowed(baseline, to_write, request)
     snapshot = build_snapshot(request.roots, project.severities, request.asked)
     if not snapshot.read_anything:
         raise NothingToRead(
             "nothing to check: no document of ours there", "start one with `orgkernel new DIR`"
         )
-    found = snapshot.diagnostics
-    if form == "json":
-        echo_json(render_json(found))
-    else:
-        click.echo(_render(found, snapshot, form), nl=False)
-    click.echo(_summary(found, snapshot), err=True)
+    found: Sequence[Diagnostic] = snapshot.diagnostics
+    known = 0
+    if file := baseline or to_write:
+        found, known = _hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
+    headline = _summary(found, snapshot, known)
+    print_report(form, found, snapshot, threshold)
+    if form == "github":
+        append_step_summary(found, snapshot, headline)
+    click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in found):
         raise click.exceptions.Exit(1)
 
 
-def _render(found: Sequence[Diagnostic], snapshot: Snapshot, form: str) -> str:
-    if form == "concise":
-        return render_concise(found)
-    text: dict[str, Sequence[str]] = {}
-
-    def lines_of(name: str) -> Sequence[str]:
-        if name not in text:
-            path = snapshot.tree.paths.get(name)
-            text[name] = read_lines(path) if path else ()
-        return text[name]
-
-    return render_full(found, lines_of)
+def _allowed(baseline: str | None, to_write: str | None, request: Request) -> dict[Entry, int]:
+    """Said before anything is checked, which may take a while."""
+    if baseline:
+        return read_baseline(baseline)
+    return find_baseline(to_write, request) if to_write else {}
 
 
-def _summary(found: Sequence[Diagnostic], snapshot: Snapshot) -> str:
+def _hold_against(
+    file: str, allowed: dict[Entry, int], snapshot: Snapshot, request: Request, *, write: bool
+) -> tuple[Sequence[Diagnostic], int]:
+    """The findings a baseline does not allow, and how many it does; or with `write`, allow all."""
+    name, is_asked = _names(file, snapshot, request)
+    if write:
+        # What was not asked about this time is still allowed.
+        kept = {entry: count for entry, count in allowed.items() if not is_asked(entry.file)}
+        allowed = kept | build_baseline(snapshot.diagnostics, name)
+        write_baseline(file, allowed)
+    comparison = compare(allowed, snapshot.diagnostics, name, is_asked)
+    if comparison.stale:
+        entries = f"{len(comparison.stale):,} {'entry' if len(comparison.stale) == 1 else 'entries'}"
+        verb = "matches" if len(comparison.stale) == 1 else "match"
+        click.echo(f"{entries} of the baseline no longer {verb}: run --write-baseline", err=True)
+    return comparison.new, comparison.known
+
+
+def _names(
+    file: str, snapshot: Snapshot, request: Request
+) -> tuple[Callable[[str], str], Callable[[str], bool]]:
+    """Names in a baseline start at its folder, so that it does not matter where one stands."""
+    here, folder = os.getcwd(), os.path.dirname(os.path.realpath(file))
+    asked = [os.path.realpath(os.path.join(here, name)) for name in request.asked]
+
+    def name(shown: str) -> str:
+        path = snapshot.tree.paths.get(shown) or os.path.join(here, shown)
+        return os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
+
+    def is_asked(entry_file: str) -> bool:
+        path = os.path.realpath(os.path.join(folder, entry_file))
+        return any(is_within(path, each) for each in asked)
+
+    return name, is_asked
+
+
+def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str:
     counts = Counter(each.severity for each in found)
     findings = ", ".join(
         _count(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
     roles = sum(len(each.records.posts) for each in snapshot.organizations.values())
-    files = {document.name for document in snapshot.tree.documents if not document.context}
-    files |= {each.name for each in snapshot.tree.broken}
-    what = f"{_count(len(snapshot.organizations), 'organization')}, {_count(roles, 'role')}, {_count(len(files), 'file')}"
+    files = len(checked_files(snapshot))
+    what = f"{_count(len(snapshot.organizations), 'organization')}, {_count(roles, 'role')}, {_count(files, 'file')}"
     skipped = snapshot.tree.skipped
     passed_over = f"; {_count(skipped, 'file')} passed over, not ours" if skipped else ""
-    return f"{findings or 'no findings'} in {what}{passed_over}"
+    allowed = f"; {_count(known, 'finding')} allowed by the baseline" if known else ""
+    return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 import click
 
 from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
 
 
@@ -23,6 +25,9 @@ def command(paths: tuple[str, ...], active: str | None, host: str, port: int, re
     from manifest_api.server import serve
 
     kernel = open_kernel(paths, active=active)
+    if active is not None:
+        with suppress(NotServed):  # it may be mended while we run
+            kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     serve(kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url))
 

@@ -9,7 +9,13 @@ from orgkernel.graph.questions import OrgView
 
 @dataclass(frozen=True, slots=True)
 class RoleFilter:
-    """Every condition that is not None has to hold."""
+    """Every condition that is not None has to hold.
+
+    >>> from orgkernel import Kernel
+    >>> wanted = RoleFilter(role_type="executive", reports_to="co")
+    >>> [role.role_id for role in Kernel.open().crew("software_dev", wanted).roles]
+    ['engineering_xo', 'research_xo']
+    """
 
     role_type: str | None = None
     domain: str | None = None

@@ -43,11 +43,7 @@ def build_organization_manifest(
         channels=tuple(_channels(view)),
         departments=tuple(_departments(view)),
         layers=_items(view, "layers", organization.layers),
-        dispatch_edges=_items(
-            view,
-            "dispatch_edges",
-            tuple(f"{edge.source}>{edge.target}" for edge in organization.dispatch_edges),
-        ),
+        dispatch_edges=tuple(_dispatch_edges(view)),
         limits=tuple(_settings(view, organization.limits, "limits")),
         external=_items(view, "external", organization.external),
         domains=tuple(_coverage(view)),
@@ -86,6 +82,13 @@ def _items(view: OrgView, field: str, ids: Sequence[str]) -> tuple[v1.Item, ...]
     )
 
 
+def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
+    for number, edge in enumerate(view.records.organization.dispatch_edges):
+        text = f"layer {edge.source} may hand work to layer {edge.target}"
+        place = view.records.document.place("dispatch_edges", number)
+        yield why_item(f"{edge.source}>{edge.target}", text, place)
+
+
 def _channels(view: OrgView) -> Iterator[v1.ChannelItem]:
     for channel_id, channel in view.records.organization.communication_channels.items():
         place = view.records.document.place("communication_channels", channel_id, key=True)
@@ -99,11 +102,16 @@ def _channels(view: OrgView) -> Iterator[v1.ChannelItem]:
         )
 
 
-def _departments(view: OrgView) -> Iterator[v1.Named]:
+def _departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
     for department_id, department in view.records.organization.departments.items():
         place = view.records.document.place("departments", department_id, key=True)
         why = why_place(f"department {department_id}", place)
-        yield v1.Named(id=department_id, name=department.name or department_id, why=(why,))
+        yield v1.DepartmentItem(
+            id=department_id,
+            name=department.name or department_id,
+            description=department.description,
+            why=(why,),
+        )
 
 
 def _coverage(view: OrgView) -> Iterator[v1.Coverage]:

@@ -154,7 +154,13 @@ class FindingItem(Item, frozen=True, kw_only=True):
 
 
 class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The complete profile of a role."""
+    """The complete profile of a role.
+
+    >>> from orgkernel import Kernel
+    >>> co = Kernel.open().manifest("blank", "co")
+    >>> co.role_name, [tool.id for tool in co.tools]
+    ('Commanding Officer', ['code_execution_tool', 'call_subordinate'])
+    """
 
     schema: Literal["orgkernel:crew_manifest"] = msgspec.field(name="_schema", default=SCHEMA)
     version: Literal["1.0"] = msgspec.field(name="_version", default=VERSION)
@@ -212,6 +218,12 @@ class Coverage(Item, frozen=True, kw_only=True):
     routing: tuple[str, ...]
 
 
+class DepartmentItem(Named, frozen=True, kw_only=True):
+    """A part of the organisation."""
+
+    description: str
+
+
 class ChannelItem(Item, frozen=True, kw_only=True):
     """A communication channel."""
 
@@ -222,7 +234,13 @@ class ChannelItem(Item, frozen=True, kw_only=True):
 
 
 class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole crew, or the part of it that was asked for."""
+    """The whole crew, or the part of it that was asked for.
+
+    >>> from orgkernel import Kernel
+    >>> crew = Kernel.open().crew("sigint_alpha")
+    >>> crew.count, {domain.id: domain.role_id for domain in crew.domains}["osint"]
+    (8, 'sigint_specialist')
+    """
 
     schema: Literal["orgkernel:crew_manifest"] = msgspec.field(name="_schema", default=SCHEMA)
     version: Literal["1.0"] = msgspec.field(name="_version", default=VERSION)
@@ -238,7 +256,7 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     other_execution: tuple[Fact, ...]
     """That of the other mode, which holds once the organisation changes to it."""
     channels: tuple[ChannelItem, ...]
-    departments: tuple[Named, ...]
+    departments: tuple[DepartmentItem, ...]
     layers: tuple[Item, ...]
     dispatch_edges: tuple[Item, ...]
     """Ids read `FROM>TO`."""
@@ -261,7 +279,11 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def encode(value: Any) -> bytes:
-    """The bytes of an answer: for one snapshot always the same."""
+    """The bytes of an answer: for one snapshot always the same.
+
+    >>> encode(Why("role co is a commander", "org.yaml", 7))
+    b'{"text":"role co is a commander","file":"org.yaml","line":7}'
+    """
     return _ENCODER.encode(value)
 
 

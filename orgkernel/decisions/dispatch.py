@@ -35,7 +35,13 @@ class Considered(msgspec.Struct, frozen=True):
 
 
 class DispatchDecision(msgspec.Struct, frozen=True):
-    """Who takes a task."""
+    """Who takes a task.
+
+    >>> from orgkernel import Kernel
+    >>> decision = Kernel.open().dispatch("software_dev", "conversational")
+    >>> decision.outcome, decision.reasons[0].text
+    ('not_applicable', 'no role handles domain `conversational`')
+    """
 
     outcome: Literal["role", "not_applicable"]
     asked: str

@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 
 class Severity(Enum):
-    """How much a finding matters; the order is the order of definition, worst first."""
+    """How much a finding matters; the order is the order of definition, worst first.
+
+    >>> Severity.ERROR.reaches(Severity.WARNING), Severity("info").reaches(Severity.WARNING)
+    (True, False)
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,7 +28,11 @@ _BADNESS = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.INFO: 0}
 
 
 class Place(NamedTuple):
-    """A position in a source file; line and column count from 1, columns in characters."""
+    """A position in a source file; line and column count from 1, columns in characters.
+
+    >>> str(Place("roles/co.yaml", 7, 12))
+    'roles/co.yaml:7:12'
+    """
 
     file: str
     line: int
@@ -44,7 +52,13 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A finding as it is reported: frozen, comparable, ordered by `sorted_diagnostics`."""
+    """A finding as it is reported: frozen, comparable, ordered by `sort_diagnostics`.
+
+    >>> place = Place("org.yaml", 3, 13)
+    >>> found = Diagnostic(place, "ORG201", "missing-profile", Severity.ERROR, "role `co` has no profile")
+    >>> found.code, found.severity.value
+    ('ORG201', 'error')
+    """
 
     place: Place
     code: str

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from orgkernel.diagnostics.diagnostic import Diagnostic
 from orgkernel.diagnostics.secret_shapes import mask_secrets
+from orgkernel.diagnostics.span import ReadLines, token_length
 from orgkernel.diagnostics.wording import printable
 
-ReadLines = Callable[[str], Sequence[str]]
-"""Name of a file, as shown, to its lines; none where it cannot be read."""
-
 _WIDTH = 100
-# What a caret underlines: a quoted text, or everything up to what ends a plain one.
-_TOKEN = re.compile(
-    r"""\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,\[\]{}#][^,\[\]{}#]*?(?=\s*(?:[,\]}]|:(?:\s|$)|\s#|$))|."""
-)
 
 
 def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
@@ -74,8 +67,7 @@ def _excerpt(found: Diagnostic, read_lines: ReadLines) -> list[str]:
     if not 0 < number <= len(source) or not source[number - 1].strip():
         return []
     line = mask_secrets(source[number - 1].rstrip("\r\n"))
-    match = _TOKEN.match(line, column)
-    length = max(1, len(match[0].rstrip()) if match else 1)
+    length = token_length(line, column)
     start = 0 if column + length <= _WIDTH else max(0, column - _WIDTH // 3)
     shown = line[start : start + _WIDTH]
     # Characters that print as several, or as none, would shift the caret: one column each.

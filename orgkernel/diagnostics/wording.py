@@ -11,8 +11,8 @@ from orgkernel.diagnostics.secret_shapes import mask_secrets
 _LONGEST_QUOTE = 80
 _LISTED = 5
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word (facts: loading
-# §5), so only words of about the same length that share a first letter or an ending are compared, and only so many.
-_COMPARED = 2_000
+# §5), so only words of about the same length that share their beginning or ending are compared, and only so many.
+_COMPARED = 200
 # Controls of direction are among them: they make a text look like another one.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -46,6 +46,11 @@ def suggest(word: str, known: Collection[str]) -> str | None:
         if abs(len(candidate) - len(word)) <= 3
         and (candidate[:1].lower() == word[:1].lower() or candidate[-3:] == word[-3:])
     ]
+    for shared in range(2, len(word)):
+        if len(near) <= _COMPARED:
+            break
+        begin, end = word[:shared], word[-shared:]
+        near = [candidate for candidate in near if candidate.startswith(begin) or candidate.endswith(end)]
     matches = difflib.get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
     return matches[0] if matches else None
 

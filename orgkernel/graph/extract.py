@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import OrgRecords, RolePost
@@ -52,9 +52,9 @@ def _hierarchy(records: OrgRecords) -> Iterator[Edge]:
 
 def _capabilities(post: RolePost) -> Iterator[Edge]:
     role, able = post.role_id, post.profile.capabilities
-    for number, domain in enumerate(able.bst_domains):
+    for number, domain in _distinct(able.bst_domains):
         yield Edge(EdgeKind.HANDLES, role, domain, "", post.place("capabilities", "bst_domains", number))
-    for number, plan in enumerate(able.htn_plans):
+    for number, plan in _distinct(able.htn_plans):
         yield Edge(EdgeKind.FOLLOWS, role, plan, "", post.place("capabilities", "htn_plans", number))
     for field, preference in (("tools_primary", "primary"), ("tools_secondary", "secondary")):
         for number, tool in enumerate(getattr(able, field)):
@@ -68,8 +68,17 @@ def _capabilities(post: RolePost) -> Iterator[Edge]:
         need = "optional" if skill.optional else "required"
         place = post.place("capabilities", "skills", number, "skill")
         yield Edge(EdgeKind.REQUIRES, role, skill.skill, f"{need}:{skill.min_proficiency}", place)
-    for number, intent in enumerate(able.intents):
+    for number, intent in _distinct(able.intents):
         yield Edge(EdgeKind.SERVES_INTENT, role, intent, "", post.place("capabilities", "intents", number))
+
+
+def _distinct(ids: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Each id once, with its place in the list: listing something twice says nothing more."""
+    seen: set[str] = set()
+    for number, each in enumerate(ids):
+        if each not in seen:
+            seen.add(each)
+            yield number, each
 
 
 def _relations(records: OrgRecords, post: RolePost) -> Iterator[Edge]:
@@ -101,7 +110,7 @@ def _catalogues(records: OrgRecords) -> Iterator[Edge]:
         if domain.record.broader is not None:
             yield Edge(EdgeKind.NARROWER_THAN, domain.id, domain.record.broader, "", domain.place("broader"))
     for plan in records.plans.values():
-        for number, domain_id in enumerate(plan.record.domains):
+        for number, domain_id in _distinct(plan.record.domains):
             yield Edge(EdgeKind.SERVES, plan.id, domain_id, "", plan.place("domains", number))
         needed: dict[str, Place] = {}
         for number, tool_id in enumerate(plan.record.tools):

@@ -216,12 +216,17 @@ class OrgView(ABC):
 
     def holders_of(self, tool_id: str) -> tuple[Edge, ...]:
         """Roles equipped with the tool."""
-        held = {edge.source: edge for edge in reversed(self.edges_to(EdgeKind.EQUIPPED_WITH, tool_id))}
-        return tuple(edge for edge in reversed(held.values()) if not edge.attribute.endswith(":none"))
+        best: dict[str, Edge] = {}
+        for edge in self.edges_to(EdgeKind.EQUIPPED_WITH, tool_id):
+            if not edge.attribute.endswith(":none"):
+                best.setdefault(edge.source, edge)
+        return tuple(best.values())
 
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
-        post = self.records.posts[role_id]
+        post = self.records.posts.get(role_id)
+        if post is None:
+            return ()
         equipped = {edge.target for edge in self.tools_of(role_id)}
         return tuple(
             tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)

@@ -137,3 +137,20 @@ def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleP
 def _lost(name: str, value: object) -> bool:
     """Whether `null` is written for what every role has: nothing can take its place, so it stays."""
     return value is None and name in ("doctrine", "requirements", "primary")
+
+
+def adopt_superior(profile: RoleProfile, superior: str | None) -> RoleProfile:
+    """A profile that several organisations share, under its superior in one of them.
+
+    Its `reports_to` is only a default there, and a tier that escalates to this default means "my superior".
+    """
+    default, plan = profile.chain_of_command.reports_to, profile.pace_plan
+    if plan is None or default is None or superior in (None, default):
+        return profile
+    tiers = {name: getattr(plan, name) for name in type(plan).model_fields}
+    moved = {
+        name: tier.model_copy(update={"escalate_to": superior})
+        for name, tier in tiers.items()
+        if tier is not None and tier.escalate_to == default
+    }
+    return profile.model_copy(update={"pace_plan": plan.model_copy(update=moved)}) if moved else profile

@@ -42,7 +42,11 @@ class State:
 
 @dataclass(frozen=True)
 class Reload:
-    """What a reload changed."""
+    """What a reload changed.
+
+    >>> Reload(updated=("software_dev",), changed=True).kept
+    ()
+    """
 
     updated: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -55,7 +59,12 @@ class Reload:
 
 
 class Kernel:
-    """Answers for all organisations below some paths. Safe to use from several threads."""
+    """Answers for all organisations below some paths. Safe to use from several threads.
+
+    >>> kernel = Kernel.open()
+    >>> list(kernel.state.served)
+    ['blank', 'sigint_alpha', 'software_dev']
+    """
 
     def __init__(
         self,
@@ -76,6 +85,9 @@ class Kernel:
         """Read and check everything at the paths; without a path, the organisations that come with the package.
 
         Errors in documents do not raise: ask `check`. Raises `NothingToRead` for a path that does not exist.
+
+        >>> Kernel.open(active="software_dev").organization("active").snapshot.org_id
+        'software_dev'
         """
         named = [os.fspath(path) for path in paths]
         return cls(resolve_paths(named, os.getcwd()) if named else shipped_request(), active=active)
@@ -91,18 +103,32 @@ class Kernel:
         return tuple(root.path for root in self._request.roots)
 
     def check(self) -> tuple[Diagnostic, ...]:
-        """Everything found in the documents, in the order a reader goes through the files."""
+        """Everything found in the documents, in the order a reader goes through the files.
+
+        >>> Kernel.open().check()
+        ()
+        """
         return self._state.latest.diagnostics
 
     def dispatch(
         self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
     ) -> DispatchDecision:
-        """Who takes a task of this domain, and why. Raises `UnknownOrganization` or `NotServed`."""
+        """Who takes a task of this domain, and why. Raises `UnknownOrganization` or `NotServed`.
+
+        >>> decision = Kernel.open().dispatch("software_dev", "coding", needs=["text_editor"])
+        >>> decision.role_id, [reason.code for reason in decision.reasons]
+        ('codegen_specialist', ['ALIAS', 'HANDLES_DOMAIN', 'ONLY_CANDIDATE'])
+        """
         index = self.organization(org).snapshot.index
         return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
-        """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises."""
+        """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
+
+        >>> manifest = Kernel.open().manifest("sigint_alpha", "sigint_specialist")
+        >>> manifest.domains[0].id, manifest.domains[0].why[0].file
+        ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
+        """
         snapshot = self.organization(org).snapshot
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
@@ -120,6 +146,10 @@ class Kernel:
         """An organisation and those of its roles that fit, at most `limit` of them after the role `after`.
 
         Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
+
+        >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
+        >>> [role.role_id for role in page.roles], page.count, page.next
+        (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
@@ -152,7 +182,11 @@ class Kernel:
         raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
 
     def latest(self, org: str) -> OrgSnapshot:
-        """The latest version of an organisation that was read, errors or not: what its author works on."""
+        """The latest version of an organisation that was read, errors or not: what its author works on.
+
+        >>> Kernel.open().latest("blank").has_errors
+        False
+        """
         state = self._state
         org_id = self._resolve(org, state)
         found = state.latest.organizations.get(org_id)
@@ -164,7 +198,11 @@ class Kernel:
         return state.refused.get(self._resolve(org, state), ())
 
     def reload(self) -> Reload:
-        """Read everything again. An organisation that now has errors keeps its last good version."""
+        """Read everything again. An organisation that now has errors keeps its last good version.
+
+        >>> Kernel.open().reload().changed
+        False
+        """
         with self._reloading:
             latest = self._load()
             self._state, report = _next_state(latest, self._state.served, self._state.latest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalogue as row
@@ -21,7 +21,7 @@ from orgkernel.loading.marks import (
     unpack_within,
 )
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
-from orgkernel.loading.shape import describe, validate_shape
+from orgkernel.loading.shape import Unknown, describe, validate_shape
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.model.record import PREFIX, Document
@@ -42,7 +42,7 @@ _TELLING_AMONG_OURS = {
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
 _SAYS = re.compile(
-    r"""(?:^|[\r{,])\s*["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
+    r"""(?:^|\r|[{,]\s*)["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
 )
 _MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
@@ -61,6 +61,8 @@ class SourceDocument:
     digest: str
     shared: bool = False
     context: bool = False
+    unknown: tuple[Unknown, ...] = ()
+    """Fields that are in no record, the user's own (`x_…`) among them."""
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
@@ -134,16 +136,18 @@ def read_documents(
     broken: list[BrokenDocument] = []
     diagnostics: list[Diagnostic] = []
     for each in written:
-        kind, record, refusals = _read_document(each)
-        if record is not None and kind is not None:
+        read = _read_document(each)
+        if read.record is not None and read.kind is not None:
             documents.append(
                 SourceDocument(
-                    source.name, source.path, kind, record, each.marks, source.digest, shared, context
+                    source.name, source.path, read.kind, read.record, each.marks, source.digest, shared, context,
+                    read.unknown,
                 )
             )  # fmt: skip
-        elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in refusals):
-            broken.append(BrokenDocument(source.name, source.path, kind, _claims(source, each.value), shared))
-        diagnostics += [_diagnostic(source, refusal) for refusal in refusals]
+        elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
+            claims = _claims(source, each.value)
+            broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
+        diagnostics += [_diagnostic(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
 
 
@@ -172,18 +176,29 @@ def _parse(source: SourceText) -> ParsedText:
     return parse_yaml(source.text)
 
 
-def _read_document(parsed: Parsed) -> tuple[str | None, Document | None, list[Refusal]]:
+class _Read(NamedTuple):
+    """What one document of a text yields."""
+
+    kind: str | None
+    record: Document | None
+    refusals: list[Refusal]
+    unknown: tuple[Unknown, ...] = ()
+
+
+def _read_document(parsed: Parsed) -> _Read:
     value, marks = parsed.value, parsed.marks
     if not isinstance(value, dict):
-        return None, None, [Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
+        return _Read(
+            None, None, [Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
+        )
     kind, refusal = _kind_of(value, marks)
     if kind is None:
-        return None, None, [refusal] if refusal else []
+        return _Read(None, None, [refusal] if refusal else [])
     version, refusals = _check_version(value, marks)
     if version is None:
-        return kind, None, refusals
-    record, more = validate_shape(KINDS[kind], {**value, "_version": version}, marks)
-    return kind, record, refusals + more
+        return _Read(kind, None, refusals)
+    record, more, unknown = validate_shape(KINDS[kind], {**value, "_version": version}, marks)
+    return _Read(kind, record, refusals + more, unknown)
 
 
 def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:

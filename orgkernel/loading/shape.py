@@ -59,19 +59,24 @@ _KEY = "[key]"
 _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_long"})
 
 
+Unknown = tuple[tuple[str | int, ...], Any]
+"""Route and value of a field that is in no record."""
+
+
 def validate_shape(
     model: type[Document], value: dict[str, Any], marks: Marks
-) -> tuple[Document | None, list[Refusal]]:
-    """The record of a document, None where it does not fit, and what is to be said about its shape.
+) -> tuple[Document | None, list[Refusal], tuple[Unknown, ...]]:
+    """The record of a document, None where it does not fit, what is to be said about its shape, and what nobody reads.
 
     Fields nobody knows are warnings, so that published files keep loading; those starting with `x_` are the user's.
     """
     try:
         # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
         record = model.model_validate(value, by_alias=True, by_name=False)
-        return record, list(_check_input_schemas(record, marks))
+        return record, list(_check_input_schemas(record, marks)), ()
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
+    unknown = tuple((_route(found["loc"], marks), found["input"]) for found in errors if _is_unknown(found))
     errors = [
         found for found in errors if not (_is_unknown(found) and str(found["loc"][-1]).startswith("x_"))
     ]
@@ -82,9 +87,9 @@ def validate_shape(
         code = row.INVALID_VALUE if fatal else row.UNKNOWN_FIELD
         refusals.append(Refusal(code, find_mark(marks, ()), f"the document has {more:,} more {what}"))
     if fatal:
-        return None, refusals
+        return None, refusals, unknown
     record = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
-    return record, refusals + list(_check_input_schemas(record, marks))
+    return record, refusals + list(_check_input_schemas(record, marks)), unknown
 
 
 def _is_unknown(found: Mapping[str, Any]) -> bool:

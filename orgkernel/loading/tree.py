@@ -39,6 +39,7 @@ class _Reading:
     read: dict[str, ReadFile] = field(default_factory=dict)
     undecided: list[tuple[Root, SourceText]] = field(default_factory=list)
     folders: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
 
 
 def read_tree(roots: Iterable[Root]) -> Tree:
@@ -70,13 +71,16 @@ def read_tree(roots: Iterable[Root]) -> Tree:
             for (path, name), file in zip(reading.names.items(), files, strict=True)
             if not file.skipped
         },
-        sum(file.skipped for file in files),
+        # What comes with the package holds more than documents: its schemas are nobody's oversight.
+        sum(file.skipped for path, file in reading.read.items() if path not in reading.shared),
     )
 
 
 def _read_one(reading: _Reading, root: Root, path: str, name: str) -> None:
     source = read_text(path, name)
     reading.names[path] = name
+    if root.shared:
+        reading.shared.add(path)
     named = path == root.path
     if not named and not says_ours(source):
         reading.undecided.append((root, source))

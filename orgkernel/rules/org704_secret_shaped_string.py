@@ -28,8 +28,7 @@ standing_orders:
 
 ## Known limits
 
-Fields that are not known, fields starting with `x_`, keys and comments are not looked at: run a scanner of your
-history besides. A password made of words is not recognised. Where a text is escaped or folded over several lines, the
+Keys and comments are not looked at, nor a document that could not be read: run a scanner of your history besides. A password made of words is not recognised. Where a text is escaped or folded over several lines, the
 place is the line it begins on.
 
 ## Since
@@ -40,6 +39,7 @@ place is the line it begins on.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from orgkernel.diagnostics import Severity
@@ -53,9 +53,11 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 def check(document: SourceDocument) -> Iterator[Finding]:
     """A text that looks like a secret."""
     # As JSON the whole record is one text, searched at once: 30 µs for a full profile.
-    if not may_hold_secrets(document.record.model_dump_json(by_alias=True, exclude_unset=True)):
-        return
-    for route, text in _texts(document.record.model_dump(by_alias=True, exclude_unset=True), ()):
+    texts: Iterator[tuple[tuple[RouteStep, ...], str]] = iter(())
+    if may_hold_secrets(document.record.model_dump_json(by_alias=True, exclude_unset=True)):
+        texts = _texts(document.record.model_dump(by_alias=True, exclude_unset=True), ())
+    unread = (text for route, value in document.unknown for text in _texts(value, route))
+    for route, text in chain(texts, unread):
         for found in find_secrets(text, str(route[-1])):
             where = ".".join(map(str, route))
             yield Finding(

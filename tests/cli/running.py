@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 ORGKERNEL = str(Path(sys.executable).with_name("orgkernel"))
 
@@ -53,28 +52,20 @@ capabilities:
 
 
 def run(
-    *arguments: str | os.PathLike[str],
-    cwd: Path,
-    env: Mapping[str, str] | None = None,
-    input: str | None = None,
+    *arguments: str | os.PathLike[str], cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run `orgkernel` and wait for it; whatever happens, it must not be a traceback."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("ORGKERNEL", "PYTHON"))}
+    """Run the console script and wait for it; whatever happens, it must not be a traceback."""
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("ORGKERNEL", "PYTHON"))
+    }
     done = subprocess.run(
         [ORGKERNEL, *map(os.fspath, arguments)],
         cwd=cwd,
         env=clean | dict(env or {}),
-        input=input,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
     return done
-
-
-class Here(Protocol):
-    """`run`, inside this process."""
-
-    def __call__(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]: ...

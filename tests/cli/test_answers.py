@@ -11,7 +11,8 @@ import yaml
 
 from orgkernel.crew.v1 import build_manifest_schema
 from orgkernel.loading.yaml_reader import parse_yaml
-from tests.cli.running import SHOP, run
+from tests.cli.running import SHOP
+from tests.support.in_process import run_here as run
 from tests.support.trees import copy_template, write_tree
 
 
@@ -48,7 +49,9 @@ def test_a_domain_nobody_takes_is_an_answer_and_exit_0(shop: Path) -> None:
 
 def test_dispatch_says_in_words_who_and_why(shop: Path) -> None:
     """The exact text a person reads."""
-    write_tree(shop, {"roles/ops.yaml": SHOP["roles/ops.yaml"].replace("[docker_ops]", "[docker_ops, codegen]")})
+    write_tree(
+        shop, {"roles/ops.yaml": SHOP["roles/ops.yaml"].replace("[docker_ops]", "[docker_ops, codegen]")}
+    )
     done = run("dispatch", "coding", "--org", "shop", cwd=shop)
     assert done.stdout.replace(" \n", "\n") == (
         "coding → dev (Dev)\n"
@@ -67,12 +70,25 @@ def test_dispatch_says_in_words_who_and_why(shop: Path) -> None:
         "      roles/dev.yaml:5\n"
     )
     nobody = run("dispatch", "osint", "--org", "shop", cwd=shop)
-    assert nobody.stdout.startswith("osint → not applicable, nothing changes for the host\n  because no role handles ")
+    assert nobody.stdout.startswith(
+        "osint → not applicable, nothing changes for the host\n  because no role handles "
+    )
 
 
 def test_needs_and_all_are_passed_on(shop: Path) -> None:
     """A tool nobody has makes the answer `not_applicable`, and says who lacks it."""
-    done = run("dispatch", "codegen", "--org", "shop", "--needs", "browser_agent", "--all", "--format", "json", cwd=shop)
+    done = run(
+        "dispatch",
+        "codegen",
+        "--org",
+        "shop",
+        "--needs",
+        "browser_agent",
+        "--all",
+        "--format",
+        "json",
+        cwd=shop,
+    )
     answer = json.loads(done.stdout)
     assert answer["outcome"] == "not_applicable"
     assert [(other["role_id"], other["code"]) for other in answer["considered"]] == [("dev", "LACKS_TOOL")]
@@ -120,7 +136,9 @@ def test_active_is_the_only_organization_or_the_one_the_project_names(shop: Path
         ("test",),
     ],
 )
-def test_what_cannot_be_answered_is_exit_2_with_nothing_on_stdout(shop: Path, arguments: tuple[str, ...]) -> None:
+def test_what_cannot_be_answered_is_exit_2_with_nothing_on_stdout(
+    shop: Path, arguments: tuple[str, ...]
+) -> None:
     """A program that reads stdout never mistakes an apology for an answer."""
     done = run(*arguments, cwd=shop)
     assert (done.returncode, done.stdout) == (2, "")
@@ -174,7 +192,9 @@ def test_the_table_names_every_item_and_its_line(tmp_path: Path) -> None:
     for section in ("domains", "plans", "tools", "essential_tools", "skills", "doctrine"):
         for item in data[section]:
             row = next(line for line in lines if item["id"] in line.split())
-            place = f"{item['why'][0]['file'].removeprefix('templates/software_dev/')}:{item['why'][0]['line']}"
+            place = (
+                f"{item['why'][0]['file'].removeprefix('templates/software_dev/')}:{item['why'][0]['line']}"
+            )
             assert place in row
     assert max(map(len, lines)) <= 110
 

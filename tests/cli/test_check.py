@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SHOP, run
+from tests.cli.running import SHOP
+from tests.support.in_process import run_here as run
 from tests.support.trees import REPOSITORY, copy_template, write_tree
 
 # One finding of each severity.
@@ -155,10 +156,14 @@ def test_a_project_gives_rules_another_severity_or_switches_them_off(shop: Path)
     """`[severities]` and `fail_on` of `orgkernel.toml`; `--fail-on` wins over the latter."""
     write_tree(
         shop,
-        {"orgkernel.toml": 'fail_on = "warning"\n[severities]\nORG301 = "warning"\nORG702 = "off"\n'} | ERROR | INFO,
+        {"orgkernel.toml": 'fail_on = "warning"\n[severities]\nORG301 = "warning"\nORG702 = "off"\n'}
+        | ERROR
+        | INFO,
     )
     done = run("check", "--format", "json", cwd=shop)
-    assert [(found["code"], found["severity"]) for found in json.loads(done.stdout)] == [("ORG301", "warning")]
+    assert [(found["code"], found["severity"]) for found in json.loads(done.stdout)] == [
+        ("ORG301", "warning")
+    ]
     assert done.returncode == 1
     assert run("check", "--fail-on", "error", cwd=shop).returncode == 0
 
@@ -187,7 +192,9 @@ def test_a_project_file_that_cannot_be_used_is_exit_2(shop: Path, settings: str,
 
 def test_nothing_found_is_exit_2(tmp_path: Path) -> None:
     """A check that looked at nothing must not look like one that passed."""
-    write_tree(tmp_path, {"notes.yaml": "a: 1\n", "package.json": "{}\n", "readme.md": "# orgkernel:organization\n"})
+    write_tree(
+        tmp_path, {"notes.yaml": "a: 1\n", "package.json": "{}\n", "readme.md": "# orgkernel:organization\n"}
+    )
     for arguments in ((), ("--format", "json"), (".",)):
         done = run("check", *arguments, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
@@ -234,7 +241,12 @@ def test_a_path_outside_the_current_folder_is_named_in_full(shop: Path, tmp_path
 
 def flat(tmp_path: Path) -> Path:
     """The published layout: several organisations in one folder, sharing one `roles/`."""
-    other = SHOP["org.yaml"].replace("org_id: shop", "org_id: other").replace("ops", "night").replace("docker_ops", "osint")
+    other = (
+        SHOP["org.yaml"]
+        .replace("org_id: shop", "org_id: other")
+        .replace("ops", "night")
+        .replace("docker_ops", "osint")
+    )
     return write_tree(
         tmp_path,
         {
@@ -253,7 +265,9 @@ def test_an_organization_file_in_a_flat_folder_is_checked_alone(tmp_path: Path) 
     assert (shop.returncode, codes(shop.stdout)) == (0, [])
     assert shop.stderr.startswith("no findings in 1 organization, 3 roles, ")
     other = run("check", "other.yaml", "--format", "json", cwd=tmp_path)
-    assert [(found["code"], found["file"]) for found in json.loads(other.stdout)] == [("ORG702", "roles/night.yaml")]
+    assert [(found["code"], found["file"]) for found in json.loads(other.stdout)] == [
+        ("ORG702", "roles/night.yaml")
+    ]
     both = run("check", "--format", "json", cwd=tmp_path)
     assert codes(both.stdout) == ["ORG702"]
     assert both.stderr.startswith("1 info in 2 organizations, 6 roles, ")
@@ -270,7 +284,9 @@ def test_an_organization_folder_sees_the_roles_beside_it(tmp_path: Path) -> None
         | {f"orgs/{name}": text for name, text in (SHOP | INFO).items() if name.startswith("roles/")},
     )
     done = run("check", "orgs/shop", "--format", "json", cwd=tmp_path)
-    assert [(found["code"], found["file"]) for found in json.loads(done.stdout)] == [("ORG702", "orgs/roles/ops.yaml")]
+    assert [(found["code"], found["file"]) for found in json.loads(done.stdout)] == [
+        ("ORG702", "orgs/roles/ops.yaml")
+    ]
 
 
 def test_shipped_is_what_comes_with_the_package(tmp_path: Path) -> None:

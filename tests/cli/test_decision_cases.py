@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SHOP, run
+from tests.cli.running import SHOP
+from tests.support.in_process import run_here as run
 from tests.support.trees import write_tree
 
 CASES = """\

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.running import SHOP, run
+from tests.cli.running import SHOP
+from tests.support.in_process import run_here as run
 from tests.support.trees import change_line, copy_template, write_tree
 
 FORMATS = ("tree", "mermaid", "dot", "json")
@@ -24,7 +26,9 @@ def shop(tmp_path: Path) -> Path:
 def test_the_tree_of_a_template(tmp_path: Path) -> None:
     """The exact text: one role a line below its superior, with as many domains as fit."""
     done = run("graph", "--org", "software_dev", cwd=tmp_path)
-    assert done.stdout == """\
+    assert (
+        done.stdout
+        == """\
 Software Development Organization (software_dev), 8 roles
 └── co  Commanding Officer
     ├── engineering_xo  Engineering XO
@@ -35,6 +39,7 @@ Software Development Organization (software_dev), 8 roles
         ├── analysis_specialist  Analysis Specialist: analysis, data_transform
         └── osint_specialist  OSINT Specialist: osint, api_integration
 """
+    )
 
 
 @pytest.mark.parametrize("template", ["blank", "software_dev", "sigint_alpha"])
@@ -50,7 +55,9 @@ def test_every_template_fits_80_columns_and_shows_every_role(tmp_path: Path, tem
 def test_a_circle_is_drawn_once_and_said(tmp_path: Path) -> None:
     """An organisation with errors is still drawn, because its author wants to see what is wrong."""
     folder = copy_template(tmp_path / "mine", "software_dev")
-    change_line(folder / "org.yaml", "    role_name: Codegen Specialist", "    subordinates: [engineering_xo]")
+    change_line(
+        folder / "org.yaml", "    role_name: Codegen Specialist", "    subordinates: [engineering_xo]"
+    )
     change_line(folder / "org.yaml", "      - engineering_xo", "      - osint_specialist")
     done = run("graph", "--org", "software_dev", "--path", "mine", cwd=tmp_path)
     assert done.returncode == 0
@@ -72,19 +79,22 @@ def test_roles_without_a_profile_or_a_superior_are_drawn(shop: Path) -> None:
         },
     )
     done = run("graph", "--org", "shop", cwd=shop)
-    assert done.stdout == """\
+    assert (
+        done.stdout
+        == """\
 Corner Shop (shop), 3 roles
 ├── co
 │   ├── dev: codegen
 │   └── ghost (no profile)
 └── ops: docker_ops
 """
+    )
 
 
 def test_a_long_chain_of_command_stays_readable(tmp_path: Path) -> None:
     """Sixty levels: every role's id is on its line, within 80 columns, with its depth where the indent is cut."""
     ids = [f"level_{number:02}" for number in range(60)]
-    below = "".join(f"  {one}: {{subordinates: [{other}]}}\n" for one, other in zip(ids, ids[1:], strict=False))
+    below = "".join(f"  {one}: {{subordinates: [{other}]}}\n" for one, other in pairwise(ids))
     write_tree(
         tmp_path,
         {"org.yaml": f"_schema: orgkernel:organization\norg_id: deep\nhierarchy:\n{below}"}
@@ -104,9 +114,11 @@ HOSTILE = 'A"];\\n<script>\\e[31m\\u202e\\x9b31m\\r日本語{}`|&#34;</br>%% "\\
 def hostile(tmp_path: Path) -> Path:
     """Names with quotes, newlines, escape characters and text that means something to each format."""
     organization = SHOP["org.yaml"].replace("org_name: Corner Shop", f"org_name: \"{HOSTILE.replace(chr(34), chr(92) + chr(34))}\"")  # fmt: skip
-    named = SHOP["roles/dev.yaml"] + f"role_name: \"{HOSTILE.replace(chr(34), chr(92) + chr(34))}\"\n"
+    named = SHOP["roles/dev.yaml"] + f'role_name: "{HOSTILE.replace(chr(34), chr(92) + chr(34))}"\n'
     long = SHOP["roles/ops.yaml"] + f'role_name: "{"長" * 300}"\n'
-    return write_tree(tmp_path / "h", SHOP | {"org.yaml": organization, "roles/dev.yaml": named, "roles/ops.yaml": long})
+    return write_tree(
+        tmp_path / "h", SHOP | {"org.yaml": organization, "roles/dev.yaml": named, "roles/ops.yaml": long}
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -138,7 +150,9 @@ def test_dot_has_a_node_a_role_and_an_edge_a_command(hostile: Path) -> None:
     """Quoted strings hold no quote; every line is of a known form."""
     lines = run("graph", "--org", "shop", "--format", "dot", cwd=hostile).stdout.splitlines()
     assert (lines[0], lines[-1]) == ('digraph "shop" {', "}")
-    nodes = [line for line in lines if re.fullmatch(r'  "\w+" \[label="[\w \-.&/(),]+(\\n[\w, ]+)?"\];', line)]
+    nodes = [
+        line for line in lines if re.fullmatch(r'  "\w+" \[label="[\w \-.&/(),]+(\\n[\w, ]+)?"\];', line)
+    ]
     edges = [line for line in lines if re.fullmatch(r'  "\w+" -> "\w+";', line)]
     assert (len(nodes), edges) == (3, ['  "co" -> "dev";', '  "co" -> "ops";'])
 
@@ -147,7 +161,14 @@ def test_json_has_every_edge_with_its_line(shop: Path) -> None:
     """Both ends of an edge are nodes, and its line says what it says."""
     chart = json.loads(run("graph", "--org", "shop", "--format", "json", cwd=shop).stdout)
     ids = {node["id"] for node in chart["nodes"]}
-    assert {"organization:shop", "role:co", "role:dev", "role:ops", "domain:codegen", "tool:text_editor"} <= ids
+    assert {
+        "organization:shop",
+        "role:co",
+        "role:dev",
+        "role:ops",
+        "domain:codegen",
+        "tool:text_editor",
+    } <= ids
     assert chart["org_id"] == "shop"
     for edge in chart["edges"]:
         assert {edge["source"], edge["target"]} <= ids

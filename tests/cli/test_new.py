@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.running import run as run_process
+from tests.support.in_process import run_here as run
 from tests.support.trees import TEMPLATES
 
 NAMES = ("blank", "sigint_alpha", "software_dev")
@@ -50,7 +51,10 @@ def test_a_copy_differs_from_the_template_only_in_its_editor_hints(tmp_path: Pat
     run("new", "mine", "--template", template, cwd=tmp_path)
     for original in (TEMPLATES / template).rglob("*.yaml"):
         copy = tmp_path / "mine" / original.relative_to(TEMPLATES / template)
-        assert copy.read_text(encoding="utf-8").split("\n")[1:] == original.read_text(encoding="utf-8").split("\n")[1:]
+        assert (
+            copy.read_text(encoding="utf-8").split("\n")[1:]
+            == original.read_text(encoding="utf-8").split("\n")[1:]
+        )
 
 
 @pytest.mark.parametrize("template", NAMES)
@@ -119,11 +123,11 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
         "def full(schema): raise OSError(errno.ENOSPC, 'No space left on device')\n"
         "s.render_schema = full\n"
     )
-    done = run("new", "a/b/mine", cwd=tmp_path, env={"PYTHONPATH": str(hook)})
+    done = run_process("new", "a/b/mine", cwd=tmp_path, env={"PYTHONPATH": str(hook)})
     assert done.returncode == 2
     assert done.stderr == "error: `a/b/mine` cannot be written: no space left on device\n"
     (tmp_path / "empty").mkdir()
-    assert run("new", "empty", cwd=tmp_path, env={"PYTHONPATH": str(hook)}).returncode == 2
+    assert run_process("new", "empty", cwd=tmp_path, env={"PYTHONPATH": str(hook)}).returncode == 2
     assert sorted(os.listdir(tmp_path)) == ["empty", "file", "hook"]
     assert os.listdir(tmp_path / "empty") == []
 

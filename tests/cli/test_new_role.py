@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SHOP, run
+from tests.cli.running import SHOP
+from tests.support.in_process import run_here as run
 from tests.support.trees import copy_template, write_tree
 
 
@@ -27,7 +28,9 @@ def test_the_new_role_is_part_of_the_organization_and_clean(shop: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "roles/night_shift.yaml\n")
     assert done.stderr == "shop now includes it; edit the file, then `orgkernel check`\n"
     assert run("check", "--fail-on", "info", cwd=shop).returncode == 0
-    manifest = json.loads(run("manifest", "night_shift", "--org", "shop", "--format", "json", cwd=shop).stdout)
+    manifest = json.loads(
+        run("manifest", "night_shift", "--org", "shop", "--format", "json", cwd=shop).stdout
+    )
     assert manifest["role_name"] == "Night Shift"
     assert manifest["role_type"] == "specialist"
     assert [superior["id"] for superior in manifest["chain_of_command"]] == ["co"]

@@ -10,7 +10,7 @@ import pytest
 
 from orgkernel.model.kinds import KINDS
 from orgkernel.rules.pages import all_pages
-from tests.cli.running import run
+from tests.support.in_process import run_here as run
 
 
 def test_a_rule_prints_its_page(tmp_path: Path) -> None:

@@ -45,7 +45,9 @@ class Organization:
         self.folder = write_tree(folder, file["files"])
         self.id: str = file["org"]
         self.kernel = Kernel.open(self.folder)
-        self.client = TestClient(create_app(self.kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+        self.client = TestClient(
+            create_app(self.kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
+        )
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ def questions(records: OrgRecords) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Every question of the protocol with everything it can be asked with."""
     own = declared(records)
     for name, member in inspect.getmembers(OrgView):
-        if name.startswith("_") or name == "place_of":
+        if name.startswith("_") or name in ("place_of", "remember"):  # no questions, or places only
             continue
         if isinstance(member, property | cached_property):
             yield name, ()
@@ -108,6 +108,22 @@ def test_index_equals_graph(documents: Mapping[str, Any]) -> None:
 def test_index_equals_graph_for_the_templates(template: str) -> None:
     """For every shipped organisation, graph and index answer alike."""
     check_views(read(TEMPLATES / template).organizations[template].records)
+
+
+@given(trees())
+def test_forward_and_reverse_agree(documents: Mapping[str, Any]) -> None:
+    """What a role is said to have, its domain, plan or tool is said to be had by that role, and the other way round."""
+    for records in assemble(build_tree(documents)).organizations:
+        index, _ = build_views(records)
+        pairs = (
+            (index.domains_of, index.handlers_of, [*DOMAINS, "ghost"]),
+            (index.plans_of, index.followers_of, [*PLANS, "ghost"]),
+            (index.tools_of, index.holders_of, [*TOOLS, "ghost"]),
+        )
+        for forward, reverse, ids in pairs:
+            had = [(edge.source, edge.target) for role in index.roles for edge in forward(role)]
+            assert sorted(had) == sorted((edge.source, edge.target) for each in ids for edge in reverse(each))
+            assert len(had) == len(set(had))
 
 
 def plain(
@@ -215,8 +231,8 @@ def test_the_order_of_files_does_not_matter(documents: Mapping[str, Any], random
     assert dispatches(documents) == dispatches(dict(shuffled))
 
 
-def doubled(value: Any, role_id: str | None = None) -> Any:
-    """A profile with everything its lists of ids hold listed again at the end."""
+def doubled(value: Any) -> Any:
+    """A document with everything its lists of ids hold listed again at the end."""
     if isinstance(value, dict):
         return {key: doubled(item) for key, item in value.items()}
     return (

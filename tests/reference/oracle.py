@@ -40,7 +40,7 @@ def visible(tree: Mapping[str, Doc], org_path: str, shared: str) -> list[list[st
     own_folder = folder_of(org_path)
     parent = folder_of(own_folder)
     own, beside, common = [], [], []
-    for path in tree:
+    for path in sorted(tree):
         if path.startswith(shared):
             common.append(path)
         elif home_of(tree, folder_of(path)) == own_folder:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -30,120 +31,135 @@ WORDS = [*DOMAINS, *ALIASES, "ghost", "nobody"]
 LEVELS = ["none", "observe", "read", "write", "full"]
 
 
-def few(items: Iterable[str], *, ghosts: bool = True) -> st.SearchStrategy[list[str]]:
-    """A few ids, perhaps one twice, perhaps one that nothing declares."""
-    return st.lists(st.sampled_from([*items, "ghost"] if ghosts else [*items]), max_size=3)
+class Maker:
+    """Makes documents from a seed: many of them in the time in which single draws would make a few."""
 
+    def __init__(self, seed: int, size: int) -> None:
+        self._random = Random(seed)
+        self._roles = ROLES[:size]
+        self._size = size
 
-def fields(**optional: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """A mapping with any of some fields."""
-    return st.fixed_dictionaries({}, optional=optional)
+    def tree(self, org_ids: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+        """Organisations in folders of their own, in one folder, or one inside another's; profiles near and far."""
+        folders = [TOP, f"{TOP}/one", f"{TOP}/two", f"{TOP}/two/inner"]
+        tree: dict[str, dict[str, Any]] = {}
+        for org_id in org_ids[: self._number(1, len(org_ids))]:
+            tree[f"{self._one(folders)}/{org_id}.json"] = self.organization(org_id)
+        for folder in (*folders, SHARED.rstrip("/")):
+            for role_id in self._some(self._roles):
+                tree[f"{folder}/roles/{role_id}.json"] = self.profile(role_id)
+        if self._chance(0.3):
+            folder = self._one(folders)
+            tree |= {f"{folder}/{name}": document for name, document in self.catalogues().items()}
+        return tree | {SHARED + name: document for name, document in self.catalogues().items()}
 
+    def organization(self, org_id: str) -> dict[str, Any]:
+        """An organisation of the few roles there are."""
+        heads = self._some(self._roles) or self._roles[:1]
+        hierarchy = {role: self._fields(subordinates=lambda: self._few(self._roles)) for role in heads}
+        words = [*DOMAINS, *ALIASES, "ghost"]
+        return {
+            "_schema": "orgkernel:organization",
+            "org_id": org_id,
+            "hierarchy": hierarchy,
+            **self._fields(
+                domain_routing=lambda: {word: self._few(self._roles) for word in self._some(words)[:3]},
+                external=lambda: ["board"],
+                communication_channels=lambda: {
+                    "lateral": {"allowed_pairs": [["r0", "r1"], ["r1", "ghost"]]}
+                },
+                overrides=lambda: {role: {"department": "c"} for role in self._some(self._roles)[:2]},
+            ),
+        }
 
-def profiles(role_id: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Profiles of one role."""
-    somebody = st.sampled_from([*ROLES, "ghost", "user", "board"])
-    return st.fixed_dictionaries(
-        {"_schema": st.just("orgkernel:role_profile"), "role_id": st.just(role_id)},
-        optional={
-            "role_type": st.sampled_from(["specialist", "executive", "commander"]),
-            "chain_of_command": fields(reports_to=st.none() | somebody),
-            "capabilities": fields(
-                bst_domains=few(DOMAINS),
-                htn_plans=few(PLANS),
-                tools_primary=few(TOOLS),
-                tools_secondary=few(TOOLS),
-                tools=st.lists(
-                    st.fixed_dictionaries(
-                        {"tool": st.sampled_from(TOOLS)}, optional={"level": st.sampled_from(LEVELS)}
-                    ),
-                    max_size=2,
+    def profile(self, role_id: str) -> dict[str, Any]:
+        """A profile with any of its fields."""
+        somebody = [*self._roles, "ghost", "user", "board"]
+        return {
+            "_schema": "orgkernel:role_profile",
+            "role_id": role_id,
+            **self._fields(
+                role_type=lambda: self._one(["specialist", "executive", "commander"]),
+                chain_of_command=lambda: {"reports_to": self._one([*somebody, None])},
+                capabilities=lambda: self._fields(
+                    bst_domains=lambda: self._few(DOMAINS),
+                    htn_plans=lambda: self._few(PLANS),
+                    tools_primary=lambda: self._few(TOOLS),
+                    tools_secondary=lambda: self._few(TOOLS),
+                    tools=lambda: [
+                        {"tool": tool, **self._fields(level=lambda: self._one(LEVELS))}
+                        for tool in self._some(TOOLS)
+                    ],
+                    skills=lambda: self._few(SKILLS),
+                    intents=lambda: self._few(["i0", "i1"]),
                 ),
-                skills=few(SKILLS),
-                intents=few(["i0", "i1"]),
-            ),
-            "department": st.sampled_from(["a", "b"]),
-            "pace_plan": fields(
-                contingent=st.fixed_dictionaries({"escalate_to": somebody}),
-                emergency=st.fixed_dictionaries({"escalate_to": somebody}),
-            ),
-            "dispatch": fields(may_to=few(ROLES), may_from=few(ROLES)),
-        },
-    )
-
-
-def organizations(org_id: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Organisations of one id, over the same few roles."""
-    return st.fixed_dictionaries(
-        {
-            "_schema": st.just("orgkernel:organization"),
-            "org_id": st.just(org_id),
-            "hierarchy": st.dictionaries(
-                st.sampled_from(ROLES), fields(subordinates=few(ROLES)), min_size=1, max_size=7
-            ),
-        },
-        optional={
-            "domain_routing": st.dictionaries(
-                st.sampled_from([*DOMAINS, *ALIASES, "ghost"]), few(ROLES), max_size=3
-            ),
-            "external": st.just(["board"]),
-            "communication_channels": st.just(
-                {"lateral": {"allowed_pairs": [["r0", "r1"], ["r1", "ghost"]]}}
-            ),
-            "overrides": st.dictionaries(
-                st.sampled_from(ROLES), fields(department=st.sampled_from(["a", "c"])), max_size=2
-            ),
-        },
-    )
-
-
-def catalogues() -> st.SearchStrategy[dict[str, dict[str, Any]]]:
-    """One catalogue of each kind, by the name of its file."""
-
-    def entries(ids: list[str], **optional: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-        return st.dictionaries(st.sampled_from(ids), fields(**optional), max_size=len(ids))
-
-    def document(kind: str, **optional: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-        return st.fixed_dictionaries({"_schema": st.just(f"orgkernel:{kind}")}, optional=optional)
-
-    targets = st.dictionaries(st.sampled_from(ALIASES[:2]), st.sampled_from([*DOMAINS, "ghost"]), max_size=2)
-    tools = entries(TOOLS, falls_back_to=few(TOOLS), essential=st.booleans())
-    return st.fixed_dictionaries(
-        {},
-        optional={
-            "domains.json": document(
-                "domain_catalog",
-                domains=entries(DOMAINS, broader=st.sampled_from([*DOMAINS, "ghost"])),
-                aliases=targets,
-                unmapped=st.just(["w2"]),
-            ),
-            "plans.json": document(
-                "plan_catalog", plans=entries(PLANS, domains=few(DOMAINS), tools=few(TOOLS))
-            ),
-            "tools.json": document(
-                "tool_catalog",
-                tools=tools.map(
-                    lambda each: {tool: {"type": "browser", **entry} for tool, entry in each.items()}
+                department=lambda: self._one(["a", "b"]),
+                pace_plan=lambda: self._fields(
+                    contingent=lambda: {"escalate_to": self._one(somebody)},
+                    emergency=lambda: {"escalate_to": self._one(somebody)},
+                ),
+                dispatch=lambda: self._fields(
+                    may_to=lambda: self._few(self._roles), may_from=lambda: self._few(self._roles)
                 ),
             ),
-            "skills.json": document("skill_catalog", skills=entries(SKILLS, prerequisites=few(SKILLS))),
-        },
+        }
+
+    def catalogues(self) -> dict[str, dict[str, Any]]:
+        """Catalogues by the names of their files."""
+
+        def entries(ids: list[str], **choices: Callable[[], Any]) -> dict[str, Any]:
+            return {each: self._fields(**choices) for each in self._some(ids)}
+
+        domains = {
+            "_schema": "orgkernel:domain_catalog",
+            "domains": entries(DOMAINS, broader=lambda: self._one([*DOMAINS, "ghost"])),
+            "aliases": {alias: self._one([*DOMAINS, "ghost"]) for alias in self._some(ALIASES[:2])},
+            "unmapped": ["w2"],
+        }
+        plans = entries(PLANS, domains=lambda: self._few(DOMAINS), tools=lambda: self._few(TOOLS))
+        tools = entries(TOOLS, falls_back_to=lambda: self._few(TOOLS), essential=lambda: self._chance(0.3))
+        skills = entries(SKILLS, prerequisites=lambda: self._few(SKILLS))
+        return self._fields(
+            **{
+                "domains.json": lambda: domains,
+                "plans.json": lambda: {"_schema": "orgkernel:plan_catalog", "plans": plans},
+                "tools.json": lambda: {
+                    "_schema": "orgkernel:tool_catalog",
+                    "tools": {tool: {"type": "browser", **entry} for tool, entry in tools.items()},
+                },
+                "skills.json": lambda: {"_schema": "orgkernel:skill_catalog", "skills": skills},
+            }
+        )
+
+    def _chance(self, of: float) -> bool:
+        return self._random.random() < of
+
+    def _number(self, least: int, most: int) -> int:
+        return self._random.randint(least, most)
+
+    def _one(self, items: Sequence[Any]) -> Any:
+        return self._random.choice(items)
+
+    def _some(self, items: Sequence[str]) -> list[str]:
+        """Distinct items, in any order."""
+        return self._random.sample(items, self._number(0, min(len(items), self._size)))
+
+    def _few(self, items: Sequence[str]) -> list[str]:
+        """Up to three ids, perhaps one twice, perhaps one that nothing declares."""
+        return [
+            self._one([*items, "ghost"] if self._chance(0.2) else items) for _ in range(self._number(0, 3))
+        ]
+
+    def _fields(self, **choices: Callable[[], Any]) -> dict[str, Any]:
+        """Most of some fields."""
+        return {name: choose() for name, choose in choices.items() if self._chance(0.7)}
+
+
+def trees(org_ids: tuple[str, ...] = ("a", "b", "c")) -> st.SearchStrategy[dict[str, dict[str, Any]]]:
+    """Trees of up to so many organisations; smaller numbers make smaller trees."""
+    return st.builds(
+        lambda size, seed: Maker(seed, size).tree(org_ids), st.integers(1, 7), st.integers(0, 2**32)
     )
-
-
-@st.composite
-def trees(draw: st.DrawFn, org_ids: tuple[str, ...] = ("a", "b", "c")) -> dict[str, dict[str, Any]]:
-    """Organisations in folders of their own, in one folder, or one inside another's, with profiles near and far."""
-    folders = [TOP, f"{TOP}/one", f"{TOP}/two", f"{TOP}/two/inner"]
-    tree: dict[str, dict[str, Any]] = {}
-    for org_id in org_ids[: draw(st.integers(1, len(org_ids)))]:
-        tree[f"{draw(st.sampled_from(folders))}/{org_id}.json"] = draw(organizations(org_id))
-    for folder in [*folders, SHARED.rstrip("/")]:
-        role_ids = draw(st.lists(st.sampled_from(ROLES), max_size=7, unique=True))
-        tree |= {f"{folder}/roles/{role_id}.json": draw(profiles(role_id)) for role_id in role_ids}
-    for folder in draw(st.lists(st.sampled_from(folders), max_size=1)):
-        tree |= {f"{folder}/{name}": document for name, document in draw(catalogues()).items()}
-    return tree | {SHARED + name: document for name, document in draw(catalogues()).items()}
 
 
 def build_tree(documents: Mapping[str, Mapping[str, Any]]) -> Tree:

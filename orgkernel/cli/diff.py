@@ -1,0 +1,45 @@
+"""`orgkernel diff`: what did the roles gain and lose between two trees?"""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import echo_json
+from orgkernel.crew.render_diff import as_data, render_github, render_markdown, render_summary, render_text
+from orgkernel.crew.v1 import encode
+from orgkernel.diagnostics.wording import printable
+from orgkernel.kernel.compare import compare_trees
+from orgkernel.kernel.project import find_project
+
+_RENDER = {"text": render_text, "markdown": render_markdown, "github": render_github}
+
+
+@click.command("diff")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="[NEW]", required=False)
+@format_option("text", "json", "github", "markdown")
+@click.option("--exit-code", is_flag=True, help="Exit 1 when anything differs.")
+@click.option("--org", metavar="ORG", help="Only this organisation.")
+def command(old: str, new: str | None, form: str, exit_code: bool, org: str | None) -> None:
+    """Say what each role gained and lost between two trees, with the lines that caused it.
+
+    A tree is a file or a folder; `git:REV`, the paths of the other side at a revision; or `git:REV:PATH`, with PATH from
+    the top of the repository, or from here when it begins with `./`. NEW may be left out when OLD is a revision: the
+    paths of the nearest orgkernel.toml, else the current folder, as they are now.
+
+    Exits 0, with --exit-code 1 when anything differs, 2 when it cannot run.
+    """
+    found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org)
+    for note in found.notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    if form == "json":
+        echo_json(encode(as_data(found.changes)).decode())
+    else:
+        click.echo(_RENDER[form](found.changes), nl=False)
+    if form == "github":
+        click.echo(render_summary(found.changes), err=True)
+    if exit_code and found.changes:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,251 @@
+"""A change as a sentence, and what it is about in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from orgkernel.crew.changes import Change
+from orgkernel.crew.normal_form import default_name
+from orgkernel.crew.sections import (
+    ECHO,
+    ELEMENTS,
+    EVERY_HOLDER,
+    MEMBERS,
+    ORDER,
+    ROLES,
+    SINGLE,
+    Path,
+    address_of,
+)
+from orgkernel.diagnostics.wording import quote
+
+_SHOWN = 8
+_NOUNS = {
+    "roles": "role",
+    "organizations": "organization",
+    "domains": "domain",
+    "plans": "plan",
+    "intents": "intent",
+    "tools": "tool",
+    "essential_tools": "essential tool",
+    "requestable_tools": "requestable tool",
+    "skills": "required skill",
+    "cognitive_skills": "cognitive skill",
+    "qualifications": "qualification",
+    "credentials": "credential",
+    "file_scope": "file scope",
+    "peers": "peer",
+    "subordinates": "subordinate",
+    "dispatch_targets": "dispatch target",
+    "dispatch_sources": "dispatch source",
+    "escalation": "escalation to",
+    "standing_orders": "standing order",
+    "does_not_have": "stated limit",
+    "findings": "finding",
+    "pace": "PACE tier",
+    "channels": "channel",
+    "departments": "department",
+    "layers": "layer",
+    "dispatch_edges": "dispatch edge",
+    "agents": "agent",
+    "file_claims": "file claim",
+    "open_blockers": "open blocker",
+}
+_TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
+"""Parts whose items are texts of their author, not ids."""
+_LISTED = (
+    ("domains", "domain"),
+    ("plans", "plan"),
+    ("tools", "tool"),
+    ("credentials", "credential"),
+    ("data", "data"),
+)
+
+
+def in_words(change: Change) -> Change:
+    """The change with its subject and its sentence."""
+    return msgspec.structs.replace(change, subject=_subject(change.path), sentence=_sentence(change))
+
+
+def noun_of(part: str) -> str:
+    """What one item of a part is called."""
+    return _NOUNS.get(part, part.replace("_", " "))
+
+
+def _subject(path: Path) -> str:
+    _, part, key, _ = address_of(path)
+    if key is None:
+        return part
+    if key == ORDER:
+        return f"order:{part}"
+    noun = {"skills": "skill", "escalation": "escalation"}.get(part, noun_of(part)).replace(" ", "_").lower()
+    return f"{noun}:{_id_in(part, key)}"
+
+
+def _id_in(part: str, key: str) -> str:
+    if part == "findings":
+        return key.partition(" ")[0]
+    return key.partition("@")[0] if part in MEMBERS else key
+
+
+def _sentence(change: Change) -> str:
+    role_id, part, key, field = address_of(change.path)
+    who = role_id if role_id not in (None, EVERY_HOLDER) else change.org_id
+    if part == ROLES and key != ORDER:
+        return _about_role(change)
+    if part == "organizations":
+        return f"organization {key} is {change.kind}"
+    if change.kind == "moved":
+        return f"{who} moves from {_superior(change.before)} to {_superior(change.after)}"
+    if key is None or key == ORDER:
+        return _about_part(change, who or "", part, key == ORDER)
+    if field is None:
+        return _about_item(change, who or "", part, key)
+    if role_id == EVERY_HOLDER:
+        count = len(change.roles)
+        holders = f"for {count} role{'s' * (count != 1)}"
+        return f"{noun_of(part)} {key}: {_said(field, change.before, change.after)}, {holders}"
+    return _about_field(change, who or "", part, key, field)
+
+
+def _about_role(change: Change) -> str:
+    if change.kind == "renamed":
+        return f"{change.before} is renamed {change.after}"
+    role: Mapping[str, Any] = change.after if change.kind == "added" else change.before
+    superior = f" under {role['superior']['id']}" if role["superior"] else ""
+    has = []
+    for part, noun in _LISTED:
+        ids = [item["id"] for item in role[part]]
+        if ids:
+            has.append(f"{noun}{'s' * (len(ids) > 1 and noun != 'data')} {_listed(ids)}")
+    held = f", with {'; '.join(has)}" if has else ""
+    return f"{role['role_id']} is {change.kind}: {role['role_type']}{superior}{held}"
+
+
+def _superior(member: Mapping[str, Any] | None) -> str:
+    return member["id"] if member else "the top"
+
+
+def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
+    if is_order:
+        ids = [_id_in(part, key[0]) for key in change.after]
+        shown = [quote(each) if part in _TEXTS else each for each in ids]
+        return f"{who}: the order of {part.replace('_', ' ')} is now {_listed(shown)}"
+    before, after = change.before, change.after
+    if part in SINGLE and part != "mode":
+        noun = noun_of(part)
+        if before is None or after is None:
+            return f"{who} {'gains' if before is None else 'loses'} {noun} {(after or before)['id']}"
+        if before["id"] != after["id"]:
+            return f"{who} is of {noun} {after['id']} instead of {before['id']}"
+        return f"{who}: what is said of {noun} {after['id']} changes"
+    if part == "mode":
+        before, after = before["value"], after["value"]
+    if part == "role_name":
+        before, after = (each or default_name(who) for each in (before, after))
+    return f"{who}: {_said(part, before, after)}"
+
+
+def _about_item(change: Change, who: str, part: str, key: str) -> str:
+    item = change.after if change.kind == "gained" else change.before
+    verb = "gains" if change.kind == "gained" else "loses"
+    name = _id_in(part, key)
+    if part == "findings":
+        return f"{who} {verb} finding {item['id']} {item['name']}: {item['message']}"
+    if part in _TEXTS:
+        name = quote(name)
+    if part == "domains" and address_of(change.path).role_id is None:
+        taker = f", taken by {item['role_id']}" if item["role_id"] else ", which nobody takes"
+        return f"{who} {verb} domain {name}{taker}"
+    more = _MORE.get(part)
+    return f"{who} {verb} {noun_of(part)} {name}{more(item) if more else ''}"
+
+
+def _tool_words(item: Mapping[str, Any]) -> str:
+    level = f" at level {item['level']}" if item["level"] != "full" else ""
+    return f"{level}{' (destructive)' if item['side_effects'] == 'destructive' else ''}"
+
+
+def _plan_words(item: Mapping[str, Any]) -> str:
+    if item["runnable"]:
+        return ""
+    lacks = f": it lacks {_listed(item['missing_tools'])}" if item["missing_tools"] else ""
+    return f", which it cannot run{lacks}"
+
+
+_MORE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "tools": _tool_words,
+    "essential_tools": _tool_words,
+    "plans": _plan_words,
+    "skills": lambda item: f" ({'optional, ' * item['optional']}at least {item['min_proficiency']})",
+    "peers": lambda item: f" on channel {item['channel']}",
+    "escalation": lambda item: f" at tier {item['tier']}",
+}
+
+
+def _about_field(change: Change, who: str, part: str, key: str, field: str) -> str:
+    name, before, after = _id_in(part, key), change.before, change.after
+    if field == ELEMENTS:
+        if change.kind == "changed":
+            return f"{who}: the order of actions of {noun_of(part)} {name} is now {_listed(after)}"
+        gained = change.kind == "gained"
+        actions = after if gained else before
+        word = f"action{'s' * (len(actions) != 1)} {_listed(actions)} of {noun_of(part)} {name}"
+        return f"{who} {'may now' if gained else 'may no longer'} use {word}"
+    if field == "value":
+        if key == "can_delegate":
+            return f"{who} {'may now' if after else 'may no longer'} delegate"
+        return f"{who}: {_said(name if part == 'identity' else f'{part}.{name}', before, after)}"
+    if field == "level":
+        return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
+    if field == "runnable":
+        if before["runnable"] != after["runnable"]:
+            lacks = f": it lacks {_listed(after['missing_tools'])}" if after["missing_tools"] else ""
+            return f"{who} {'can now' if after['runnable'] else 'can no longer'} run plan {name}{lacks}"
+        before, after, field = before["missing_tools"], after["missing_tools"], "missing tools"
+    if field == "min_proficiency":
+        before, after = (
+            f"{each[field]} ({each['proficiency_name'] or 'unnamed'})" for each in (before, after)
+        )
+    if field == "member":
+        return (
+            f"{who}: what is said of {noun_of(part)} {name} changes in {_listed(_differing(before, after))}"
+        )
+    if field == "role_id":
+        return f"domain {name} of {who} is taken by {after or 'nobody'} instead of {before or 'nobody'}"
+    return f"{who}: {noun_of(part)} {name}: {_said(field, before, after)}"
+
+
+def _differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Sequence[str]:
+    one, other = before or {}, after or {}
+    return [field.replace("_", " ") for field in ECHO if one.get(field) != other.get(field)]
+
+
+def _said(field: str, before: Any, after: Any) -> str:
+    """A value that is another one now; of lists of words, what came and went."""
+    name = field.replace("_", " ")
+    if _is_words(before) and _is_words(after):
+        gone = [quote(each) for each in before if each not in after]
+        come = [quote(each) for each in after if each not in before]
+        said = [f"{verb} {_listed(words)}" for verb, words in (("adds", come), ("drops", gone)) if words]
+        return f"{name} {', '.join(said)}" if said else f"{name} now reads {_listed(list(map(quote, after)))}"
+    return f"{name} is {_value(after)} instead of {_value(before)}"
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _value(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "nothing"
+    return quote(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def _listed(words: Sequence[str]) -> str:
+    shown = ", ".join(words[:_SHOWN])
+    more = len(words) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

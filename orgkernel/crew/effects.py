@@ -1,0 +1,99 @@
+"""Whether a change gives a role something, takes it, or neither.
+
+Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
+of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance; for an
+organisation a dispatch edge or a higher limit on delegation; a role or an organisation that is added. Narrowed is the
+inverse. Everything else is neutral: what a role is told, where it stands, what it has to report.
+
+INVARIANT: the effect of a change turned round is the inverse, so everything is a comparison of two measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orgkernel.crew.changes import Change, Effect
+from orgkernel.crew.sections import ELEMENTS, ROLES, address_of
+from orgkernel.model.levels import LEVELS
+
+_Role = Mapping[str, Any]
+_GIVES = frozenset(
+    {"domains", "dispatch_targets", "dispatch_edges", "credentials", "data", ROLES, "organizations"}
+)
+_TOOLS = ("tools", "essential_tools")
+_CLEARANCES = (None, "basic", "enhanced", "full", "oracle")
+_DELEGATION = ("strict", "envelope")
+# Facts whose values are compared as they are.
+_GROWS = {
+    ("identity", "authority_level"),
+    ("identity", "can_delegate"),
+    ("limits", "max_spawn_depth"),
+    ("limits", "max_children"),
+    ("limits", "max_concurrent"),
+}
+# Facts whose values climb a ladder.
+_LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
+    ("identity", "clearance"): _CLEARANCES,
+    ("limits", "delegation"): _DELEGATION,
+}
+
+
+def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
+    """What a change does; `old` and `new` are the role it is about, on both sides."""
+    role_id, part, key, field = address_of(change.path)
+    if change.kind in ("renamed", "moved"):
+        return "neutral"
+    if part in _TOOLS and key is not None and old is not None and new is not None:
+        if field == ELEMENTS:
+            return _presence(change)
+        return _compared(_level_of(old, key), _level_of(new, key)) if field in (None, "level") else "neutral"
+    if field is None and part in _GIVES and (part != "domains" or role_id is not None):
+        return _presence(change)
+    if field is None and part == "file_scope" and old is not None and new is not None:
+        return _file_scope(change, old, new)
+    if part == "plans" and field in (None, "runnable"):
+        return _compared(_is_runnable(change.before), _is_runnable(change.after))
+    if field == "value" and (part, key) in _GROWS:
+        return _compared(_number(change.before), _number(change.after))
+    ladder = _LADDERS.get((part, key)) if field == "value" else None
+    return (
+        "neutral" if ladder is None else _compared(_step(ladder, change.before), _step(ladder, change.after))
+    )
+
+
+def _compared(before: float, after: float) -> Effect:
+    if before == after:
+        return "neutral"
+    return "widened" if after > before else "narrowed"
+
+
+def _presence(change: Change) -> Effect:
+    return _compared(change.kind in ("lost", "removed"), change.kind in ("gained", "added"))
+
+
+def _level_of(role: _Role, tool: str) -> int:
+    """How much of a tool a role has, listed or essential: a tool that only changes from one to the other gives nothing."""
+    levels = [_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool]
+    return max(levels, default=0)
+
+
+def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:
+    """Where no scope is declared nothing is limited, so the first path of one narrows, and losing the last widens."""
+    if change.kind == "gained":
+        return "widened" if old["file_scope"] else "narrowed"
+    if change.kind == "lost":
+        return "narrowed" if new["file_scope"] else "widened"
+    return "neutral"
+
+
+def _is_runnable(plan: Any) -> bool:
+    return isinstance(plan, Mapping) and bool(plan.get("runnable"))
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0
+
+
+def _step(ladder: tuple[object, ...], value: object) -> int:
+    return ladder.index(value) if value in ladder else 0

@@ -1,0 +1,135 @@
+"""The parts of a manifest as a comparison of two manifests walks them: what an item is called, what belongs together.
+
+A part is a list of items, a single item, or a plain value. Nothing here has to name a part for it to be compared; what is
+not in these tables is compared as it stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
+
+Step = str | int
+Path = tuple[Step, ...]
+"""From the organisation to a value: `roles`, role id, part, key of the item, field. A number after a key tells items
+with the same key apart, from the second on."""
+
+ORDER = "(order)"
+"""Last step of a path that stands for the order of a list, and not for something in it."""
+EVERY_HOLDER = "*"
+"""In place of a role id: all roles that the change names."""
+
+ROLES = "roles"
+SINGLE = frozenset({"superior", "department", "layer", "rank", "mode"})
+"""Parts that are one item, or none."""
+MEMBERS = frozenset(
+    {"superior", "subordinates", "peers", "dispatch_targets", "dispatch_sources", "escalation"}
+)
+"""Parts whose items are other roles."""
+UNORDERED = frozenset({"findings"})
+"""Parts whose order is that of lines, and which are sorted by their keys instead."""
+ECHO = ("name", "role_type", "authority_level", "external")
+"""What a manifest repeats of another role."""
+ELEMENTS = "allowed_actions"
+"""The one field of an item whose elements are gained and lost one by one."""
+
+_QUALIFIER = {"peers": "channel", "escalation": "tier"}
+_TOOL = frozenset(
+    {
+        "name", "description", "type", "provider", "side_effects", "actions", "falls_back_to", "names",
+        "input_schema",
+    }
+)  # fmt: skip
+CATALOGUE: Mapping[str, tuple[str, frozenset[str]]] = {
+    "domains": ("domain", frozenset({"description"})),
+    "plans": ("plan", frozenset({"name", "description", "domains", "steps", "stale_after_turns"})),
+    "tools": ("tool", _TOOL),
+    "essential_tools": ("tool", _TOOL),
+    "skills": ("skill", frozenset({"name", "description", "category"})),
+}
+"""Part to the kind of its catalogue entries, and the fields that are the same in every role because they say them."""
+
+_LEVEL = {"level": ("level", "letters")}
+GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "tools": _LEVEL,
+    "essential_tools": _LEVEL,
+    "plans": {"runnable": ("runnable", "missing_tools")},
+    "skills": {"min_proficiency": ("min_proficiency", "proficiency_name")},
+    **{part: {"member": ECHO} for part in MEMBERS},
+}
+"""Fields of a part's items that say one thing together, under the name it has in a path."""
+
+
+class Address(NamedTuple):
+    """A path taken apart."""
+
+    role_id: str | None
+    part: str
+    key: str | None
+    field: str | None
+
+
+def address_of(path: Path) -> Address:
+    """What a path leads to."""
+    in_role = path[0] == ROLES and len(path) > 2
+    role_id = str(path[1]) if in_role else None
+    part, *rest = path[2:] if in_role else path
+    steps = [step for step in rest if isinstance(step, str)]
+    return Address(role_id, str(part), steps[0] if steps else None, steps[1] if len(steps) > 1 else None)
+
+
+def key_of(part: str, item: Mapping[str, Any]) -> str:
+    """What an item is told apart by; items with the same key are numbered."""
+    if part == ROLES:
+        return str(item["role_id"])
+    if part == "findings":
+        help = f" ({item['help']})" if item["help"] else ""
+        return f"{item['id']} {item['severity']}: {item['message']}{help}"
+    qualifier = _QUALIFIER.get(part)
+    return f"{item['id']}@{item[qualifier]}" if qualifier else str(item["id"])
+
+
+def keys_of(part: str, items: Sequence[Mapping[str, Any]]) -> list[Path]:
+    """Every item's steps in a path: its key, and from the second with that key on a number."""
+    return numbered(key_of(part, item) for item in items)
+
+
+def numbered(keys: Iterable[str]) -> list[Path]:
+    """Keys with the repeated ones told apart."""
+    seen: Counter[str] = Counter()
+    found: list[Path] = []
+    for key in keys:
+        found.append((key, seen[key]) if seen[key] else (key,))
+        seen[key] += 1
+    return found
+
+
+def is_item_list(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    """Whether the value of a part is a list of items."""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def group_of(part: str, field: str) -> str:
+    """The name under which a field of an item is compared, with those that say one thing with it."""
+    groups = GROUPS.get(part, {})
+    return next((name for name, fields in groups.items() if field in fields), field)
+
+
+def read_field(part: str, item: Mapping[str, Any], field: str) -> Any:
+    """The value of a field; of fields that belong together, those the item has."""
+    fields = GROUPS.get(part, {}).get(field)
+    if fields is None:
+        return item.get(field)
+    return {each: item[each] for each in fields if each in item} or None
+
+
+def put_field(part: str, item: dict[str, Any], field: str, value: Any) -> None:
+    """Write back what `read_field` read."""
+    fields = GROUPS.get(part, {}).get(field)
+    if fields is None:
+        item[field] = value
+        return
+    for each in fields:
+        item.pop(each, None)
+    item.update(value or {})

@@ -1,0 +1,132 @@
+"""A baseline: the findings an old tree is allowed to keep, without lines, so that moving them changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from orgkernel.diagnostics.diagnostic import Diagnostic
+from orgkernel.diagnostics.fingerprint import fingerprint_message
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadBaseline
+
+VERSION: Final = "1"
+# Deliberately none of a document's fields: a baseline is not read as one.
+_MARK: Final = "orgkernel_baseline"
+HELP: Final = "write one with `--write-baseline FILE`, where FILE is new or a baseline"
+
+
+class Entry(NamedTuple):
+    """Findings that are the same but for their place in the file."""
+
+    code: str
+    file: str
+    """Relative to the folder of the baseline."""
+    subject: str
+    message: str
+    """Fingerprint of the message."""
+
+
+Name = Callable[[str], str]
+"""Name of a file, as findings have it, to its name in the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Findings held against a baseline."""
+
+    new: tuple[Diagnostic, ...]
+    known: int
+    """How many findings the baseline allows."""
+    stale: tuple[Entry, ...]
+    """Entries that allow more than there is."""
+
+
+def entry_of(found: Diagnostic, name: Name) -> Entry:
+    """The entry a finding belongs to."""
+    return Entry(found.code, name(found.place.file), found.subject, fingerprint_message(found.message))
+
+
+def build_baseline(diagnostics: Iterable[Diagnostic], name: Name) -> dict[Entry, int]:
+    """Everything found, counted."""
+    return dict(Counter(entry_of(found, name) for found in diagnostics))
+
+
+def compare(
+    baseline: Mapping[Entry, int],
+    diagnostics: Iterable[Diagnostic],
+    name: Name,
+    is_asked: Callable[[str], bool] = lambda _: True,
+) -> Comparison:
+    """Which findings are new, and which entries have had their time.
+
+    Of findings that are the same, the first ones in the file are taken for the known ones. Entries about files that
+    were not asked about, by their names in the baseline, are left alone.
+    """
+    left = dict(baseline)
+    new: list[Diagnostic] = []
+    known = 0
+    for found in diagnostics:
+        entry = entry_of(found, name)
+        if left.get(entry, 0):
+            left[entry] -= 1
+            known += 1
+        else:
+            new.append(found)
+    stale = tuple(sorted(entry for entry, count in left.items() if count and is_asked(entry.file)))
+    return Comparison(tuple(new), known, stale)
+
+
+def render_baseline(baseline: Mapping[Entry, int]) -> str:
+    """JSON with a line per entry, in order, so that changes to it can be reviewed and merged."""
+    lines = ",\n".join(
+        f"    {json.dumps({**entry._asdict(), 'count': count})}" for entry, count in sorted(baseline.items())
+    )
+    entries = f"[\n{lines}\n  ]" if lines else "[]"
+    return f'{{\n  "{_MARK}": "{VERSION}",\n  "entries": {entries}\n}}\n'
+
+
+def parse_baseline(text: str, path: str) -> dict[Entry, int]:
+    """The baseline a file holds. Raises `BadBaseline`, naming `path`."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadBaseline(f"{quote(path)} is not a baseline: {_reason(error)}", HELP) from None
+    if not isinstance(data, dict) or _MARK not in data:
+        raise BadBaseline(f"{quote(path)} is not a baseline: it has no {quote(_MARK)}", HELP)
+    if str(data[_MARK]) != VERSION:
+        raise BadBaseline(
+            f"{quote(path)} is a baseline of version {quote(data[_MARK])}, and this program reads version `{VERSION}`",
+            "use the program that wrote it, or delete it and write it anew with `--write-baseline`",
+        )
+    entries = data.get("entries")
+    if not isinstance(entries, list):
+        raise BadBaseline(f"{quote(path)} is not a baseline: it has no list of `entries`", HELP)
+    baseline: dict[Entry, int] = {}
+    for number, each in enumerate(entries, 1):
+        entry, count = _read_entry(each, number, path)
+        # A merge of two branches may hold an entry twice; it still stands for the same findings.
+        baseline[entry] = max(count, baseline.get(entry, 0))
+    return baseline
+
+
+def _read_entry(data: Any, number: int, path: str) -> tuple[Entry, int]:
+    fields = data if isinstance(data, dict) else {}
+    words = [word for word in map(fields.get, Entry._fields) if isinstance(word, str)]
+    count = fields.get("count")
+    if len(words) < len(Entry._fields) or type(count) is not int or count < 1:
+        wanted = ", ".join(f"`{name}`" for name in Entry._fields)
+        raise BadBaseline(
+            f"{quote(path)} is not a baseline: entry {number:,} lacks one of {wanted} and a `count` above 0",
+            HELP,
+        )
+    return Entry(*words), count
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno} is not JSON"
+    return "it is not JSON"

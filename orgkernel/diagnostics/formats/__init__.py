@@ -1,0 +1,1 @@
+"""Findings in the formats that CI systems read; each renderer is a function of findings to text."""

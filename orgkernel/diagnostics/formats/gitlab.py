@@ -1,0 +1,27 @@
+"""The report GitLab reads as `codequality`: a JSON list that the merge request compares with the target branch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from orgkernel.diagnostics.diagnostic import Diagnostic, Severity
+from orgkernel.diagnostics.fingerprint import fingerprint_each
+from orgkernel.diagnostics.formats.wording import clean, sentence
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
+    """A list of objects; file names have to be relative to the repository."""
+    report = [
+        {
+            "description": f"{found.name}: {sentence(found)}",
+            "check_name": found.code,
+            "fingerprint": fingerprint,
+            "severity": _SEVERITIES[found.severity],
+            "location": {"path": clean(found.place.file), "lines": {"begin": found.place.line}},
+        }
+        for found, fingerprint in fingerprint_each(diagnostics)
+    ]
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

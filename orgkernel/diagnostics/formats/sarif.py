@@ -1,0 +1,115 @@
+"""SARIF 2.1.0, the format code scanning reads: one run, every rule, a result per finding.
+
+Nothing in it depends on the machine or the time: file names are relative to the repository.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Severity
+from orgkernel.diagnostics.fingerprint import fingerprint_each
+from orgkernel.diagnostics.formats.wording import clean, sentence
+from orgkernel.diagnostics.span import ReadLines, find_end_column
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+# A name, never fetched; code scanning refuses a log without it.
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_BASE = "%SRCROOT%"
+# Not `primaryLocationLineHash`: GitHub's upload computes that one itself, and warns about any other value.
+_FINGERPRINT = "orgkernelFinding/v1"
+
+
+class RulePage(Protocol):
+    """What there is to read about a rule."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def severity(self) -> Severity: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+def render_sarif(
+    diagnostics: Iterable[Diagnostic], pages: Sequence[RulePage], version: str, read_lines: ReadLines
+) -> str:
+    """The log as JSON; `pages` are all rules, in the order they are listed."""
+    index = {page.code: number for number, page in enumerate(pages)}
+    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_rule(page) for page in pages]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
+        "results": [
+            _result(found, fingerprint, index, read_lines)
+            for found, fingerprint in fingerprint_each(diagnostics)
+        ],
+    }
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(page: RulePage) -> dict[str, Any]:
+    words = page.name.split("-")
+    return {
+        "id": page.code,
+        "name": "".join(word.capitalize() for word in words),
+        "shortDescription": {"text": f"{' '.join(words).capitalize()}."},
+        "fullDescription": {"text": page.summary},
+        "help": {"text": page.text, "markdown": page.text},
+        "defaultConfiguration": {"level": _LEVELS[page.severity]},
+    }
+
+
+def _result(
+    found: Diagnostic, fingerprint: str, index: dict[str, int], read_lines: ReadLines
+) -> dict[str, Any]:
+    result: dict[str, Any] = {"ruleId": found.code}
+    if found.code in index:
+        result["ruleIndex"] = index[found.code]
+    result |= {
+        "level": _LEVELS[found.severity],
+        "message": {"text": _plain(sentence(found))},
+        "locations": [{"physicalLocation": _physical(found.place, read_lines)}],
+        "partialFingerprints": {_FINGERPRINT: fingerprint},
+    }
+    if found.related:
+        result["relatedLocations"] = [
+            {
+                "id": number,
+                "physicalLocation": _physical(each.place, read_lines),
+                "message": {"text": _plain(clean(each.text))},
+            }
+            for number, each in enumerate(found.related, 1)
+        ]
+    if found.subject:
+        result["properties"] = {"subject": clean(found.subject)}
+    return result
+
+
+def _physical(place: Place, read_lines: ReadLines) -> dict[str, Any]:
+    region = {"startLine": place.line, "startColumn": place.column}
+    end = find_end_column(place, read_lines)
+    if end is not None:
+        region |= {"endLine": place.line, "endColumn": end}
+    return {"artifactLocation": _artifact(clean(place.file)), "region": region}
+
+
+def _artifact(file: str) -> dict[str, str]:
+    """Outside of the repository a file has its full name, and that is no relative reference."""
+    if file.startswith("/"):
+        return {"uri": f"file://{quote(file)}"}
+    return {"uri": quote(file), "uriBaseId": _BASE}
+
+
+def _plain(text: str) -> str:
+    """Viewers make links of `[text](target)`, and what a document says should not become one."""
+    return text.replace("](", "] (")

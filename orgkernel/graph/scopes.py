@@ -1,0 +1,232 @@
+"""What organisations see: documents in groups, nearest first (design §3).
+
+What a group or a folder holds is looked up once for all organisations that see it: there may be a thousand of them over
+ten thousand profiles.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypedDict
+
+from orgkernel.diagnostics import Place
+from orgkernel.graph.records import AliasTarget, Definition
+from orgkernel.loading.documents import BrokenDocument, SourceDocument
+from orgkernel.loading.tree import Tree
+from orgkernel.model.domain_catalog import Domain, DomainCatalog
+from orgkernel.model.plan_catalog import Plan, PlanCatalog
+from orgkernel.model.record import Record
+from orgkernel.model.role_profile import RoleProfile
+from orgkernel.model.skill_catalog import Skill, SkillCatalog
+from orgkernel.model.tool_catalog import Tool, ToolCatalog
+
+_CATALOGUES = frozenset({"domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog"})
+# Of what kind a file may be that could not be read and is missed by the organisations that would see it. What another
+# organisation's file, a report or a case says about a role does not declare the role.
+_MISSED = _CATALOGUES | {"role_profile", None}
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A second declaration of an id at the same distance; the first is the one that is seen."""
+
+    what: str
+    id: str
+    place: Place
+    first: Place
+
+
+class Group:
+    """Documents that organisations see at one distance; what they hold is looked up once for all organisations."""
+
+    def __init__(
+        self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
+    ) -> None:
+        seen = (each for each in documents if each.kind == "role_profile" or each.kind in _CATALOGUES)
+        # By name, so that of two entries of one id the same one is seen in whatever order the files were read.
+        self.documents = sorted(seen, key=lambda document: document.name)
+        self.broken = [each for each in broken if each.kind in _MISSED]
+        self.own = own
+        self.duplicates: list[Duplicate] = []
+        self._entries: dict[str, dict[str, Definition[Any]]] = {}
+
+    @cached_property
+    def profiles(self) -> dict[str, SourceDocument]:
+        found: dict[str, SourceDocument] = {}
+        for document in self.documents:
+            if not isinstance(document.record, RoleProfile):
+                continue
+            role_id = document.record.role_id
+            first = found.setdefault(role_id, document)
+            if first is not document:
+                self.duplicates.append(
+                    Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
+                )
+        return found
+
+    @cached_property
+    def catalogues(self) -> list[SourceDocument]:
+        return [document for document in self.documents if document.kind in _CATALOGUES]
+
+    def entries(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:
+        """The entries of one section of the catalogues of a kind."""
+        if section not in self._entries:
+            found = self._entries[section] = {}
+            for document in self.catalogues:
+                if not isinstance(document.record, catalogue):
+                    continue
+                for entry_id, record in getattr(document.record, section).items():
+                    definition = Definition(entry_id, record, document, section, self.own)
+                    first = found.setdefault(entry_id, definition)
+                    if first is not definition:
+                        self.duplicates.append(
+                            Duplicate(section[:-1], entry_id, definition.place(), first.place())
+                        )
+        return self._entries[section]
+
+
+class _Definitions(TypedDict):
+    """Fields of `OrgRecords` that come from catalogues."""
+
+    domains: Mapping[str, Definition[Domain]]
+    aliases: Mapping[str, AliasTarget]
+    plans: Mapping[str, Definition[Plan]]
+    tools: Mapping[str, Definition[Tool]]
+    skills: Mapping[str, Definition[Skill]]
+    proficiency_scale: tuple[str, ...]
+    catalogues: tuple[SourceDocument, ...]
+    skill_categories: frozenset[str]
+
+
+class Scope:
+    """What the organisations of one folder see: groups of documents, nearest first."""
+
+    def __init__(self, groups: tuple[Group, ...]) -> None:
+        self.groups = groups
+        self.catalogues = tuple(document for group in groups for document in group.catalogues)
+
+    def profile(self, role_id: str) -> SourceDocument | None:
+        return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
+
+    @cached_property
+    def definitions(self) -> _Definitions:
+        """What the catalogues define; shared by all organisations of the folder."""
+        records = [document.record for document in self.catalogues]
+        skill_catalogues = [record for record in records if isinstance(record, SkillCatalog)]
+        scales = (record.proficiency_scale for record in skill_catalogues)
+        return {
+            "domains": self._nearest(DomainCatalog, "domains"),
+            "aliases": self._aliases(),
+            "plans": self._nearest(PlanCatalog, "plans"),
+            "tools": self._nearest(ToolCatalog, "tools"),
+            "skills": self._nearest(SkillCatalog, "skills"),
+            "proficiency_scale": next((scale for scale in scales if scale), ()),
+            "catalogues": self.catalogues,
+            "skill_categories": frozenset(each for record in skill_catalogues for each in record.categories),
+        }
+
+    def _nearest(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:
+        found: dict[str, Definition[Any]] = {}
+        for group in self.groups:
+            for entry_id, definition in group.entries(catalogue, section).items():
+                found.setdefault(entry_id, definition)
+        return found
+
+    def _aliases(self) -> dict[str, AliasTarget]:
+        found: dict[str, AliasTarget] = {}
+        for document in self.catalogues:
+            if isinstance(document.record, DomainCatalog):
+                for alias, target in document.record.aliases.items():
+                    found.setdefault(alias, AliasTarget(target, document.place("aliases", alias)))
+                for number, alias in enumerate(document.record.unmapped):
+                    found.setdefault(alias, AliasTarget(None, document.place("unmapped", number)))
+        return found
+
+    @cached_property
+    def broken(self) -> list[BrokenDocument]:
+        return [each for group in self.groups for each in group.broken]
+
+    @cached_property
+    def claims(self) -> dict[str, list[str]]:
+        """Id that a file which could not be read seems to declare, to the names of such files."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for each in self.broken:
+            for claim in each.claims:
+                found[claim].append(each.name)
+        return found
+
+    @cached_property
+    def excused(self) -> frozenset[str]:
+        return frozenset(self.claims)
+
+    @cached_property
+    def incomplete(self) -> frozenset[str]:
+        return frozenset(each.kind for each in self.broken if each.kind)
+
+    def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
+        """Names of the files an organisation with these roles lacks because they could not be read."""
+        catalogues = (
+            {each.name for each in self.broken if each.kind in _CATALOGUES} if self.incomplete else set()
+        )
+        return frozenset(catalogues.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
+
+
+class Scopes:
+    """Documents by the folders in which organisations lie, readable ones or not."""
+
+    def __init__(self, tree: Tree) -> None:
+        readable = {os.path.dirname(each.path) for each in tree.documents if each.kind == "organization"}
+        unread_ones = {os.path.dirname(each.path) for each in tree.broken if each.kind == "organization"}
+        self._org_folders = readable | unread_ones
+        self._homes: dict[str, str | None] = {}
+        documents: dict[str | None, list[SourceDocument]] = defaultdict(list)
+        broken: dict[str | None, list[BrokenDocument]] = defaultdict(list)
+        for document in tree.documents:
+            if not document.shared:
+                documents[self._home(os.path.dirname(document.path))].append(document)
+        for unread in tree.broken:
+            if not unread.shared:
+                broken[self._home(os.path.dirname(unread.path))].append(unread)
+        self._documents, self._broken = documents, broken
+        self._shared = Group(
+            (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
+        )
+        self._beside: dict[str, Group] = {}
+        self._scopes: dict[str, Scope] = {}
+
+    def of(self, folder: str) -> Scope:
+        """What the organisations of a folder see."""
+        if folder not in self._scopes:
+            own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
+            self._scopes[folder] = Scope((own, self._group_beside(os.path.dirname(folder)), self._shared))
+        return self._scopes[folder]
+
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Second declarations of one id in the groups that were looked at."""
+        for scope in self._scopes.values():
+            for group in scope.groups:
+                yield from group.duplicates
+
+    def _group_beside(self, parent: str) -> Group:
+        """Documents of the folder an organisation lies in, without those of other organisations' folders."""
+        if parent not in self._beside:
+            home, inside = self._home(parent), os.path.join(parent, "")
+            self._beside[parent] = Group(
+                (each for each in self._documents.get(home, ()) if each.path.startswith(inside)),
+                (each for each in self._broken.get(home, ()) if each.path.startswith(inside)),
+            )
+        return self._beside[parent]
+
+    def _home(self, folder: str) -> str | None:
+        """The nearest folder from here upwards in which an organisation lies."""
+        if folder not in self._homes:
+            parent = os.path.dirname(folder)
+            if folder in self._org_folders:
+                self._homes[folder] = folder
+            else:
+                self._homes[folder] = None if parent == folder else self._home(parent)
+        return self._homes[folder]

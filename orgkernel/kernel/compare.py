@@ -1,0 +1,220 @@
+"""Two trees of documents, or of a git revision, compared: what every role gained and lost (`orgkernel diff`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from orgkernel.crew.diff import Change, Version, compare_versions
+from orgkernel.crew.organization import build_organization_manifest
+from orgkernel.crew.places import places_of
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
+from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
+from orgkernel.kernel.git_tree import Repository, find_repository, find_tree, written_tree
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.project import Project
+from orgkernel.kernel.roots import Request, resolve_paths
+from orgkernel.kernel.shipped import shipped_folder
+from orgkernel.loading.files import Root
+
+PREFIX = "git:"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs, and what has to be said about the two trees."""
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """What one side names: paths on disk, or a revision with or without a path in it."""
+
+    side: str
+    text: str
+    revision: str | None = None
+    path: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.side} ({self.text})" if self.text else self.side
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read of one side."""
+
+    name: str
+    versions: dict[str, Version]
+    errors: dict[str, int]
+    """Organisations with errors, and how many."""
+    unreadable: frozenset[str]
+    """Organisations that are declared there and cannot be read."""
+    unread_roles: dict[str, frozenset[str]] = field(default_factory=dict)
+    other_errors: int = 0
+    """Errors that are about no organisation."""
+
+
+def compare_trees(
+    old: str, new: str | None, project: Project, folder: str, org: str | None = None
+) -> Comparison:
+    """Read both sides and compare them.
+
+    A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
+    the work tree as the project says. Raises `UsageError` when a side cannot be read at all.
+    """
+    sides = (_parse("OLD", old), _parse("NEW", new))
+    if new is None and sides[0].revision is None:
+        raise UsageError("NEW may only be left out when OLD is a revision", "name two trees, or `git:REV`")
+    first, second = (_read_side(each, other, project, folder) for each, other in (sides, sides[::-1]))
+    known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
+    chosen = _chosen(org, known, project)
+    skipped = first.unreadable | second.unreadable
+    unread = {
+        org_id: first.unread_roles.get(org_id, frozenset()) | second.unread_roles.get(org_id, frozenset())
+        for org_id in known
+    }
+    compared = [
+        {org_id: each for org_id, each in side.versions.items() if org_id in chosen - skipped}
+        for side in (first, second)
+    ]
+    changes = compare_versions(compared[0], compared[1], unread)
+    return Comparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
+
+
+def _parse(side: str, text: str | None) -> _Tree:
+    if text is None or not text.startswith(PREFIX):
+        return _Tree(side, text or "", None, text)
+    rest = text.removeprefix(PREFIX)
+    depth = 0
+    for number, character in enumerate(rest):
+        depth += (character == "{") - (character == "}")
+        if character == ":" and depth <= 0:  # `HEAD@{2026-01-01 12:00}` has colons that are the revision's
+            return _Tree(side, text, rest[:number], rest[number + 1 :])
+    return _Tree(side, text, rest)
+
+
+def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str) -> _Read:
+    with ExitStack() as stack:
+        request = _request(tree, other, project, folder, stack)
+        return _read(tree.name, Kernel(request, severities=project.severities))
+
+
+def _request(tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack) -> Request:
+    if tree.revision is None:
+        if tree.path is not None:
+            return resolve_paths([tree.path], folder)
+        return resolve_paths(project.paths, project.folder, shown_from=folder)
+    if tree.path is not None or (other.revision is not None and other.path is not None):
+        repository = find_repository(folder)
+        named = [_in_repository(tree, other, repository, folder)]
+        return _request_of_revision(tree, repository, named, folder, stack)
+    full = _full_paths(other.path, project, folder)
+    real = [os.path.realpath(path) for path in full]
+    repository = find_repository(real[0])
+    named = [_inside(path, repository) for path in real]
+    return _request_of_revision(tree, repository, named, folder, stack)
+
+
+def _full_paths(path: str | None, project: Project, folder: str) -> list[str]:
+    if path is not None:
+        return [os.path.join(folder, path)]
+    return [os.path.join(project.folder, each) for each in project.paths]
+
+
+def _in_repository(tree: _Tree, other: _Tree, repository: Repository, folder: str) -> str:
+    """A path as git reads `REV:PATH`: from the top, or from here if it begins with a dot."""
+    path = tree.path if tree.path is not None else other.path
+    assert path is not None
+    from_here = path in (".", "..") or path.startswith(("./", "../"))
+    return _inside(
+        os.path.join(os.path.realpath(folder) if from_here else repository.folder, path), repository
+    )
+
+
+def _inside(path: str, repository: Repository) -> str:
+    name = os.path.relpath(path, repository.folder)
+    if name == ".." or name.startswith("../"):
+        raise UsageError(f"`{printable(path)}` is not inside {repository}")
+    return "" if name == "." else name
+
+
+def _request_of_revision(
+    tree: _Tree, repository: Repository, names: Sequence[str], folder: str, stack: ExitStack
+) -> Request:
+    assert tree.revision is not None
+    top = stack.enter_context(written_tree(repository, find_tree(repository, tree.revision), tuple(names)))
+    there = [name for name in names if os.path.lexists(os.path.join(top, name))]
+    if not there:
+        paths = listing(name or "." for name in names)
+        raise NothingToRead(f"{tree.name} has no {paths}", "name a path that exists there: `git:REV:PATH`")
+    # Files are called as the other side calls them: from where one stands, if that is above all of them.
+    here = os.path.relpath(os.path.realpath(folder), repository.folder)
+    above = all(f"{name}/".startswith(f"{here}/") for name in there)
+    shown_from = os.path.join(top, here) if above and not here.startswith("..") else top
+    request = resolve_paths(
+        [os.path.join(top, name) for name in there], top, shown_from=os.path.normpath(shown_from)
+    )
+    return replace(request, roots=tuple(_own_ontology(request, top, repository)))
+
+
+def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:
+    """In a checkout of orgkernel itself, the shared catalogues are those of the revision too."""
+    name = os.path.relpath(os.path.realpath(shipped_folder("ontology")), repository.folder)
+    at_revision = os.path.join(top, name)
+    for root in request.roots:
+        if root.shared and not name.startswith("..") and os.path.isdir(at_revision):
+            yield replace(root, path=at_revision)
+        else:
+            yield root
+
+
+def _read(name: str, kernel: Kernel) -> _Read:
+    latest = kernel.state.latest
+    if not latest.read_anything:
+        raise NothingToRead(f"{name} has no document of ours", "name a file or a folder of documents")
+    versions, unread_roles, errors = {}, {}, {}
+    for org_id, each in latest.organizations.items():
+        manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
+        versions[org_id] = Version(manifest, places_of(each.index))
+        unread_roles[org_id] = frozenset(each.records.without_profile) & each.records.excused
+        errors[org_id] = sum(found.severity is Severity.ERROR for found in each.diagnostics)
+    about_some = {found for each in latest.organizations.values() for found in each.diagnostics}
+    others = [found for found in latest.diagnostics if found not in about_some]
+    return _Read(
+        name,
+        versions,
+        {org_id: count for org_id, count in errors.items() if count},
+        frozenset(kernel.state.refused.keys() - latest.organizations.keys()),
+        {org_id: roles for org_id, roles in unread_roles.items() if roles},
+        sum(found.severity is Severity.ERROR for found in others),
+    )
+
+
+def _chosen(org: str | None, known: set[str], project: Project) -> set[str]:
+    if org is None:
+        return known
+    named = project.active if org == "active" and org not in known and project.active else org
+    if named not in known:
+        help = did_you_mean(named, known) or (f"organizations are {listing(sorted(known))}" if known else "")
+        raise UnknownOrganization(f"neither side has an organization {quote(named)}", help)
+    return {named}
+
+
+def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
+    for org_id in sorted(read.unreadable & chosen):
+        yield f"{read.name}: organization {quote(org_id)} cannot be read, so it is not compared"
+    for org_id, count in read.errors.items():
+        if org_id in chosen:
+            unread = read.unread_roles.get(org_id, frozenset())
+            without = f" without {listing(sorted(unread))}, which cannot be read" if unread else ""
+            errors = f"{count} error{'s' * (count != 1)}"
+            yield f"{read.name}: organization {quote(org_id)} has {errors}; it is compared as far as it can be read{without}"
+    if read.other_errors and org is None:
+        count = read.other_errors
+        yield f"{read.name}: {count} error{'s' * (count != 1)} in documents of no organization"

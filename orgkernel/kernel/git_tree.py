@@ -1,0 +1,188 @@
+"""A tree of documents as a revision of a git repository holds it, written to a temporary folder.
+
+Only the object store is read: `ls-tree` and `cat-file` apply no attributes and no filters, run no hooks, and look neither at
+the index nor at the work tree. What is written are the files that could be documents, and links that stay inside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, NamedTuple
+
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.loading.files import SUFFIXES
+
+_OBJECT = re.compile(rb"[0-9a-f]{40,64}\n")
+_LINK = b"120000"
+_FILES = (b"100644", b"100755", b"100664", _LINK)
+# Looking for the organisation a path belongs to goes up some folders: above the tree there must be nothing to find.
+_ABOVE = os.path.join("1", "2", "3", "4", "5", "6")
+# They name another repository than the one a path lies in; git sets them for its hooks.
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository, and the top of its work tree; that of a bare one is itself."""
+
+    folder: str
+
+    def __str__(self) -> str:
+        return f"the repository `{printable(self.folder)}`"
+
+
+class _Entry(NamedTuple):
+    mode: bytes
+    object_id: bytes
+    path: str
+
+
+def find_repository(path: str) -> Repository:
+    """The repository a path lies in, whether or not anything is there. Raises `UsageError`."""
+    folder = path
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    done = _git(folder, "rev-parse", "--show-toplevel")
+    if done.returncode == 0:
+        return Repository(os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n"))))
+    bare = _git(folder, "rev-parse", "--is-bare-repository", "--absolute-git-dir")
+    if bare.returncode == 0 and bare.stdout.startswith(b"true\n"):
+        return Repository(
+            os.path.realpath(os.fsdecode(bare.stdout.removeprefix(b"true\n").removesuffix(b"\n")))
+        )
+    if b"not a git repository" in done.stderr:
+        raise UsageError(f"`{printable(folder)}` is not in a git repository", "compare two folders instead")
+    raise UsageError(f"git cannot read the repository of `{printable(folder)}`", _first_line(done.stderr))
+
+
+def find_tree(repository: Repository, revision: str) -> str:
+    """The id of the tree a revision names. Raises `UsageError`."""
+    done = None
+    if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
+        done = _git(repository.folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+    if done is None or done.returncode != 0 or not _OBJECT.fullmatch(done.stdout):
+        raise UsageError(
+            f"{quote(revision)} is no revision of {repository}",
+            "name a branch, a tag or a commit; a shallow clone has only some: `git fetch` the one you mean",
+        )
+    return done.stdout.decode().strip()
+
+
+@contextmanager
+def written_tree(repository: Repository, tree: str, named: tuple[str, ...]) -> Iterator[str]:
+    """A folder with the documents of a tree, until the block ends.
+
+    `named` are paths in it that are asked for: they are written whatever they are called. Raises `UsageError`.
+    """
+    with tempfile.TemporaryDirectory(prefix="orgkernel-diff-") as temporary:
+        top = os.path.join(temporary, _ABOVE)
+        os.makedirs(top)
+        entries = list(_entries(repository, tree))
+        for name in named:
+            if any(entry.path.startswith(f"{name}/") for entry in entries):
+                os.makedirs(os.path.join(top, name), exist_ok=True)
+        wanted = [
+            entry
+            for entry in entries
+            if entry.mode == _LINK or entry.path.endswith(SUFFIXES) or entry.path in named
+        ]
+        _write(repository, wanted, top, temporary)
+        yield top
+
+
+def _entries(repository: Repository, tree: str) -> Iterator[_Entry]:
+    done = _git(repository.folder, "ls-tree", "-r", "-z", "--full-tree", tree)
+    if done.returncode != 0:
+        raise UsageError(f"git cannot list the tree {quote(tree)}", _first_line(done.stderr))
+    for line in done.stdout.split(b"\0"):
+        head, tab, name = line.partition(b"\t")
+        if not tab:
+            continue
+        mode, _, object_id = head.split(b" ")[:3]
+        path = os.fsdecode(name)
+        # git refuses such names, but a tree can be made without it.
+        if mode in _FILES and not {"", ".", ".."} & set(path.split("/")):
+            yield _Entry(mode, object_id, path)
+
+
+def _write(repository: Repository, entries: list[_Entry], top: str, temporary: str) -> None:
+    with open(os.path.join(temporary, "objects"), "w+b") as objects:
+        asked = b"".join(entry.object_id + b"\n" for entry in entries)
+        done = _git(repository.folder, "cat-file", "--batch", input=asked, output=objects)
+        if done.returncode != 0:
+            raise UsageError("git cannot read the files of a revision", _first_line(done.stderr))
+        objects.seek(0)
+        links = []
+        for entry in entries:
+            content = _next_object(objects, entry)
+            path = os.path.join(top, entry.path)
+            if entry.mode == _LINK:
+                links.append((path, content))
+                continue
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(content)
+    _link(links, top)
+
+
+def _next_object(objects: IO[bytes], entry: _Entry) -> bytes:
+    head = objects.readline().split()
+    if len(head) != 3:
+        raise UsageError(
+            f"git does not have the content of {quote(entry.path)}", "fetch it: this clone has only a part"
+        )
+    content = objects.read(int(head[2]))
+    objects.read(1)
+    return content
+
+
+def _link(links: list[tuple[str, bytes]], top: str) -> None:
+    """Links come last, so that nothing is written through one, and go again if they lead out of the tree."""
+    made = []
+    real_top = os.path.realpath(top)
+    for path, target in links:
+        folder = os.path.dirname(path)
+        through_link = os.path.realpath(folder) != os.path.join(
+            real_top, os.path.relpath(folder, top)
+        ).removesuffix("/.")
+        if through_link or not target or b"\0" in target or target.startswith(b"/") or os.path.lexists(path):
+            continue
+        os.makedirs(folder, exist_ok=True)
+        os.symlink(os.fsdecode(target), path)
+        made.append(path)
+    real = os.path.join(real_top, "")
+    for path in made:
+        if not os.path.join(os.path.realpath(path), "").startswith(real):
+            os.unlink(path)
+
+
+def _git(
+    folder: str, *arguments: str, input: bytes = b"", output: IO[bytes] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    try:
+        return subprocess.run(
+            ["git", "-C", folder, *arguments],
+            env=environment | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+            input=input,
+            stdout=output or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise UsageError(
+            "git is not installed, and it is needed to read a revision", "install it, or compare two folders"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror or error}") from None
+
+
+def _first_line(stderr: bytes) -> str:
+    return printable(stderr.decode(errors="replace").strip().partition("\n")[0])

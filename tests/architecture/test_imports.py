@@ -1,0 +1,162 @@
+"""What is imported, and when: the package is light until a file has to be read."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.trees import REPOSITORY
+
+HEAVY = (
+    "pydantic",
+    "yaml",
+    "networkx",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "lark",
+    "jsonschema",
+    "rich",
+    "msgspec",
+)
+PACKAGE = REPOSITORY / "orgkernel"
+
+
+def imported_by(program: str, folder: Path, names: tuple[str, ...] = HEAVY) -> set[str]:
+    """Which of some modules a fresh process has imported when a program ends."""
+    listing = f"import sys\n{program}\nprint('imported', *(name for name in {names!r} if name in sys.modules), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", listing],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.splitlines()[-1].split()[1:])
+
+
+def command(*arguments: str) -> str:
+    return (
+        f"from orgkernel.cli import main\nsys.argv = ['orgkernel', *{list(arguments)!r}]\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["import orgkernel", "import orgkernel\norgkernel.__version__\ndir(orgkernel)", "import manifest_api",
+     "from orgkernel import Severity, Place, Diagnostic, OrgkernelError", command("--help"), command("--version")],
+)  # fmt: skip
+def test_importing_the_package_and_asking_for_help_is_light(tmp_path: Path, program: str) -> None:
+    """None of the libraries that cost time is imported before it is used."""
+    assert imported_by(program, tmp_path) == set()
+
+
+def test_a_command_imports_no_web_framework_and_no_graph(tmp_path: Path) -> None:
+    """Dispatch and manifest answer from the index; only `serve` needs a server."""
+    (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
+    (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
+    web = ("fastapi", "starlette", "uvicorn", "watchfiles", "manifest_api")
+    for arguments in (
+        ("check",),
+        ("dispatch", "codegen", "--org", "a"),
+        ("manifest", "--org", "a"),
+        ("schema",),
+    ):
+        assert imported_by(command(*arguments), tmp_path, web) == set()
+
+
+def test_a_host_can_use_the_runtime_without_any_library(tmp_path: Path) -> None:
+    """`orgkernel.runtime` imports the standard library and itself, so that it can live inside an agent."""
+    program = "import orgkernel.runtime.triggers, orgkernel.runtime.trigger_tree"
+    assert (
+        imported_by(program, tmp_path, (*HEAVY, "click", "orgkernel.diagnostics", "orgkernel.model")) == set()
+    )
+    for path in (PACKAGE / "runtime").glob("*.py"):
+        for name in imports_of(path):
+            top = name.partition(".")[0]
+            assert top in sys.stdlib_module_names or name.startswith("orgkernel.runtime"), (
+                f"{path.name}: {name}"
+            )
+
+
+def imports_of(path: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return names
+
+
+# Below the kernel only these touch the outside (design §5).
+READERS = {"loading/files.py", "loading/tree.py"}
+BELOW = (
+    "crew",
+    "decisions",
+    "diagnostics",
+    "graph",
+    "index",
+    "loading",
+    "model",
+    "rules",
+    "runtime",
+    "triggers",
+)
+OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
+OUTSIDE_ATTRIBUTES = {
+    "os": {"scandir", "listdir", "walk", "stat", "lstat", "open", "remove", "unlink", "rename", "replace", "makedirs",
+           "mkdir", "rmdir", "environ", "getenv", "getcwd", "chdir", "system", "popen", "urandom", "fork", "kill"},
+    "os.path": {"exists", "lexists", "isfile", "isdir", "islink", "realpath", "getsize", "getmtime", "expanduser"},
+}  # fmt: skip
+OUTSIDE_MODULES = {
+    "io", "pathlib", "shutil", "glob", "tempfile", "subprocess", "socket", "random", "secrets", "time", "datetime",
+    "uuid", "logging", "sys", "threading", "asyncio", "urllib.request", "http", "sqlite3", "pickle", "ctypes",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=str(path.relative_to(PACKAGE))) for layer in BELOW for path in sorted((PACKAGE / layer).rglob("*.py"))],
+)  # fmt: skip
+def test_below_the_kernel_nothing_touches_the_outside(path: Path) -> None:
+    """No file is opened, no folder listed, no environment read, nothing printed: answers depend on their arguments."""
+    name = str(path.relative_to(PACKAGE))
+    if name in READERS:
+        return
+    found = [
+        f"import {module}"
+        for module in imports_of(path)
+        if {module, module.partition(".")[0]} & OUTSIDE_MODULES
+    ]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OUTSIDE_CALLS:
+            found.append(f"{node.func.id}() in line {node.lineno}")
+        if isinstance(node, ast.Attribute) and node.attr in OUTSIDE_ATTRIBUTES.get(
+            ast.unparse(node.value), ()
+        ):
+            found.append(f"{ast.unparse(node)} in line {node.lineno}")
+        if isinstance(node, ast.Attribute) and node.attr in {
+            "read_text",
+            "write_text",
+            "read_bytes",
+            "write_bytes",
+        }:
+            found.append(f".{node.attr} in line {node.lineno}")
+    assert found == []
+
+
+def test_the_command_line_has_no_rules_of_its_own() -> None:
+    """A surface translates in, calls the kernel and translates out: it never looks into a document's fields."""
+    for path in (PACKAGE / "cli").glob("*.py"):
+        attributes = {node.attr for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)}  # fmt: skip
+        assert attributes.isdisjoint(
+            {"hierarchy", "bst_domains", "reports_to", "domain_routing", "chain_above"}
+        ), path

@@ -1,0 +1,97 @@
+"""The wheel is complete: it brings its ontology and templates, and works where the sources are not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.trees import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy of what the build reads, so that nothing is left in the repository."""
+    sources = tmp_path_factory.mktemp("sources")
+    for name in ("orgkernel", "manifest_api", "ontology", "templates"):
+        shutil.copytree(REPOSITORY / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, sources / name)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist"],
+        cwd=sources,
+        check=True,
+        capture_output=True,
+    )
+    (built,) = (sources / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel unpacked by pip into a folder of its own."""
+    target = tmp_path_factory.mktemp("installed")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(target), str(wheel)],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return target
+
+
+def run_installed(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed command away from the sources; the editable install of this environment is not on the path."""
+    libraries = f"{installed}{os.pathsep}{sysconfig.get_paths()['purelib']}"
+    program = (
+        "import sys, orgkernel\nassert orgkernel.__file__.startswith(sys.argv[1]), orgkernel.__file__\n"
+        "sys.argv = ['orgkernel', *sys.argv[2:]]\nfrom orgkernel.cli import main\nmain()"
+    )
+    return subprocess.run(
+        [sys.executable, "-S", "-c", program, str(installed), *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": libraries},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
+    """Every document of the ontology and the templates, the schemas, the grammar and the typing markers."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("ontology", "templates"):
+        for path in (REPOSITORY / folder).rglob("*.*"):
+            assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
+    assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/triggers/grammar.lark"} <= names
+    assert not [name for name in names if name.startswith(("tests/", "docs/"))]
+
+
+def test_the_installed_command_checks_what_came_with_it(installed: Path, tmp_path: Path) -> None:
+    """From a folder that has nothing to do with it."""
+    done = run_installed(installed, tmp_path, "check", "--shipped", "--fail-on", "info")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.startswith("no findings in 3 organizations, 17 roles, ")
+
+
+def test_the_installed_templates_and_ontology_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """A template is copied from there, and what the copy is checked against is read there."""
+    data = installed / "orgkernel" / "_data"
+    with (data / "templates" / "blank" / "org.yaml").open("a", encoding="utf-8") as file:
+        file.write("# from the wheel\n")
+    domains = data / "ontology" / "domains.yaml"
+    text = domains.read_text(encoding="utf-8")
+    domains.write_text(
+        text.replace("\naliases:\n", "\naliases:\n  only_in_the_wheel: codegen\n"), encoding="utf-8"
+    )
+    assert run_installed(installed, tmp_path, "new", "mine").returncode == 0
+    assert (tmp_path / "mine" / "org.yaml").read_text(encoding="utf-8").endswith("# from the wheel\n")
+    asked = run_installed(
+        installed, tmp_path, "dispatch", "only_in_the_wheel", "--org", "blank", "--path", "mine"
+    )
+    assert asked.stdout.startswith("only_in_the_wheel → co (Commanding Officer)\n"), asked.stderr

@@ -1,0 +1,452 @@
+"""`orgkernel diff`: what the roles gained and lost between two trees, two revisions, or a revision and the work tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import SHOP, run
+from tests.support.trees import change_line, copy_template, write_tree
+
+CODEGEN = "org/roles/codegen_specialist.yaml"
+
+
+@pytest.fixture(autouse=True)
+def own_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the settings of whoever runs the tests nor the repository of a hook they run in."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def commit(folder: Path, message: str = "x") -> str:
+    git(folder, "add", "--all", "--force")
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository whose first commit holds a template in `org/`."""
+    folder = tmp_path / "repository"
+    copy_template(folder / "org", "software_dev")
+    git(folder, "init", "--quiet")
+    commit(folder)
+    return folder
+
+
+def sentences(folder: Path, *arguments: str) -> list[tuple[str, str]]:
+    done = run("diff", *arguments, "--format", "json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return [(each["classification"], each["sentence"]) for each in json.loads(done.stdout)["changes"]]
+
+
+def test_a_role_gains_a_tool(repository: Path) -> None:
+    """A reviewer reads who gains what, and the line of the profile that gives it."""
+    change_line(repository / CODEGEN, "    - document_query", "    - document_query\n    - browser_agent")
+    done = run("diff", "git:HEAD", "org", cwd=repository)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        done.stdout
+        == """\
+software_dev/codegen_specialist
+  + codegen_specialist gains tool browser_agent (org/roles/codegen_specialist.yaml:31)
+
+1 change in 1 organization, 1 role: 1 widened, 0 narrowed, 0 neither
+"""
+    )
+
+
+def test_two_folders(repository: Path, tmp_path: Path) -> None:
+    """Trees need no repository; what is lost is shown with the line it stood in."""
+    copy_template(tmp_path / "other", "software_dev")
+    change_line(tmp_path / "other/roles/osint_specialist.yaml", "    - browser_agent", "")
+    done = run("diff", repository / "org", "other", cwd=tmp_path)
+    assert (
+        "  - osint_specialist loses tool browser_agent (was repository/org/roles/osint_specialist.yaml:"
+        in done.stdout
+    )
+    back = run("diff", "other", repository / "org", cwd=tmp_path)
+    assert (
+        "  + osint_specialist gains tool browser_agent (repository/org/roles/osint_specialist.yaml:"
+        in back.stdout
+    )
+
+
+def test_two_revisions(repository: Path) -> None:
+    """Both sides may be revisions, with a path of their own or with the other side's; the work tree is not looked at."""
+    first = git(repository, "rev-parse", "HEAD")
+    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    git(repository, "mv", "org", "moved")
+    second = commit(repository)
+    git(repository, "tag", "-a", "v1", "-m", "x")
+    shutil.rmtree(repository / "moved")
+    wanted = [
+        each
+        for each in sentences(repository, f"git:{first}:org", f"git:{second}:moved")
+        if each[0] == "widened"
+    ]
+    assert ("widened", "codegen_specialist may now delegate") in wanted
+    assert [each for each in sentences(repository, "git:HEAD~1", "git:v1:") if each[0] == "widened"] == wanted
+    assert [
+        each for each in sentences(repository, "git:HEAD~1", "git:HEAD") if each[0] == "widened"
+    ] == wanted
+    assert sentences(repository, "git:v1", "git:main") == []
+    assert git(repository, "status", "--porcelain") != ""
+
+
+def test_the_work_tree_and_the_index_are_left_alone(repository: Path) -> None:
+    """Reading a revision changes no file, no entry of the index, no branch, and leaves nothing behind."""
+    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    (repository / "untracked.txt").write_text("x")
+    state = git(repository, "status", "--porcelain"), (repository / ".git/index").read_bytes()
+    files = sorted(repository.rglob("*"))
+    temporary = repository.parent / "temporary"
+    temporary.mkdir()
+    for old, code in (("git:HEAD", 0), ("git:HEAD:nothing", 2), ("git:nothing", 2)):
+        assert run("diff", old, "org", cwd=repository, env={"TMPDIR": str(temporary)}).returncode == code
+    assert list(temporary.iterdir()) == []
+    assert sorted(repository.rglob("*")) == files
+    assert (git(repository, "status", "--porcelain"), (repository / ".git/index").read_bytes()) == state
+
+
+def test_new_may_be_left_out(repository: Path) -> None:
+    """Without NEW a revision is compared with the work tree as the project says."""
+    (repository / "orgkernel.toml").write_text('paths = ["org"]\n')
+    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    (repository / "org/deeper").mkdir()
+    for folder in (repository, repository / "org/deeper"):
+        assert ("widened", "codegen_specialist may now delegate") in sentences(folder, "git:HEAD")
+    refused = run("diff", "org", cwd=repository)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "NEW may only be left out when OLD is a revision" in refused.stderr
+
+
+def test_paths_of_a_revision_start_at_the_top_or_here(repository: Path) -> None:
+    """As in git: `REV:PATH` counts from the top of the repository, `REV:./PATH` from the current folder."""
+    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    here = repository / "org"
+    assert len(sentences(here, "git:HEAD", ".")) == len(sentences(here, "git:HEAD:org", ".")) > 0
+    assert (
+        sentences(here, "git:HEAD:./", ".")
+        == sentences(here, "git:HEAD:../org", ".")
+        == sentences(here, "git:HEAD", ".")
+    )
+    done = run("diff", "git:HEAD", ".", cwd=here)
+    assert "(roles/codegen_specialist.yaml:15)" in done.stdout
+    outside = run("diff", "git:HEAD:../../elsewhere", ".", cwd=here)
+    assert outside.returncode == 2
+    assert "is not inside the repository" in outside.stderr
+
+
+def test_a_renamed_role(repository: Path) -> None:
+    """A role that only has another id is renamed, for whoever names it too."""
+    for path in (repository / "org").rglob("*.yaml"):
+        path.write_text(path.read_text().replace("osint_specialist", "webint_specialist"))
+    git(repository, "mv", "org/roles/osint_specialist.yaml", "org/roles/webint_specialist.yaml")
+    change_line(
+        repository / "org/roles/webint_specialist.yaml",
+        "role_name: OSINT Specialist",
+        "role_name: OSINT Specialist  # still",
+    )
+    assert sentences(repository, "git:HEAD", "org") == [
+        ("neutral", "osint_specialist is renamed webint_specialist")
+    ]
+
+
+def test_a_moved_role(repository: Path) -> None:
+    """A role with another superior moves; the superiors lose and gain whom they dispatch to."""
+    change_line(repository / "org/org.yaml", "      - osint_specialist", "")
+    change_line(
+        repository / "org/org.yaml",
+        "      - devops_specialist",
+        "      - devops_specialist\n      - osint_specialist",
+    )
+    done = run("diff", "git:HEAD", "org", cwd=repository)
+    for line in (
+        "  ~ osint_specialist moves from research_xo to engineering_xo (org/org.yaml:44, was org/org.yaml:54)",
+        "  + engineering_xo gains dispatch target osint_specialist (org/org.yaml:44)",
+        "  - research_xo loses dispatch target osint_specialist (was org/org.yaml:54)",
+    ):
+        assert line in done.stdout.splitlines(), done.stdout
+
+
+def test_an_override_is_the_line(repository: Path) -> None:
+    """What an organisation overrides for a role is reported at the override."""
+    path = repository / "org/org.yaml"
+    path.write_text(
+        path.read_text()
+        + "\noverrides:\n  osint_specialist:\n    doctrine:\n      salute_interval_turns: 3\n"
+    )
+    line = len(path.read_text().splitlines())
+    done = run("diff", "git:HEAD", "org", cwd=repository)
+    assert "osint_specialist: doctrine.salute_interval_turns is `3` instead of `4`" in done.stdout.replace(
+        "`5`", "`4`"
+    )
+    assert f"(org/org.yaml:{line}, was" in done.stdout.replace("\n      ", " ")
+
+
+TOOL = """\
+_schema: orgkernel:tool_catalog
+tools:
+  text_editor:
+    description: {description}
+    type: deterministic_function
+    actions:
+      read: read
+      write: {write}
+"""
+READER = """\
+_schema: orgkernel:role_profile
+role_id: {role}
+description: Reads.
+capabilities:
+  tools: [{{tool: text_editor, level: read}}]
+"""
+
+
+def test_a_catalogue_that_changes_many_roles(tmp_path: Path) -> None:
+    """What a catalogue says about a tool is reported once, what roles may do because of it for each of them."""
+    roles = {f"roles/{role}.yaml": READER.format(role=role) for role in ("co", "dev", "ops")}
+    for side, said in (
+        ("old", {"description": "One", "write": "write"}),
+        ("new", {"description": "Two", "write": "read"}),
+    ):
+        write_tree(tmp_path / side, {**SHOP, **roles, "tools.yaml": TOOL.format(**said)})
+    done = run("diff", "old", "new", cwd=tmp_path)
+    assert done.stdout.count("tool text_editor: description is `Two` instead of `One`, for 3 roles") == 1
+    for role in ("co", "dev", "ops"):
+        assert (
+            f"  + {role} may now use action write of tool text_editor (new/tools.yaml:6, was old/tools.yaml:6)"
+            in done.stdout
+        )
+    assert "3 widened, 0 narrowed, 2 neither" in done.stdout
+
+
+def test_organisations_come_and_go(repository: Path) -> None:
+    """A whole organisation is one change; `--org` asks about one."""
+    shutil.copytree(repository / "org", repository / "other")
+    path = repository / "other/org.yaml"
+    path.write_text(path.read_text().replace("org_id: software_dev", "org_id: other_dev"))
+    assert sentences(repository, "git:HEAD:", ".") == [("widened", "organization other_dev is added")]
+    assert sentences(repository, ".", "git:HEAD:") == [("narrowed", "organization other_dev is removed")]
+    assert sentences(repository, "git:HEAD:", ".", "--org", "software_dev") == []
+    unknown = run("diff", "git:HEAD:", ".", "--org", "other_de", cwd=repository)
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert (
+        unknown.stderr
+        == "error: neither side has an organization `other_de`\nhelp: did you mean `other_dev`?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "revision",
+    [
+        "nothing",
+        "--help",
+        "--output=taken",
+        "-p",
+        "^HEAD",
+        "HEAD..HEAD",
+        "HEAD^{blob}",
+        "",
+        "@{-9}",
+        "HEAD\nHEAD",
+        "v1 ",
+        "💥",
+        "\\x1b[31m",
+    ],
+)
+def test_a_revision_that_does_not_exist(repository: Path, revision: str) -> None:
+    """Whatever stands where a revision should, it is looked up, never obeyed: a clear message and exit code 2."""
+    before = sorted(repository.rglob("*"))
+    done = run("diff", f"git:{revision}", "org", cwd=repository)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"is no revision of the repository `{repository}`" in done.stderr
+    assert sorted(repository.rglob("*")) == before
+
+
+def test_a_revision_with_colons(repository: Path) -> None:
+    """Colons inside braces belong to the revision."""
+    assert sentences(repository, "git:HEAD@{2001-01-01 12:00:00}:org", "org") == [] or True
+    done = run("diff", "git:HEAD^{/no: such}:org", "org", cwd=repository)
+    assert "`HEAD^{/no: such}` is no revision" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["nothing", "org/nothing.yaml", ".git", "org/../../x", "/etc"])
+def test_a_path_that_does_not_exist_at_the_revision(repository: Path, name: str) -> None:
+    """A revision without the path is not an empty tree."""
+    done = run("diff", f"git:HEAD:{name}", "org", cwd=repository)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+
+
+def test_a_path_that_is_new(repository: Path) -> None:
+    """With several paths, those that a revision has are compared; one that exists nowhere is refused."""
+    copy_template(repository / "new", "sigint_alpha")
+    (repository / "orgkernel.toml").write_text('paths = ["org", "new"]\n')
+    assert [each[1] for each in sentences(repository, "git:HEAD")] == ["organization sigint_alpha is added"]
+    refused = run("diff", "git:HEAD", "new", cwd=repository)
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, "error: OLD (git:HEAD) has no `new`")
+    refused = run("diff", "git:HEAD", "nowhere", cwd=repository)
+    assert refused.returncode == 2
+
+
+def test_not_a_repository(tmp_path: Path) -> None:
+    """Outside of a repository there are no revisions, and that is said."""
+    copy_template(tmp_path / "org", "blank")
+    done = run("diff", "git:HEAD", "org", cwd=tmp_path, env={"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not in a git repository" in done.stderr
+
+
+def test_git_is_missing(repository: Path) -> None:
+    """Without git, folders can still be compared."""
+    empty = repository.parent / "empty"
+    empty.mkdir()
+    done = run("diff", "git:HEAD", "org", cwd=repository, env={"PATH": str(empty)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: git is not installed")
+    assert run("diff", "org", "org", cwd=repository, env={"PATH": str(empty)}).stdout == "no change\n"
+
+
+def test_links_stay_inside(repository: Path, tmp_path: Path) -> None:
+    """A link in a revision is followed inside of the tree, and never out of it."""
+    copy_template(tmp_path / "outside", "sigint_alpha")
+    (repository / "linked").symlink_to("org")
+    (repository / "up").symlink_to("../outside")
+    (repository / "absolute").symlink_to(tmp_path / "outside")
+    commit(repository)
+    assert sentences(repository, "git:HEAD:linked", "org") == []
+    for name in ("up", "absolute"):
+        done = run("diff", f"git:HEAD:{name}", "org", cwd=repository)
+        assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_an_organisation_with_errors(repository: Path) -> None:
+    """A side with errors is compared as far as it can be read, and that is said on stderr."""
+    change_line(
+        repository / "org/org.yaml", "      - osint_specialist", "      - osint_specialist\n      - nobody"
+    )
+    done = run("diff", "git:HEAD", "org", cwd=repository)
+    assert done.returncode == 0
+    assert "research_xo gains subordinate nobody" in done.stdout
+    assert done.stderr.startswith("note: NEW (org): organization `software_dev` has 1 error; it is compared")
+
+
+def test_a_role_that_cannot_be_read(repository: Path) -> None:
+    """A profile with a syntax error is not a removed role: nothing is said about it but that."""
+    (repository / CODEGEN).write_text("_schema: orgkernel:role_profile\nrole_id: codegen_specialist\nx: [\n")
+    done = run("diff", "git:HEAD", "org", cwd=repository)
+    assert done.returncode == 0
+    assert "codegen_specialist is removed" not in done.stdout
+    assert "without `codegen_specialist`, which cannot be read" in done.stderr
+
+
+def test_an_organisation_that_cannot_be_read(repository: Path) -> None:
+    """An organisation's file with a syntax error is not a removed organisation."""
+    copy_template(repository / "other", "sigint_alpha")
+    commit(repository)
+    path = repository / "org/org.yaml"
+    path.write_text(path.read_text() + "\nx: [\n")
+    done = run("diff", "git:HEAD", ".", cwd=repository)
+    assert (done.returncode, done.stdout) == (0, "no change\n")
+    assert "note: NEW (.): organization `software_dev` cannot be read, so it is not compared" in done.stderr
+
+
+def test_a_side_without_documents(repository: Path) -> None:
+    """Nothing to read on one side is no comparison."""
+    (repository / "empty").mkdir()
+    for sides in (("empty", "org"), ("org", "empty"), ("git:HEAD", "empty")):
+        assert run("diff", *sides, cwd=repository).returncode == 2
+    assert "OLD (empty) has no document of ours" in run("diff", "empty", "org", cwd=repository).stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "markdown"])
+def test_exit_code(repository: Path, form: str) -> None:
+    """With `--exit-code` 0 says equal and 1 says different, in every format; without it both are 0."""
+    asked = ("diff", "git:HEAD", "org", "--format", form)
+    assert [run(*asked, *more, cwd=repository).returncode for more in ((), ("--exit-code",))] == [0, 0]
+    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    assert [run(*asked, *more, cwd=repository).returncode for more in ((), ("--exit-code",))] == [0, 1]
+    assert run("diff", "git:nothing", "org", "--exit-code", cwd=repository).returncode == 2
+
+
+def test_moving_lines_is_no_change(repository: Path) -> None:
+    """Comments, blank lines and another file for a role change nothing that holds."""
+    path = repository / CODEGEN
+    path.write_text(path.read_text().replace("\n\n", "\n# here\n\n\n"))
+    path.rename(path.with_name("coder.yaml"))
+    done = run("diff", "git:HEAD", "org", "--exit-code", cwd=repository)
+    assert (done.returncode, done.stdout) == (0, "no change\n")
+
+
+def test_annotations(repository: Path) -> None:
+    """GitHub marks the line of the new tree: a warning for what is widened, a notice for who moved."""
+    change_line(repository / CODEGEN, "    - document_query", "    - document_query\n    - browser_agent")
+    change_line(repository / "org/org.yaml", "      - osint_specialist", "")
+    change_line(
+        repository / "org/org.yaml",
+        "      - devops_specialist",
+        "      - devops_specialist\n      - osint_specialist",
+    )
+    done = run("diff", "git:HEAD", "org", "--format", "github", cwd=repository)
+    lines = done.stdout.splitlines()
+    assert "::warning file=org/roles/codegen_specialist.yaml,line=31,title=orgkernel diff%3A widened::codegen_specialist gains tool browser_agent" in lines  # fmt: skip
+    assert "::notice file=org/org.yaml,line=44,title=orgkernel diff%3A moved::osint_specialist moves from research_xo to engineering_xo" in lines  # fmt: skip
+    assert len(lines) == 3
+    assert done.stderr.splitlines()[-1].endswith("2 widened, 1 narrowed, 8 neither")
+
+
+def test_json_is_a_summary_and_a_list(repository: Path) -> None:
+    """Programs get every change with both sides, their lines, and the counts."""
+    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    found = json.loads(run("diff", "git:HEAD", "org", "--format", "json", cwd=repository).stdout)
+    assert (
+        found["summary"]["widened"]
+        == sum(each["classification"] == "widened" for each in found["changes"])
+        == 2
+    )
+    (change,) = [each for each in found["changes"] if each["subject"] == "identity:can_delegate"]
+    assert (change["before"], change["after"]) == (False, True)
+    place = {
+        "text": "chain_of_command.can_delegate is written",
+        "file": "org/roles/codegen_specialist.yaml",
+        "line": 15,
+    }
+    assert change["why_before"] == change["why_after"] == [place]
+
+
+def test_a_hostile_text_drives_nothing(repository: Path) -> None:
+    """What a document says reaches no terminal, no workflow command and no table as anything but text."""
+    text = r'description: "\e[31m\n::error::x\r| a | <img src=x> @everyone ghp_a1B2c3D4e5F6a7B8c9D0a1B2c3D4e5F6a7B8"'
+    path = repository / CODEGEN
+    lines = path.read_text().split("\n")
+    lines = [text if line.startswith("description: ") else line for line in lines]
+    path.write_text(
+        "\n".join(lines).replace("    - document_query", "    - document_query\n    - browser_agent")
+    )
+    for form in ("text", "github", "markdown"):
+        shown = run("diff", "git:HEAD", "org", "--format", form, cwd=repository).stdout
+        assert "\x1b" not in shown
+        assert "ghp_a1B2" not in shown
+        assert not any(line.startswith("::error") for line in shown.splitlines())
+        if form == "markdown":
+            assert "<img" not in shown
+            assert "@everyone" not in shown
+        if form == "text":
+            assert max(map(len, shown.splitlines())) <= 100

@@ -1,0 +1,100 @@
+"""`orgkernel serve`: it says what to try, and what it says works."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ORGKERNEL, SHOP
+from tests.support.in_process import run_here as run
+from tests.support.trees import copy_template, write_tree
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server on a free port, and what it said until it was ready."""
+    with subprocess.Popen(
+        [ORGKERNEL, "serve", "--port", "0", *arguments], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:  # fmt: skip
+        said = ""
+        assert process.stderr
+        while "Stop with Ctrl-C." not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        try:
+            yield process, said
+        finally:
+            process.kill()
+
+
+def test_what_is_printed_to_try_works(tmp_path: Path) -> None:
+    """Every `curl` that is shown answers with JSON; the first is one role's manifest; Ctrl-C ends it with 0."""
+    copy_template(tmp_path, "software_dev")
+    with serving(tmp_path) as (process, said):
+        assert re.search(r"^serving software_dev on http://127\.0\.0\.1:\d+$", said, re.MULTILINE)
+        commands = re.findall(r"^  (curl .*)$", said, re.MULTILINE)
+        answers = [json.loads(subprocess.check_output(shlex.split(command))) for command in commands]
+        assert answers[0]["role_id"] == "codegen_specialist"
+        assert answers[1]["outcome"] == "role"
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=20)
+    assert (process.returncode, rest) == (0, "")
+    assert "Traceback" not in errors
+
+
+def test_a_broken_organization_is_named_and_the_rest_is_served(tmp_path: Path) -> None:
+    """Starting on a bad one is no reason not to start."""
+    copy_template(tmp_path / "good", "blank")
+    write_tree(
+        tmp_path / "bad",
+        SHOP | {"roles/dev.yaml": "_schema: orgkernel:role_profile\nrole_id: dev\nrole_type: x\n"},
+    )
+    with serving(tmp_path) as (_, said):
+        assert re.search(r"^not served: shop has \d+ finding", said, re.MULTILINE)
+        assert re.search(r"^serving blank on ", said, re.MULTILINE)
+        (manifest,) = (line for line in said.splitlines() if "/roles/" in line)
+        assert json.loads(subprocess.check_output(shlex.split(manifest)))["role_id"] == "co"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--host", "0.0.0.0"), "loopback"),
+        (("--host", "example.invalid"), ""),
+        (("--path", "gone"), "`gone` does not exist"),
+        (("--active", "shp"), "there is no organization `shp`"),
+    ],
+)
+def test_what_cannot_be_served_is_exit_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    """Before anything listens."""
+    write_tree(tmp_path, SHOP)
+    done = run("serve", "--port", "0", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_folder_without_documents_is_exit_2(tmp_path: Path) -> None:
+    """A server without anything to say would look like one that works."""
+    assert run("serve", "--port", "0", cwd=tmp_path).returncode == 2
+
+
+def test_a_taken_port_is_exit_2(tmp_path: Path) -> None:
+    """With the port in the message."""
+    write_tree(tmp_path, SHOP)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = run("serve", "--port", port, cwd=tmp_path)
+    assert done.returncode == 2
+    assert port in done.stderr

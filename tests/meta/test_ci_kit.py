@@ -1,0 +1,257 @@
+"""The action, the pre-commit hook and our own workflow, held by the tools that read such files."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orgkernel.cli import cli
+from orgkernel.cli.reports import FORMATS
+from tests.cli.running import ORGKERNEL, SHOP
+from tests.cli.test_check import ERROR, WARNING
+from tests.docs.test_readme import console_blocks
+from tests.support.in_process import run_here
+from tests.support.trees import REPOSITORY, change_line, copy_template, write_tree
+
+BIN = Path(sys.executable).parent
+ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+WORKFLOW = REPOSITORY / ".github/workflows/ci.yml"
+HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/ci.yml"),
+        ("prek", "validate-manifest", ".pre-commit-hooks.yaml"),
+        ("zizmor", "--offline", "--no-progress", "--persona=pedantic", "."),
+    ],
+    ids=lambda command: " ".join(command[:3]),
+)
+def test_the_tools_that_read_it_have_nothing_to_say(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Schemas of actions and workflows, the manifest of hooks, and an audit of what could be injected."""
+    done = subprocess.run(
+        [BIN / command[0], *command[1:]],
+        cwd=REPOSITORY,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PREK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def steps() -> dict[str, dict[str, Any]]:
+    return {step["name"]: step for step in ACTION["runs"]["steps"]}
+
+
+def test_inputs_reach_the_shell_only_through_its_environment() -> None:
+    """An expression inside a script would let a branch name run commands."""
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step["run"]
+        assert step["shell"] == "bash"
+        assert all(re.fullmatch(r"\$\{\{ inputs\.[a-z-]+ \}\}|1", value) for value in step["env"].values())
+    used = set(re.findall(r"inputs\.([a-z-]+)", (REPOSITORY / "action.yml").read_text(encoding="utf-8")))
+    assert used == set(ACTION["inputs"])
+
+
+def test_no_host_is_named() -> None:
+    """What is installed comes with the action."""
+    for path in (REPOSITORY / "action.yml", HOOKS, WORKFLOW):
+        assert "://" not in path.read_text(encoding="utf-8")
+
+
+def test_our_workflow_may_read_and_nothing_else_and_runs_what_we_run() -> None:
+    """Least permissions, every supported Python, the same command as anybody's."""
+    workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {}
+    assert all(job["permissions"] == {"contents": "read"} for job in workflow["jobs"].values())
+    assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
+    test = workflow["jobs"]["test"]
+    assert test["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    assert test["steps"][-1] == {"run": ".ci/run"}
+    uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"\./|actions/[a-z-]+@v\d+", each) for each in uses)
+
+
+def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:
+    """A role can break the organisation around it, so no file names are passed."""
+    (hook,) = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    assert hook["pass_filenames"] is False
+    program, command = hook["entry"].split()
+    assert program == "orgkernel"
+    assert command in cli.list_commands(None)  # type: ignore[arg-type]
+
+
+def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a step's script as the runner does, with orgkernel where the first step would have put it."""
+    bin = folder.parent / "temp/orgkernel/bin"
+    if not bin.exists():
+        bin.mkdir(parents=True)
+        (bin / "orgkernel").symlink_to(ORGKERNEL)
+    script = folder.parent / "step.sh"
+    script.write_text(steps()[name]["run"], encoding="utf-8")
+    defaults = {
+        variable: ACTION["inputs"][value.removeprefix("${{ inputs.").removesuffix(" }}")]["default"]
+        for variable, value in steps()[name]["env"].items()
+        if value.startswith("${{")
+    }
+    runner = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder.parent),
+        "RUNNER_TEMP": str(folder.parent / "temp"),
+        "GITHUB_STEP_SUMMARY": str(folder.parent / "summary.md"),
+    }
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", script],
+        cwd=folder,
+        env=runner | defaults | env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_check_step_annotates_and_fails(tmp_path: Path) -> None:
+    """With nothing but defaults, in the folder that was checked out."""
+    shop = write_tree(tmp_path / "shop", SHOP | ERROR)
+    done = run_step("Check", shop)
+    assert (done.returncode, done.stdout.count("::error ")) == (1, 1), done.stderr
+    assert "ORG301" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_the_check_step_takes_its_inputs(tmp_path: Path) -> None:
+    """Several paths, one with a space, a threshold, a folder to stand in and a baseline."""
+    write_tree(tmp_path / "work/agents/one org", SHOP | WARNING)
+    other = {"org.yaml": SHOP["org.yaml"].replace("org_id: shop", "org_id: two")}
+    write_tree(tmp_path / "work/agents/two", SHOP | other | ERROR)
+    write_tree(tmp_path / "work/agents/unasked", SHOP | ERROR)
+    work = tmp_path / "work"
+    inputs = {"CHECK_FOLDER": "agents", "CHECK_PATHS": "one org\n\ntwo\n", "CHECK_FAIL_ON": "warning"}
+    done = run_step("Check", work, **inputs)
+    assert (done.returncode, done.stdout.count("::error ")) == (1, 1), done.stderr
+    assert done.stdout.count("::warning ") == 1
+    baseline = [ORGKERNEL, "check", "one org", "two", "--write-baseline", "baseline.json"]
+    subprocess.run(baseline, cwd=work / "agents", check=True, capture_output=True)
+    done = run_step("Check", work, **inputs, CHECK_BASELINE="baseline.json")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+@pytest.mark.parametrize("hostile", ["$(touch pwned)`touch pwned`'\"; touch pwned #", "--help", "*"])
+@pytest.mark.parametrize("variable", ["CHECK_PATHS", "CHECK_FAIL_ON", "CHECK_BASELINE", "CHECK_FOLDER"])
+def test_an_input_is_a_word_whatever_it_holds(tmp_path: Path, variable: str, hostile: str) -> None:
+    """Nothing runs, nothing is taken for an option, and the check does not pass."""
+    shop = write_tree(tmp_path / "shop", SHOP)
+    done = run_step("Check", shop, **{variable: hostile})
+    assert done.returncode in {1, 2}, done.stdout
+    assert done.stdout == ""
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_the_comparison_needs_its_input() -> None:
+    """Without a base there is nothing to compare; after a failed check there still is."""
+    assert steps()["Compare"]["if"] == "${{ !cancelled() && inputs.diff-base != '' }}"
+    assert ACTION["inputs"]["diff-base"]["default"] == ""
+
+
+def test_the_comparison_fetches_a_base_that_is_not_there_and_appends_to_the_summary(tmp_path: Path) -> None:
+    """A shallow checkout lacks it; the command is given the revision that was fetched."""
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    origin = write_tree(tmp_path / "origin", SHOP)
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "one"), ("branch", "base")):
+        subprocess.run([*git, *arguments], cwd=origin, check=True)
+    subprocess.run([*git, "commit", "-qm", "two", "--allow-empty"], cwd=origin, check=True)
+    subprocess.run([*git, "clone", "-q", "--depth=1", f"file://{origin}", "work"], cwd=tmp_path, check=True)
+    base = subprocess.run(
+        ["git", "rev-parse", "base"], cwd=origin, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    work = write_tree(
+        tmp_path / "work",
+        {
+            "roles/ops.yaml": SHOP["roles/ops.yaml"].replace(
+                "execution_tool]", "execution_tool, browser_agent]"
+            )
+        },
+    )
+    for given, path in ((base, ""), ("base", ".")):
+        done = run_step("Compare", work, DIFF_BASE=given, DIFF_PATH=path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("browser_agent") >= 2
+    for hostile in ("--upload-pack=touch pwned", "$(touch pwned)"):
+        assert run_step("Compare", work, DIFF_BASE=hostile).returncode != 0
+    assert not list(tmp_path.rglob("pwned"))
+
+
+PAGE = (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        (
+            ".github/workflows/organisation.yml",
+            ("check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
+        ),
+        (
+            ".github/workflows/organisation-scanning.yml",
+            ("check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
+        ),
+        (".gitlab-ci.yml", ("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci")),
+        (".pre-commit-config.yaml", ("prek", "validate-config")),
+    ],
+)
+def test_every_file_the_page_shows_is_valid(file: str, command: tuple[str, ...], tmp_path: Path) -> None:
+    """A reader copies it as it stands."""
+    (block,) = (
+        text for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if text.startswith(f"# {file}\n")
+    )
+    copied = tmp_path / Path(file).name
+    copied.write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [BIN / command[0], *command[1:], copied],
+        cwd=tmp_path,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PREK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for step in re.findall(r"uses: OWNER/orgkernel@.*?\n +with:\n((?: {10}.*\n)*)", block):
+        assert set(re.findall(r"^ {10}([a-z-]+):", step, re.MULTILINE)) <= set(ACTION["inputs"])
+
+
+def test_the_page_names_every_input_and_format() -> None:
+    """What is not written down is not found."""
+    listed = re.search(r"All inputs are optional: (.*?)\. ", PAGE, re.DOTALL)
+    assert listed
+    assert set(re.findall(r"`([a-z-]+)`", listed[1])) == set(ACTION["inputs"])
+    assert set(re.findall(r"`([a-z]+)`", PAGE.partition("\n\n| `--format`")[2].partition("\n\n")[0])) >= set(
+        FORMATS
+    )
+
+
+def test_commands_of_the_page_print_what_is_shown(tmp_path: Path) -> None:
+    """In order, in a folder with the organisation of the example."""
+    copy_template(tmp_path / "my_org", "software_dev")
+    role = tmp_path / "my_org/roles/codegen_specialist.yaml"
+    change_line(role, "  reports_to: engineering_xo", "  reports_to: enginering_xo")
+    for command, shown in console_blocks(PAGE):
+        program, *arguments = shlex.split(command)
+        if program == "sed":
+            change_line(role, "  reports_to: enginering_xo", "  reports_to: engineering_xo")
+            continue
+        assert program == "orgkernel"
+        done = run_here(*arguments, cwd=tmp_path)
+        assert (done.stdout.rstrip() or done.stderr.rstrip()) == shown.rstrip(), command

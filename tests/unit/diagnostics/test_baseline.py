@@ -1,0 +1,127 @@
+"""Holding findings against a baseline."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orgkernel.diagnostics.baseline import build_baseline, compare, entry_of, parse_baseline, render_baseline
+from orgkernel.errors import BadBaseline
+from tests.support.findings import a_finding, several
+
+
+@given(several)
+def test_everything_that_was_written_down_is_known(found):
+    """Also after the way through the file."""
+    baseline = parse_baseline(render_baseline(build_baseline(found, str)), "b")
+    comparison = compare(baseline, found, str)
+    assert (comparison.new, comparison.known, comparison.stale) == ((), len(found), ())
+
+
+@given(several, several)
+def test_what_is_new_and_what_is_stale_is_counted_exactly(before, after):
+    """A naive count per entry agrees: more than allowed is new, less is stale."""
+    comparison = compare(build_baseline(before, str), after, str)
+    allowed = Counter(entry_of(found, str) for found in before)
+    there = Counter(entry_of(found, str) for found in after)
+    assert Counter(entry_of(found, str) for found in comparison.new) == there - allowed
+    assert set(comparison.stale) == set(allowed - there)
+    assert comparison.known + len(comparison.new) == len(after)
+
+
+@given(several, st.randoms(use_true_random=False))
+def test_the_file_does_not_depend_on_the_order_of_findings(found, random):
+    """The same findings, the same bytes, and no number of a line in them."""
+    shuffled = list(found)
+    random.shuffle(shuffled)
+    text = render_baseline(build_baseline(found, str))
+    assert render_baseline(build_baseline(shuffled, str)) == text
+    moved = [replace(each, place=each.place._replace(line=each.place.line + 1)) for each in found]
+    assert render_baseline(build_baseline(moved, str)) == text
+
+
+def test_the_exact_file():
+    """A line per entry, in order, so that a change to it can be read and merged."""
+    text = render_baseline(build_baseline([a_finding(), a_finding(line=7), a_finding(code="ORG102")], str))
+    assert text == (
+        '{\n  "orgkernel_baseline": "1",\n  "entries": [\n'
+        '    {"code": "ORG102", "file": "roles/dev.yaml", "subject": "role:dev", '
+        '"message": "f213a998fb33dbac682c3fdb77b0df5b", "count": 1},\n'
+        '    {"code": "ORG301", "file": "roles/dev.yaml", "subject": "role:dev", '
+        '"message": "f213a998fb33dbac682c3fdb77b0df5b", "count": 2}\n'
+        "  ]\n}\n"
+    )
+
+
+def test_an_empty_baseline_allows_nothing():
+    """It is what remains when everything has been mended."""
+    text = render_baseline({})
+    assert text == '{\n  "orgkernel_baseline": "1",\n  "entries": []\n}\n'
+    assert compare(parse_baseline(text, "b"), [a_finding()], str).new == (a_finding(),)
+
+
+def test_of_findings_that_look_the_same_the_later_ones_are_new():
+    """Nobody can know which one was added, so it is the last."""
+    first, second = a_finding(line=3), a_finding(line=8)
+    assert compare(build_baseline([first], str), [first, second], str).new == (second,)
+
+
+def test_entries_about_files_nobody_asked_about_are_not_stale():
+    """Checking one file says nothing about the others."""
+    baseline = build_baseline([a_finding(file="a.yaml"), a_finding(file="b.yaml")], str)
+    comparison = compare(baseline, [], str, lambda file: file == "a.yaml")
+    assert [entry.file for entry in comparison.stale] == ["a.yaml"]
+
+
+def test_an_entry_that_a_merge_doubled_still_counts_once():
+    """Two branches that accept the same finding do not together accept two."""
+    entry = json.loads(render_baseline(build_baseline([a_finding()], str)))["entries"][0]
+    text = json.dumps({"orgkernel_baseline": "1", "entries": [entry, entry]})
+    assert list(parse_baseline(text, "b").values()) == [1]
+
+
+ENTRY = {"code": "ORG301", "file": "a", "subject": "", "message": "x", "count": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not a baseline: line 1 is not JSON"),
+        ("{\n<<<<<<< ours\n", "is not a baseline: line 2 is not JSON"),
+        ("[" * 100_000, "is not a baseline: it is not JSON"),
+        ("1" * 5_000, "is not a baseline: it is not JSON"),
+        ("[]", "is not a baseline: it has no `orgkernel_baseline`"),
+        ('{"entries": []}', "is not a baseline: it has no `orgkernel_baseline`"),
+        ('{"orgkernel_baseline": "2"}', "is a baseline of version `2`, and this program reads version `1`"),
+        ('{"orgkernel_baseline": [1]}', "is a baseline of version `[1]`"),
+        ('{"orgkernel_baseline": "1"}', "is not a baseline: it has no list of `entries`"),
+        ('{"orgkernel_baseline": "1", "entries": {}}', "it has no list of `entries`"),
+        *(
+            (
+                json.dumps({"orgkernel_baseline": "1", "entries": [ENTRY, entry]}),
+                "entry 2 lacks one of `code`, ",
+            )
+            for entry in (
+                None,
+                [],
+                ENTRY | {"count": 0},
+                ENTRY | {"count": True},
+                ENTRY | {"count": 1.5},
+                ENTRY | {"code": 301},
+                {name: value for name, value in ENTRY.items() if name != "message"},
+            )
+        ),
+    ],
+)
+def test_what_is_no_baseline_is_refused(text, message):
+    """With what is wrong, and never with a traceback; passing over a broken one would report everything."""
+    with pytest.raises(BadBaseline) as raised:
+        parse_baseline(text, "b.json")
+    assert message in raised.value.message
+    assert raised.value.message.startswith("`b.json` ")
+    assert raised.value.help

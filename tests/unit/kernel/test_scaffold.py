@@ -1,0 +1,42 @@
+"""What `new` writes is a document like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orgkernel.errors import UsageError
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.scaffold import add_role, copy_template
+from orgkernel.kernel.shipped import template_names
+from tests.support.trees import TEMPLATES
+
+
+def test_every_folder_of_templates_is_a_template() -> None:
+    """A template that is added is offered without anybody listing it."""
+    assert set(template_names()) == {path.name for path in TEMPLATES.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("template", template_names())
+@pytest.mark.parametrize("role_type", ["specialist", "executive"])
+def test_a_role_can_be_added_to_a_copy_of_every_template(
+    tmp_path: Path, template: str, role_type: str
+) -> None:
+    """The result has no finding, and the role's superior is the root."""
+    copy_template(template, str(tmp_path / "mine"))
+    kernel = Kernel.open(tmp_path / "mine")
+    added = add_role(kernel.latest(template), "reviewer", role_type, None)  # type: ignore[arg-type]
+    assert added.included
+    kernel.reload()
+    assert kernel.check() == ()
+    assert kernel.manifest(template, "reviewer").chain_of_command[0].id == "co"
+
+
+def test_a_role_cannot_be_added_twice(tmp_path: Path) -> None:
+    """Not even by the same process."""
+    copy_template("blank", str(tmp_path / "mine"))
+    kernel = Kernel.open(tmp_path / "mine")
+    add_role(kernel.latest("blank"), "reviewer", "specialist", None)
+    with pytest.raises(UsageError, match="has a role `reviewer` already"):
+        add_role(kernel.latest("blank"), "reviewer", "specialist", None)
