@@ -8,7 +8,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "orgkernel", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "orgkernel",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("orgkernel")
 

@@ -19,7 +19,9 @@ _BEGIN, _END = "<!-- names: generated -->\n", "<!-- names: end -->\n"
 def generated_files() -> dict[str, str]:
     """Path below the repository to text."""
     pages = all_pages()
-    files = {f"ontology/schemas/{kind}.json": render_schema(schema) for kind, schema in build_schemas().items()}
+    files = {
+        f"ontology/schemas/{kind}.json": render_schema(schema) for kind, schema in build_schemas().items()
+    }
     files |= {f"docs/rules/{page.file_name}": page.text for page in pages.values()}
     files["docs/rules/README.md"] = _rule_index()
     files["tests/golden/openapi.json"] = json.dumps(build_openapi(), indent=2, sort_keys=True) + "\n"
@@ -49,7 +51,10 @@ def _trigger_page() -> str:
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
     rows = ["| name | kind | unit | meaning |", "|---|---|---|---|"]
-    rows += [f"| `{name.name}` | {name.kind} | {name.unit or '–'} | {name.description} |" for name in NAMES.values()]
+    rows += [
+        f"| `{name.name}` | {name.kind} | {name.unit or '–'} | {name.description} |"
+        for name in NAMES.values()
+    ]
     rows += ["", "| published word | write instead |", "|---|---|"]
     rows += [f"| `{alias}` | `{target}` |" for alias, target in sorted(ALIASES.items())]
     return before + _BEGIN + "\n" + "\n".join(rows) + "\n\n" + _END + after

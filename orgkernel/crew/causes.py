@@ -37,6 +37,10 @@ class Side:
             return self.places("organization", self.form["org_id"], part) or why_of(self.form)
         return self.places("role", self.own_names.get(role_id, role_id), part) or why_of(self.roles[role_id])
 
+    def why_item(self, role_id: str | None, part: str, item: _Item) -> tuple[Why, ...]:
+        """The lines of an item; where it has none, those of the part it stands in."""
+        return why_of(item) or self.why_part(role_id, part)
+
 
 def why_of(item: _Item) -> tuple[Why, ...]:
     """The reasons an item carries."""
@@ -52,13 +56,13 @@ def causes_of(
     if part in CATALOGUE and role_id is not None:
         kind, fields = CATALOGUE[part]
         if field in fields:
-            return side.places(kind, here["id"], field) or why_of(here)
+            return side.places(kind, here["id"], field) or side.why_item(role_id, part, here)
         if field == ELEMENTS and here["level"] == there["level"]:
             found += side.places(kind, here["id"], "actions")
         if field == "runnable":
             found += _of_tools(side, other, role_id, here, there)
             found = found or [*side.places(kind, here["id"], "tools")]
-    return tuple(dict.fromkeys((*found, *why_of(here))))
+    return tuple(dict.fromkeys((*found, *side.why_item(role_id, part, here))))
 
 
 def _of_tools(side: Side, other: Side, role_id: str, here: _Item, there: _Item) -> Iterator[Why]:

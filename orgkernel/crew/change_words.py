@@ -155,6 +155,9 @@ def _about_item(change: Change, who: str, part: str, key: str) -> str:
     name = _id_in(part, key)
     if part == "findings":
         return f"{who} {verb} finding {item['id']} {item['name']}: {item['message']}"
+    if "value" in item:
+        values = (each and each["value"] for each in (change.before, change.after))
+        return f"{who}: {_said(f'{part}.{name}', *values)}"
     if part in _TEXTS:
         name = quote(name)
     if part == "domains" and address_of(change.path).role_id is None:
@@ -226,13 +229,14 @@ def _differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 
 def _said(field: str, before: Any, after: Any) -> str:
     """A value that is another one now; of lists of words, what came and went."""
-    name = field.replace("_", " ")
     if _is_words(before) and _is_words(after):
         gone = [quote(each) for each in before if each not in after]
         come = [quote(each) for each in after if each not in before]
         said = [f"{verb} {_listed(words)}" for verb, words in (("adds", come), ("drops", gone)) if words]
-        return f"{name} {', '.join(said)}" if said else f"{name} now reads {_listed(list(map(quote, after)))}"
-    return f"{name} is {_value(after)} instead of {_value(before)}"
+        return (
+            f"{field} {', '.join(said)}" if said else f"{field} now reads {_listed(list(map(quote, after)))}"
+        )
+    return f"{field} is {_value(after)} instead of {_value(before)}"
 
 
 def _is_words(value: Any) -> bool:

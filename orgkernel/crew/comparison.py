@@ -32,6 +32,7 @@ from orgkernel.crew.sections import (
 from orgkernel.decisions.reasons import Why
 
 _Record = Mapping[str, Any]
+_CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +80,35 @@ class _Comparison:
 
     def items(self, path: Path, before: Sequence[_Record], after: Sequence[_Record]) -> Iterator[Change]:
         """A list of items; the roles themselves are one, and what is in them is compared elsewhere."""
-        part = str(path[-1])
-        lists = _compare_lists(keys_of(part, before), keys_of(part, after))
+        part, role_id = str(path[-1]), str(path[1]) if len(path) > 1 else None
+        old_keys, new_keys = keys_of(part, before), keys_of(part, after)
+        old_items, new_items = (
+            dict(zip(old_keys, before, strict=True)),
+            dict(zip(new_keys, after, strict=True)),
+        )
+        lists = _compare_lists(old_keys, new_keys)
         strip = without_why if part == ROLES else plain_item
         ordered = part not in UNORDERED
-        keys, new_keys = keys_of(part, before), keys_of(part, after)
+        gone, come = _CAME_AND_GONE[part == ROLES]
         for number in lists.lost:
+            item = before[number]
             yield self._change(
-                "removed" if part == ROLES else "lost", (*path, *keys[number]), before=strip(before[number]),
-                why_before=why_of(before[number]), at_before=(number,) if ordered else (),
+                gone, (*path, *old_keys[number]), before=strip(item), at_before=(number,) if ordered else (),
+                why_before=self.old.why_item(role_id, part, item),
             )  # fmt: skip
         for number in lists.gained:
+            item = after[number]
             yield self._change(
-                "added" if part == ROLES else "gained", (*path, *new_keys[number]), after=strip(after[number]),
-                why_after=why_of(after[number]), at_after=(number,) if ordered else (),
+                come, (*path, *new_keys[number]), after=strip(item), at_after=(number,) if ordered else (),
+                why_after=self.new.why_item(role_id, part, item),
             )  # fmt: skip
-        old_items, new_items = dict(zip(keys, before, strict=True)), dict(zip(new_keys, after, strict=True))
-        if lists.kept != lists.kept_before and ordered:
-            first, other = next(
-                pair for pair in zip(lists.kept_before, lists.kept, strict=True) if pair[0] != pair[1]
-            )
+        if ordered and lists.kept != lists.kept_before:
+            first = next(number for number, key in enumerate(lists.kept) if key != lists.kept_before[number])
             yield self._change(
                 "changed", (*path, ORDER), before=[list(key) for key in lists.kept_before],
                 after=[list(key) for key in lists.kept],
-                why_before=why_of(old_items[first]), why_after=why_of(new_items[other]),
+                why_before=self.old.why_item(role_id, part, old_items[lists.kept_before[first]]),
+                why_after=self.new.why_item(role_id, part, new_items[lists.kept[first]]),
             )  # fmt: skip
         if part != ROLES:
             for key in lists.kept:

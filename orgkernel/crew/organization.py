@@ -128,7 +128,8 @@ def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
             said.setdefault(edge.target, [])
     for domain, why_named in said.items():
         role_id_or_none = decide_dispatch(view, domain).role_id
-        edges = [edge for edge in view.handlers_of(domain) if edge.source == role_id_or_none]
+        handlers = view.handlers_of(domain)
+        edges = [edge for edge in handlers if edge.source == role_id_or_none] or handlers
         yield v1.Coverage(
             id=domain,
             role_id=role_id_or_none,

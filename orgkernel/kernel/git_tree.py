@@ -149,18 +149,17 @@ def _link(links: list[tuple[str, bytes]], top: str) -> None:
     real_top = os.path.realpath(top)
     for path, target in links:
         folder = os.path.dirname(path)
-        through_link = os.path.realpath(folder) != os.path.join(
-            real_top, os.path.relpath(folder, top)
-        ).removesuffix("/.")
+        through_link = os.path.realpath(folder) != os.path.normpath(
+            os.path.join(real_top, os.path.relpath(folder, top))
+        )
         if through_link or not target or b"\0" in target or target.startswith(b"/") or os.path.lexists(path):
             continue
         os.makedirs(folder, exist_ok=True)
         os.symlink(os.fsdecode(target), path)
         made.append(path)
-    real = os.path.join(real_top, "")
-    for path in made:
-        if not os.path.join(os.path.realpath(path), "").startswith(real):
-            os.unlink(path)
+    inside = os.path.join(real_top, "")
+    for path in [path for path in made if not os.path.join(os.path.realpath(path), "").startswith(inside)]:
+        os.unlink(path)
 
 
 def _git(

@@ -21,8 +21,7 @@ ORGKERNEL = Path(sys.executable).with_name("orgkernel")
 def console_blocks(text: str) -> Iterator[tuple[str, str]]:
     """Each command of the console blocks, with the output shown below it."""
     for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL):
-        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            yield command, output
+        yield from re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 
 
 @pytest.fixture

@@ -45,7 +45,11 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
             "message": diagnostic.message,
             **({"help": diagnostic.help} if diagnostic.help else {}),
             **({"subject": diagnostic.subject} if diagnostic.subject else {}),
-            **({"related": [f"{each.place} {each.text}" for each in diagnostic.related]} if diagnostic.related else {}),
+            **(
+                {"related": [f"{each.place} {each.text}" for each in diagnostic.related]}
+                if diagnostic.related
+                else {}
+            ),
         }
         for diagnostic in read(tmp_path).diagnostics
         if diagnostic.code == code

@@ -10,8 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.graph.schema import SCHEMA, EdgeKind, NodeKind
 from orgkernel.kernel.kernel import Kernel
+from tests.support.trees import write_tree
+from tests.unit.crew.everything import EVERYTHING
 
 ROLES = [
     (org, role) for org, each in Kernel.open().state.served.items() for role in each.snapshot.index.roles
@@ -146,3 +149,14 @@ def test_what_the_organization_overrides_is_shown_with_its_line(whole: Kernel) -
     ]
     assert maker.layer is not None
     assert (maker.layer.id, line_of(whole, maker.layer.why[0])) == ("bottom", "layer: bottom")
+
+
+def test_a_domain_nobody_is_given_has_a_reason_too(tmp_path: Path) -> None:
+    """One that no catalogue declares, in an organisation that is not served for it: whoever lists it says why."""
+    text = EVERYTHING["roles/maker.yaml"].replace("    - build\n", "    - build\n    - biuld\n    - coding\n")
+    kernel = Kernel.open(write_tree(tmp_path, EVERYTHING | {"roles/maker.yaml": text}))
+    latest = kernel.latest("whole")
+    crew = build_organization_manifest(latest.index, latest.index.roles, latest.diagnostics)
+    reasons = {coverage.id: [why.text for why in coverage.why] for coverage in crew.domains}
+    assert reasons["biuld"] == ["role maker handles domain biuld"]
+    assert reasons["coding"] == ["role maker handles domain coding"]
