@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orgkernel.crew import v1
+from orgkernel.crew.abilities import essential_tools, plan_item, skill_item, tool_item
 from orgkernel.crew.why import why_default, why_item
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
@@ -13,8 +14,6 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.levels import LETTERS, LEVELS, ToolLevel
-from orgkernel.model.plan_catalog import Step
 from orgkernel.model.record import Record
 
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
@@ -52,10 +51,10 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
             v1.Item(id=edge.target, why=(why_edge(edge),))
             for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
         ),
-        plans=tuple(_plan(view, role_id, edge) for edge in view.plans_of(role_id)),
-        tools=tuple(_tool(view, edge) for edge in view.tools_of(role_id)),
-        essential_tools=tuple(_essential_tools(view, post)),
-        skills=tuple(_skill(view, edge) for edge in view.skills_of(role_id)),
+        plans=tuple(plan_item(view, role_id, edge) for edge in view.plans_of(role_id)),
+        tools=tuple(tool_item(view, edge) for edge in view.tools_of(role_id)),
+        essential_tools=tuple(essential_tools(view, post)),
+        skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
         credentials=_texts(post, "credentials"),
         data=_texts(post, "data"),
         file_scope=_texts(post, "file_scope"),
@@ -196,86 +195,6 @@ def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
             chosen=decide_dispatch(view, edge.target).role_id == role_id,
             why=(why_edge(edge),),
         )
-
-
-def _plan(view: OrgView, role_id: str, edge: Edge) -> v1.PlanItem:
-    declared = view.records.plans.get(edge.target)
-    plan = declared.record if declared else None
-    missing = view.missing_tools(role_id, edge.target)
-    return v1.PlanItem(
-        id=edge.target,
-        name=(plan.name if plan else "") or edge.target,
-        description=plan.description if plan else "",
-        domains=tuple(served.target for served in view.domains_served_by(edge.target)),
-        steps=tuple(step.step if isinstance(step, Step) else step for step in (plan.steps if plan else ())),
-        runnable=plan is not None and not missing,
-        missing_tools=tuple(needed.target for needed in missing),
-        stale_after_turns=plan.stale_after_turns if plan else None,
-        why=(why_edge(edge), *map(why_edge, missing)),
-    )
-
-
-def _tool(view: OrgView, edge: Edge) -> v1.ToolItem:
-    preference, _, level = edge.attribute.partition(":")
-    return _tool_item(view, edge.target, preference, level, "role binding", (why_edge(edge),))
-
-
-def _tool_item(
-    view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: tuple[Why, ...]
-) -> v1.ToolItem:
-    declared = view.records.tools.get(tool_id)
-    tool = declared.record if declared else None
-    actions = tool.required_levels if tool else {}
-    return v1.ToolItem(
-        id=tool_id,
-        name=(tool.name if tool else "") or tool_id,
-        description=tool.description if tool else "",
-        type=tool.type if tool else None,
-        provider=tool.provider if tool else "",
-        side_effects=tool.side_effects if tool else None,
-        level=level,
-        letters=LETTERS[level],
-        preference=preference,
-        actions=dict(actions),
-        allowed_actions=tuple(name for name, needed in actions.items() if _suffices(level, needed)),
-        falls_back_to=tool.falls_back_to if tool else (),
-        names=dict(tool.names) if tool else {},
-        input_schema=tool.input_schema if tool else None,
-        decided_by=decided_by,
-        why=why,
-    )
-
-
-def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
-    return LEVELS.index(level) >= LEVELS.index(needed)
-
-
-def _essential_tools(view: OrgView, post: RolePost) -> Iterator[v1.ToolItem]:
-    """Tools the role always has although its profile does not list them."""
-    listed = {edge.target for edge in view.tools_of(post.role_id)}
-    for tool_id in view.essential_tools_of(post.role_id):
-        if tool_id not in listed:
-            why = why_place(
-                f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
-            )
-            yield _tool_item(view, tool_id, "essential", "full", "essential tool", (why,))
-
-
-def _skill(view: OrgView, edge: Edge) -> v1.SkillItem:
-    declared = view.records.skills.get(edge.target)
-    skill = declared.record if declared else None
-    need, _, step = edge.attribute.partition(":")
-    scale = view.records.proficiency_scale
-    return v1.SkillItem(
-        id=edge.target,
-        name=(skill.name if skill else "") or edge.target,
-        description=skill.description if skill else "",
-        category=skill.category if skill else None,
-        min_proficiency=int(step),
-        proficiency_name=scale[int(step) - 1] if scale else None,
-        optional=need == "optional",
-        why=(why_edge(edge),),
-    )
 
 
 def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:

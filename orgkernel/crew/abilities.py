@@ -1,0 +1,97 @@
+"""What a role can do: its plans, tools and skills as items of its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.crew import v1
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import Edge
+from orgkernel.model.levels import LETTERS, LEVELS, ToolLevel
+from orgkernel.model.plan_catalog import Step
+
+
+def plan_item(view: OrgView, role_id: str, edge: Edge) -> v1.PlanItem:
+    """A plan the role follows, and whether the role is equipped for it."""
+    declared = view.records.plans.get(edge.target)
+    plan = declared.record if declared else None
+    missing = view.missing_tools(role_id, edge.target)
+    return v1.PlanItem(
+        id=edge.target,
+        name=(plan.name if plan else "") or edge.target,
+        description=plan.description if plan else "",
+        domains=tuple(served.target for served in view.domains_served_by(edge.target)),
+        steps=tuple(step.step if isinstance(step, Step) else step for step in (plan.steps if plan else ())),
+        runnable=plan is not None and not missing,
+        missing_tools=tuple(needed.target for needed in missing),
+        stale_after_turns=plan.stale_after_turns if plan else None,
+        why=(why_edge(edge), *map(why_edge, missing)),
+    )
+
+
+def tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
+    """A tool the role is equipped with."""
+    preference, _, level = edge.attribute.partition(":")
+    return _item(view, edge.target, preference, level, "role binding", (why_edge(edge),))
+
+
+def _item(
+    view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: tuple[Why, ...]
+) -> v1.ToolItem:
+    declared = view.records.tools.get(tool_id)
+    tool = declared.record if declared else None
+    actions = tool.required_levels if tool else {}
+    return v1.ToolItem(
+        id=tool_id,
+        name=(tool.name if tool else "") or tool_id,
+        description=tool.description if tool else "",
+        type=tool.type if tool else None,
+        provider=tool.provider if tool else "",
+        side_effects=tool.side_effects if tool else None,
+        level=level,
+        letters=LETTERS[level],
+        preference=preference,
+        actions=dict(actions),
+        allowed_actions=tuple(name for name, needed in actions.items() if _suffices(level, needed)),
+        falls_back_to=tool.falls_back_to if tool else (),
+        names=dict(tool.names) if tool else {},
+        input_schema=tool.input_schema if tool else None,
+        decided_by=decided_by,
+        why=why,
+    )
+
+
+def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
+    return LEVELS.index(level) >= LEVELS.index(needed)
+
+
+def essential_tools(view: OrgView, post: RolePost) -> Iterator[v1.ToolItem]:
+    """Tools the role always has although its profile does not list them."""
+    listed = {edge.target for edge in view.tools_of(post.role_id)}
+    for tool_id in view.essential_tools_of(post.role_id):
+        if tool_id not in listed:
+            why = why_place(
+                f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
+            )
+            yield _item(view, tool_id, "essential", "full", "essential tool", (why,))
+
+
+def skill_item(view: OrgView, edge: Edge) -> v1.SkillItem:
+    """A skill the role requires."""
+    declared = view.records.skills.get(edge.target)
+    skill = declared.record if declared else None
+    need, _, step = edge.attribute.partition(":")
+    scale = view.records.proficiency_scale
+    return v1.SkillItem(
+        id=edge.target,
+        name=(skill.name if skill else "") or edge.target,
+        description=skill.description if skill else "",
+        category=skill.category if skill else None,
+        min_proficiency=int(step),
+        proficiency_name=scale[int(step) - 1] if scale else None,
+        optional=need == "optional",
+        why=(why_edge(edge),),
+    )
