@@ -19,41 +19,11 @@ from orgkernel.crew.sections import (
     SINGLE,
     Path,
     address_of,
+    noun_of,
 )
 from orgkernel.diagnostics.wording import quote
 
 _SHOWN = 8
-_NOUNS = {
-    "roles": "role",
-    "organizations": "organization",
-    "domains": "domain",
-    "plans": "plan",
-    "intents": "intent",
-    "tools": "tool",
-    "essential_tools": "essential tool",
-    "requestable_tools": "requestable tool",
-    "skills": "required skill",
-    "cognitive_skills": "cognitive skill",
-    "qualifications": "qualification",
-    "credentials": "credential",
-    "file_scope": "file scope",
-    "peers": "peer",
-    "subordinates": "subordinate",
-    "dispatch_targets": "dispatch target",
-    "dispatch_sources": "dispatch source",
-    "escalation": "escalation to",
-    "standing_orders": "standing order",
-    "does_not_have": "stated limit",
-    "findings": "finding",
-    "pace": "PACE tier",
-    "channels": "channel",
-    "departments": "department",
-    "layers": "layer",
-    "dispatch_edges": "dispatch edge",
-    "agents": "agent",
-    "file_claims": "file claim",
-    "open_blockers": "open blocker",
-}
 _TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
 """Parts whose items are texts of their author, not ids."""
 _LISTED = (
@@ -68,11 +38,6 @@ _LISTED = (
 def in_words(change: Change) -> Change:
     """The change with its subject and its sentence."""
     return msgspec.structs.replace(change, subject=_subject(change.path), sentence=_sentence(change))
-
-
-def noun_of(part: str) -> str:
-    """What one item of a part is called."""
-    return _NOUNS.get(part, part.replace("_", " "))
 
 
 def _subject(path: Path) -> str:

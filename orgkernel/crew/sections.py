@@ -61,6 +61,39 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Fields of a part's items that say one thing together, under the name it has in a path."""
 
 
+_NOUNS = {
+    "roles": "role",
+    "organizations": "organization",
+    "domains": "domain",
+    "plans": "plan",
+    "intents": "intent",
+    "tools": "tool",
+    "essential_tools": "essential tool",
+    "requestable_tools": "requestable tool",
+    "skills": "required skill",
+    "cognitive_skills": "cognitive skill",
+    "qualifications": "qualification",
+    "credentials": "credential",
+    "file_scope": "file scope",
+    "peers": "peer",
+    "subordinates": "subordinate",
+    "dispatch_targets": "dispatch target",
+    "dispatch_sources": "dispatch source",
+    "escalation": "escalation to",
+    "standing_orders": "standing order",
+    "does_not_have": "stated limit",
+    "findings": "finding",
+    "pace": "PACE tier",
+    "channels": "channel",
+    "departments": "department",
+    "layers": "layer",
+    "dispatch_edges": "dispatch edge",
+    "agents": "agent",
+    "file_claims": "file claim",
+    "open_blockers": "open blocker",
+}
+
+
 class Address(NamedTuple):
     """A path taken apart."""
 
@@ -133,3 +166,8 @@ def put_field(part: str, item: dict[str, Any], field: str, value: Any) -> None:
     for each in fields:
         item.pop(each, None)
     item.update(value or {})
+
+
+def noun_of(part: str) -> str:
+    """What one item of a part is called."""
+    return _NOUNS.get(part, part.replace("_", " "))

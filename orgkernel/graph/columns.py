@@ -46,6 +46,12 @@ class EdgeColumns:
     def __iter__(self) -> Iterator[Edge]:
         return map(self.edge, range(len(self)))
 
+    def ends(self) -> Iterator[tuple[EdgeKind, str, str]]:
+        """Kind, source and target of every edge, in order, without the cost of whole edges."""
+        words = self._words
+        for kind, source, target in zip(self._kind, self._source, self._target, strict=True):
+            yield _KINDS[kind], words[source], words[target]
+
     def edge(self, number: int) -> Edge:
         """The edge at a position."""
         words = self._words

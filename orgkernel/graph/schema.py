@@ -55,6 +55,9 @@ class EdgeKind(Enum):
     FALLS_BACK_TO = "falls_back_to"
     PRESUPPOSES = "presupposes"
 
+    # A kind is equal to itself only, and looked up in tables a million times a load: without this, by its name.
+    __hash__ = object.__hash__
+
 
 SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.INCLUDES: EdgeSchema(NodeKind.ORGANIZATION, NodeKind.ROLE),

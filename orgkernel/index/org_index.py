@@ -21,9 +21,9 @@ class OrgIndex(OrgView):
         self._columns = columns
         outward: dict[EdgeKind, dict[str, list[int]]] = {kind: defaultdict(list) for kind in EdgeKind}
         inward: dict[EdgeKind, dict[str, list[int]]] = {kind: defaultdict(list) for kind in EdgeKind}
-        for number, edge in enumerate(columns):
-            outward[edge.kind][edge.source].append(number)
-            inward[edge.kind][edge.target].append(number)
+        for number, (kind, source, target) in enumerate(columns.ends()):
+            outward[kind][source].append(number)
+            inward[kind][target].append(number)
         self._outward = _frozen(outward)
         self._inward = _frozen(inward)
 

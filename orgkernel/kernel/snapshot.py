@@ -23,8 +23,8 @@ from orgkernel.loading.tree import Tree, read_tree
 if TYPE_CHECKING:
     from orgkernel.graph.org_graph import OrgGraph
 
-# Above this many roles the graph costs seconds and a gigabyte: rules read the index instead (ADR 0003).
-LARGEST_GRAPH = 5_000
+# Above this many roles rules read the index, because building and asking the graph takes seconds (ADR 0003).
+LARGEST_GRAPH = 1_000
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from yaml.events import AliasEvent, DocumentStartEvent, MappingStartEvent, Scala
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, mark_after, pack_mark, unpack_mark
+from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, mark_after, pack_mark, start_of, unpack_mark
 from orgkernel.loading.parsed import (
     MAX_ALIASED_VALUES,
     MAX_DEPTH,
@@ -70,9 +70,8 @@ def parse_yaml(text: str) -> ParsedText:
 
 def _mark(event: Any) -> int:
     start = event.start_mark
-    return pack_mark(
-        start.line + 1, start.column + 1, _STYLES.get(getattr(event, "style", None) or "", PLAIN)
-    )
+    style = _STYLES.get(event.style or "", PLAIN) if event.__class__ is ScalarEvent else PLAIN
+    return pack_mark(start.line + 1, start.column + 1, style)
 
 
 class _Reader:
@@ -141,6 +140,8 @@ class _Reader:
         if self._values > MAX_VALUES:
             self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values", _SPLIT)
             raise _Stop
+        if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
+            return self._scalar(event, mark), mark, 1  # nearly every value is one of these
         if isinstance(event, AliasEvent):
             return self._read_alias(str(event.anchor), mark)
         if event.tag is not None:
@@ -210,9 +211,9 @@ class _Reader:
         marks: dict[str, tuple[int, Marks]] = {}
         count = 1
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
-            key_mark = _mark(event)
             is_merge = isinstance(event, ScalarEvent) and event.value == "<<" and event.style in _PLAIN
-            key, _, key_size = self.read_value(event, depth)
+            key, key_marks, key_size = self.read_value(event, depth)
+            key_mark = _mark(event) if isinstance(event, AliasEvent) else start_of(key_marks)
             value, value_marks, size = self.read_value(self.next_event(), depth)
             count += size + key_size
             if is_merge:

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +23,7 @@ from orgkernel.crew.diff import (
 )
 from orgkernel.crew.v1 import OrganizationManifest
 from tests.support.edited_trees import edited, edits, small_documents, template_documents, versions_of
-from tests.support.trees import TEMPLATES, copy_template, read
+from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 from tests.unit.crew.everything import EVERYTHING
 
 INVERSE = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
@@ -112,8 +111,11 @@ def _manifest(snapshot: Any) -> OrganizationManifest:
 
 @cache
 def manifest_data(tree: str) -> bytes:
-    whole = {name.replace(".yaml", ".json"): yaml.safe_load(text) for name, text in EVERYTHING.items()}
-    (version,) = versions_of(whole if tree == "whole" else TREES[tree]).values()
+    if tree == "whole":
+        with tempfile.TemporaryDirectory() as folder:
+            (whole,) = read(write_tree(Path(folder), EVERYTHING)).organizations.values()
+        return msgspec.json.encode(_manifest(whole))
+    (version,) = versions_of(TREES[tree]).values()
     return msgspec.json.encode(version.manifest)
 
 

@@ -230,9 +230,11 @@ def test_a_role_that_changes_with_its_id() -> None:
 
 def test_summary() -> None:
     """Counts are of organisations, roles and effects; nothing to count is said plainly."""
-    changes = compare_versions(
-        versions_of(profile()), versions_of(profile(credentials=["a"], description="x"))
+    old, new = (
+        versions_of(profile(**fields))
+        for fields in ({"description": "x"}, {"description": "y", "data": ["z"]})
     )
+    changes = compare_versions(old, new)
     assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neither"
     assert summarise(changes).kinds == {"changed": 1, "gained": 1}
     assert render_summary(()) == "no change"
