@@ -73,9 +73,11 @@ class _Comparison:
             if part in ("why", "role_id", ROLES):
                 continue
             one, other = before.get(part), after.get(part)
+            if plain(part, one) == plain(part, other):
+                continue
             if is_item_list(one) and is_item_list(other):
                 yield from self.items((*path, part), one, other)
-            elif plain(part, one) != plain(part, other):
+            else:
                 yield self._part((*path, part), part, one, other)
 
     def items(self, path: Path, before: Sequence[_Record], after: Sequence[_Record]) -> Iterator[Change]:
