@@ -14,7 +14,7 @@ from manifest_api import shapes
 from manifest_api.routes import documentation, health, organizations, registry
 from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.decisions.dispatch import DispatchDecision
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -88,5 +88,4 @@ def _mend(operation: dict[str, Any]) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    _, definitions = msgspec.json.schema_components(_SHAPES, ref_template=REFERENCE)
-    return dict(sorted(definitions.items()))
+    return build_definitions(_SHAPES, REFERENCE)[1]

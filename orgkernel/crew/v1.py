@@ -6,6 +6,8 @@ already and is empty or null until then. Every item of a list has an `id` and `w
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -289,12 +291,25 @@ def encode(value: Any) -> bytes:
 
 def build_manifest_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of `crew_manifest`: a role's or an organisation's."""
-    references, definitions = msgspec.json.schema_components(
-        [RoleManifest, OrganizationManifest], ref_template="#/$defs/{name}"
-    )
+    references, definitions = build_definitions([RoleManifest, OrganizationManifest], "#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "orgkernel crew_manifest",
-        "oneOf": list(references),
-        "$defs": dict(sorted(definitions.items())),
+        "oneOf": references,
+        "$defs": definitions,
     }
+
+
+def build_definitions(
+    shapes: Sequence[type[msgspec.Struct]], reference: str
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """References to shapes, and the definitions of everything they are made of, by name.
+
+    A definition is described by the first paragraph of the docstring; examples for Python are not for JSON.
+    """
+    references, definitions = msgspec.json.schema_components(shapes, ref_template=reference)
+    for definition in definitions.values():
+        if "description" in definition:
+            paragraph = inspect.cleandoc(definition["description"]).partition("\n\n")[0]
+            definition["description"] = " ".join(paragraph.split())
+    return list(references), dict(sorted(definitions.items()))

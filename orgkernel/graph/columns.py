@@ -52,6 +52,10 @@ class EdgeColumns:
         for kind, source, target in zip(self._kind, self._source, self._target, strict=True):
             yield _KINDS[kind], words[source], words[target]
 
+    def target(self, number: int) -> str:
+        """Where the edge at a position ends."""
+        return self._words[self._target[number]]
+
     def edge(self, number: int) -> Edge:
         """The edge at a position."""
         words = self._words

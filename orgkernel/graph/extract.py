@@ -52,14 +52,14 @@ def _hierarchy(records: OrgRecords) -> Iterator[Edge]:
 
 def _capabilities(post: RolePost) -> Iterator[Edge]:
     role, able = post.role_id, post.profile.capabilities
-    for number, domain in _distinct(able.bst_domains):
-        yield Edge(EdgeKind.HANDLES, role, domain, "", post.place("capabilities", "bst_domains", number))
-    for number, plan in _distinct(able.htn_plans):
-        yield Edge(EdgeKind.FOLLOWS, role, plan, "", post.place("capabilities", "htn_plans", number))
-    for field, preference in (("tools_primary", "primary"), ("tools_secondary", "secondary")):
-        for number, tool in enumerate(getattr(able, field)):
-            place = post.place("capabilities", field, number)
-            yield Edge(EdgeKind.EQUIPPED_WITH, role, tool, f"{preference}:full", place)
+    # Most edges of an organisation come from these lists: their places are looked up together.
+    for domain, place in _distinct(able.bst_domains, post.item_places("capabilities", "bst_domains")):
+        yield Edge(EdgeKind.HANDLES, role, domain, "", place)
+    for plan, place in _distinct(able.htn_plans, post.item_places("capabilities", "htn_plans")):
+        yield Edge(EdgeKind.FOLLOWS, role, plan, "", place)
+    for field, attribute in (("tools_primary", "primary:full"), ("tools_secondary", "secondary:full")):
+        for tool, place in zip(getattr(able, field), post.item_places("capabilities", field), strict=True):
+            yield Edge(EdgeKind.EQUIPPED_WITH, role, tool, attribute, place)
     for number, use in enumerate(able.tools):
         place = post.place("capabilities", "tools", number, "tool")
         yield Edge(EdgeKind.EQUIPPED_WITH, role, use.tool, f"stated:{use.level}", place)
@@ -68,17 +68,16 @@ def _capabilities(post: RolePost) -> Iterator[Edge]:
         need = "optional" if skill.optional else "required"
         place = post.place("capabilities", "skills", number, "skill")
         yield Edge(EdgeKind.REQUIRES, role, skill.skill, f"{need}:{skill.min_proficiency}", place)
-    for number, intent in _distinct(able.intents):
-        yield Edge(EdgeKind.SERVES_INTENT, role, intent, "", post.place("capabilities", "intents", number))
+    for intent, place in _distinct(able.intents, post.item_places("capabilities", "intents")):
+        yield Edge(EdgeKind.SERVES_INTENT, role, intent, "", place)
 
 
-def _distinct(ids: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Each id once, with its place in the list: listing something twice says nothing more."""
-    seen: set[str] = set()
-    for number, each in enumerate(ids):
-        if each not in seen:
-            seen.add(each)
-            yield number, each
+def _distinct(ids: Iterable[str], places: Iterable[Place]) -> Iterator[tuple[str, Place]]:
+    """Each id once, with its first place: listing something twice says nothing more."""
+    first: dict[str, Place] = {}
+    for each, place in zip(ids, places, strict=True):
+        first.setdefault(each, place)
+    yield from first.items()
 
 
 def _relations(records: OrgRecords, post: RolePost) -> Iterator[Edge]:
@@ -110,8 +109,8 @@ def _catalogues(records: OrgRecords) -> Iterator[Edge]:
         if domain.record.broader is not None:
             yield Edge(EdgeKind.NARROWER_THAN, domain.id, domain.record.broader, "", domain.place("broader"))
     for plan in records.plans.values():
-        for number, domain_id in _distinct(plan.record.domains):
-            yield Edge(EdgeKind.SERVES, plan.id, domain_id, "", plan.place("domains", number))
+        for domain_id, place in _distinct(plan.record.domains, plan.item_places("domains")):
+            yield Edge(EdgeKind.SERVES, plan.id, domain_id, "", place)
         needed: dict[str, Place] = {}
         for number, tool_id in enumerate(plan.record.tools):
             needed.setdefault(tool_id, plan.place("tools", number))

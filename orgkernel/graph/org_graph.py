@@ -43,6 +43,9 @@ class OrgGraph(OrgView):
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return self._by_kind[kind]
 
+    def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(edge.target for edge in self._by_kind[kind]))
+
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         edges = self.edges_of(kind)
         declared: dict[str, int] = {}

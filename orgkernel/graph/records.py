@@ -38,6 +38,10 @@ class Definition(Generic[RecordT]):
         """Where the entry, or something in it, is written."""
         return self.document.place(self.section, self.id, *route, key=key or not route)
 
+    def item_places(self, *route: RouteStep) -> list[Place]:
+        """Where each item of a list in the entry is written."""
+        return self.document.item_places(self.section, self.id, *route)
+
 
 @dataclass(frozen=True, slots=True)
 class AliasTarget:
@@ -63,6 +67,11 @@ class RolePost:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
         document, full = self._written(route)
         return document.place(*full, key=key)
+
+    def item_places(self, *route: RouteStep) -> list[Place]:
+        """Where each item of a list of the post is written."""
+        document, full = self._written(route)
+        return document.item_places(*full)
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of a text of the post is written."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cached_property
 
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.questions import OrgView
@@ -37,18 +36,15 @@ class OrgIndex(OrgView):
         numbers = sorted(number for found in self._outward[kind].values() for number in found)
         return tuple(map(self._columns.edge, numbers))
 
-    def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
-        return self._cycles[kind]
+    def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
+        return tuple(self._inward[kind])
 
-    @cached_property
-    def _cycles(self) -> dict[EdgeKind, tuple[tuple[str, ...], ...]]:
-        return {kind: _circles(self._targets(kind)) for kind in EdgeKind}
+    def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
+        return self.remember(("cycles", kind), lambda: _circles(self._targets(kind)))
 
     def _targets(self, kind: EdgeKind) -> dict[str, tuple[str, ...]]:
-        return {
-            source: tuple(self._columns.edge(number).target for number in numbers)
-            for source, numbers in self._outward[kind].items()
-        }
+        target = self._columns.target
+        return {source: tuple(map(target, numbers)) for source, numbers in self._outward[kind].items()}
 
 
 def _frozen(table: dict[EdgeKind, dict[str, list[int]]]) -> _Table:

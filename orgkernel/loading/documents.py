@@ -14,6 +14,7 @@ from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import (
     Marks,
     RouteStep,
+    find_item_marks,
     find_mark,
     has_value,
     pack_mark,
@@ -69,6 +70,10 @@ class SourceDocument:
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
 
+    def item_places(self, *route: RouteStep) -> list[Place]:
+        """Where each item of the list at a route stands."""
+        return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
+
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of the text at a route stands."""
         return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
@@ -119,7 +124,7 @@ def read_documents(
         return _broken(source, shared, [source.refusal])
     if not (named or among_ours or _MAY_SAY.search(source.text)):
         return ReadFile(skipped=True)
-    parsed = _parse(source)
+    parsed = parse_source(source)
     if not named:
         if parsed.refusals or not _has_value(parsed):
             ours = among_ours or says_ours(source)
@@ -165,7 +170,8 @@ def _is_ours(parsed: Parsed, among_ours: bool) -> bool:
     return any(name in value for name in (_TELLING_AMONG_OURS if among_ours else _TELLING))
 
 
-def _parse(source: SourceText) -> ParsedText:
+def parse_source(source: SourceText) -> ParsedText:
+    """Values and marks of a text, as JSON or as YAML, whatever they mean."""
     if source.name.endswith(".json"):
         return parse_json(source.text)
     if source.text.lstrip()[:1] == "{":

@@ -67,6 +67,17 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
     return key_mark if key else start_of(marks)
 
 
+def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
+    """The marks of all items of the list at `route`; none where the document writes no list there."""
+    for step in route:
+        found = _step(marks, step)
+        if found is None:
+            return []
+        marks = found[1]
+    children = None if isinstance(marks, int) else marks[1]
+    return [start_of(child) for child in children] if isinstance(children, list) else []
+
+
 def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
     """Whether a document writes a value at `route`."""
     for step in route:

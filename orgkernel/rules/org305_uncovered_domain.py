@@ -91,7 +91,7 @@ def _has_candidate(view: OrgView, domain: str) -> bool:
 
 def _misspelled(view: OrgView) -> frozenset[str]:
     """Domains that roles seem to mean by ids that are none."""
-    words = {edge.target for edge in view.edges_of(EdgeKind.HANDLES)} - view.records.domains.keys()
+    words = set(view.targets_of(EdgeKind.HANDLES)) - view.records.domains.keys()
     return frozenset(meant for word in words if (meant := meant_domain(view, word)) is not None)
 
 

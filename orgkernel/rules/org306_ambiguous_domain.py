@@ -53,7 +53,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 def check(view: OrgView) -> Iterator[Finding]:
     """Pairs of roles that nothing but their order tells apart, with the domains they tie for."""
     ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
-    for domain in dict.fromkeys(edge.target for edge in view.edges_of(EdgeKind.HANDLES)):
+    for domain in view.targets_of(EdgeKind.HANDLES):
         tie = find_tie(view, domain) if domain in view.records.domains else None
         if tie is not None:
             ties.setdefault((tie[0].source, tie[1].source), []).append(tie)

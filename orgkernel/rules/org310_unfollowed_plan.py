@@ -54,7 +54,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     unfollowed = [plan for plan in plans.values() if plan.own and not view.followers_of(plan.id)]
     if not unfollowed:
         return
-    words = {edge.target for edge in view.edges_of(EdgeKind.FOLLOWS)} - plans.keys()
+    words = set(view.targets_of(EdgeKind.FOLLOWS)) - plans.keys()
     meant = {suggest(word, plans) for word in words}
     for plan in unfollowed:
         if plan.id not in meant:

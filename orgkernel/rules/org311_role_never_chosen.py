@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Roles that somebody else comes before in each of their domains."""
     lost: dict[str, list[tuple[str, Edge, Considered]]] = {}
     settled: set[str] = set()
-    for domain in dict.fromkeys(edge.target for edge in view.edges_of(EdgeKind.HANDLES)):
+    for domain in view.targets_of(EdgeKind.HANDLES):
         if domain not in view.records.domains:
             continue
         decision = decide_dispatch(view, domain, all_considered=True)

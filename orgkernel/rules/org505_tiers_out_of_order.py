@@ -40,8 +40,9 @@ the role's own number. The same limit in two tiers is reported only if the lower
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Related, Severity
@@ -49,7 +50,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.rule import Finding, Rule, Scope
 from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
-from orgkernel.runtime.trigger_tree import render_number
+from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_number
 from orgkernel.triggers import find_vacuous, thresholds
 
 
@@ -85,31 +86,46 @@ def check(post: RolePost) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _find_disorder(texts: tuple[str, ...], limit: int) -> tuple[_Disorder, ...]:
-    trees = {
-        number: tree for number, text in enumerate(texts) if (tree := read_trigger(text).tree) is not None
-    }
-    # A trigger with one value whatever happens is reported by ORG504.
-    trees = {number: tree for number, tree in trees.items() if find_vacuous(tree, limit) is None}
-    limits = {number: thresholds(tree, limit) for number, tree in trees.items()}
-    found = []
+def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
+    read = {number: found for number, text in enumerate(texts) if (found := _read(text, limit)) is not None}
     overtaken = set()
-    for higher, theirs in limits.items():
-        for name, here in theirs.items():
-            later = [lower for lower in limits if lower < higher and limits[lower].get(name, here) > here]
+    for higher, theirs in read.items():
+        for name, here in theirs.limits.items():
+            later = [lower for lower in read if lower < higher and read[lower].limits.get(name, here) > here]
             if later:
                 overtaken.update(later)
-                found.append(_Disorder(higher, later[-1], name, here, limits[later[-1]][name]))
-    for lower, tree in trees.items():
-        above = [
-            higher
-            for higher, theirs in trees.items()
-            if higher > lower and find_vacuous(["and", tree, ["not", theirs]], limit) is not None
-        ]
-        if above and lower not in overtaken:
-            found.append(_Disorder(lower, above[0]))
-    return tuple(found)
+                yield _Disorder(higher, later[-1], name, here, read[later[-1]].limits[name])
+    for lower in read:
+        if lower not in overtaken:
+            later = [higher for higher in read if higher > lower]
+            above = (higher for higher in later if _holds_only_where(texts[lower], texts[higher], limit))
+            yield from (_Disorder(lower, higher) for higher in islice(above, 1))
+
+
+class _Reading(NamedTuple):
+    """What is compared of a trigger."""
+
+    tree: TriggerTree
+    limits: Mapping[str, float]
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _read(text: str, limit: int) -> _Reading | None:
+    tree = read_trigger(text).tree
+    # A trigger with one value whatever happens is reported by ORG504.
+    if tree is None or find_vacuous(tree, limit) is not None:
+        return None
+    return _Reading(tree, thresholds(tree, limit), frozenset(find_names(tree)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
+    """Whether one trigger can be proven never to hold without the other."""
+    one, other = _read(lower, limit), _read(higher, limit)
+    if one is None or other is None or one.names.isdisjoint(other.names):
+        return False  # neither is constant, so nothing of the one follows from the other
+    return find_vacuous(["and", one.tree, ["not", other.tree]], limit) is not None
 
 
 def _number(value: float) -> str:
