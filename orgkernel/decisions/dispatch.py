@@ -91,6 +91,13 @@ def decide_dispatch(
     `word` is a domain or an alias of one; `needs` are tools the taker must be equipped with. Never raises for names
     that nothing declares.
     """
+    if needs or view.resolve_domain(word) is None:
+        return _decide(view, word, needs, all_considered)
+    # Words that mean something are few, and a view never changes: each is decided once.
+    return view.remember(("dispatch", word, all_considered), lambda: _decide(view, word, (), all_considered))
+
+
+def _decide(view: OrgView, word: str, needs: Sequence[str], all_considered: bool) -> DispatchDecision:
     domain = view.resolve_domain(word)
     candidates = _rank_candidates(view, domain, needs) if domain is not None else []
     if not candidates or candidates[0].rank.lacking:

@@ -32,9 +32,9 @@ class OrgView(ABC):
 
     def remember(self, question: Hashable, answer: Callable[[], T]) -> T:
         """What `answer` returns, asked once: a view never changes. Two threads may both ask; either answer is kept."""
-        if question not in self._remembered:
-            self._remembered[question] = answer()
-        remembered: T = self._remembered[question]
+        remembered: T | None = self._remembered.get(question)
+        if remembered is None:
+            remembered = self._remembered[question] = answer()
         return remembered
 
     @abstractmethod
