@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types contracts unit docs lock clean
+.PHONY: run test check lint types contracts unit docs regenerate bench lock clean
 
 # Set everything up, check the shipped organisations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -14,7 +14,7 @@ run: $(VENV)/run.stamp
 # Set everything up and run every check there is.
 test: check unit
 
-check: lint types contracts docs
+check: lint types contracts docs docs-site
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
@@ -29,12 +29,20 @@ contracts: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.regenerate --check
 
+# The documentation as pages in site/; fails on a broken link.
+docs-site: $(VENV)/dev.stamp
+	$(BIN)/zensical build --strict --clean
+
 unit: $(VENV)/dev.stamp
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Rewrite what is generated: JSON Schemas, rule pages, OpenAPI, golden files.
 regenerate: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.regenerate
+
+# Compare with what a user would take instead: a table of ratios.
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks
 
 lock: $(VENV)/dev.stamp
 	$(BIN)/python -m pip install --quiet uv
@@ -55,4 +63,4 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/run.stamp
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .cache site dist build .mypy_cache .ruff_cache .pytest_cache

@@ -22,6 +22,7 @@ _COMMANDS = {
     "manifest": "Say what a role, or the whole crew, can do, and why.",
     "graph": "Draw the org chart.",
     "diff": "Say what each role gained and lost between two trees.",
+    "upgrade": "Rewrite older documents in place.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
 }

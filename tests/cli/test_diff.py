@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import SHOP, run
-from tests.support.trees import REPOSITORY, change_line, copy_template, write_tree
+from tests.support.trees import change_line, copy_template, write_tree
 
 CODEGEN = "org/roles/codegen_specialist.yaml"
 
@@ -443,22 +441,3 @@ def test_a_hostile_text_drives_nothing(repository: Path) -> None:
             assert "@everyone" not in shown
         if form == "text":
             assert max(map(len, shown.splitlines())) <= 100
-
-
-def test_the_page_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command of docs/diff.md runs, and `diff` prints exactly what stands below it."""
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "A")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.org")
-    page = (REPOSITORY / "docs/diff.md").read_text(encoding="utf-8")
-    blocks = "".join(re.findall(r"```console\n(.*?)```", page, re.DOTALL))
-    shown = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks, re.MULTILINE)
-    for command, output in shown:
-        program, *arguments = shlex.split(command)
-        if program == "orgkernel":
-            done = run(*arguments, cwd=tmp_path)
-            assert done.returncode == 0, done.stderr
-            assert done.stdout == output or arguments[0] != "diff", command
-        else:
-            subprocess.run([program, *arguments], cwd=tmp_path, check=True)
-    assert sum(command.startswith("orgkernel diff ") for command, _ in shown) == 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +16,7 @@ from orgkernel.cli import cli
 from orgkernel.cli.reports import FORMATS
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
-from tests.docs.test_readme import console_blocks
-from tests.support.in_process import run_here
-from tests.support.trees import REPOSITORY, change_line, copy_template, write_tree
+from tests.support.trees import REPOSITORY, write_tree
 
 BIN = Path(sys.executable).parent
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
@@ -240,18 +237,3 @@ def test_the_page_names_every_input_and_format() -> None:
     assert set(re.findall(r"`([a-z]+)`", PAGE.partition("\n\n| `--format`")[2].partition("\n\n")[0])) >= set(
         FORMATS
     )
-
-
-def test_commands_of_the_page_print_what_is_shown(tmp_path: Path) -> None:
-    """In order, in a folder with the organisation of the example."""
-    copy_template(tmp_path / "my_org", "software_dev")
-    role = tmp_path / "my_org/roles/codegen_specialist.yaml"
-    change_line(role, "  reports_to: engineering_xo", "  reports_to: enginering_xo")
-    for command, shown in console_blocks(PAGE):
-        program, *arguments = shlex.split(command)
-        if program == "sed":
-            change_line(role, "  reports_to: enginering_xo", "  reports_to: engineering_xo")
-            continue
-        assert program == "orgkernel"
-        done = run_here(*arguments, cwd=tmp_path)
-        assert (done.stdout.rstrip() or done.stderr.rstrip()) == shown.rstrip(), command

@@ -1,0 +1,73 @@
+"""`orgkernel upgrade`: rewrite older documents in place, comments and layout kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+import click
+
+from orgkernel.cli.opening import request_of
+from orgkernel.diagnostics.wording import printable
+from orgkernel.kernel.project import find_project
+from orgkernel.kernel.rewriting import byte_order_mark, plan_upgrades, write_upgrades
+from orgkernel.kernel.upgrade import FileUpgrade, Note, render_diff
+
+
+@click.command("upgrade")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--check", "check", is_flag=True, help="Write nothing; exit 1 when something would change.")
+@click.option("--diff", "diff", is_flag=True, help="Write nothing; print what would change as a diff.")
+def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
+    """Rewrite older documents in place.
+
+    Comments and layout are kept. A PATH is a file or a folder; without one, the paths of the nearest orgkernel.toml,
+    else the current folder. What has to be rewritten by hand is listed with its place.
+
+    Exits 0, with --check 1 when something would change, 2 when it cannot run or a file cannot be written.
+    """
+    here = os.getcwd()
+    upgrades = plan_upgrades(request_of(paths, find_project(here)), here)
+    changed = [each for each in upgrades if each.is_changed]
+    writes = not (check or diff)
+    if diff:
+        for each in changed:
+            # As it is in the file, for `patch`; always UTF-8.
+            click.echo(render_diff(each, byte_order_mark(each)).encode(), nl=False)
+    else:
+        written: list[FileUpgrade] = []
+        try:
+            # Writing does not wait for somebody to read the lines.
+            for each in write_upgrades(changed) if writes else changed:
+                written.append(each)  # noqa: PERF402  # kept when the next one fails
+        finally:
+            _print_changes(written, writes)
+    _say_what_is_left(upgrades, writes)
+    verb = "rewritten" if writes else "would be rewritten"
+    click.echo(f"{_files(len(changed))} {verb}, {len(upgrades) - len(changed):,} left as they are", err=True)
+    if check and changed:
+        raise click.exceptions.Exit(1)
+
+
+def _print_changes(changed: Iterable[FileUpgrade], writes: bool) -> None:
+    for each in changed:
+        notes = "; ".join(f"{_place(note, writes)} {note.what}" for note in each.changes)
+        click.echo(printable(f"{each.source.name}: {notes}"))
+
+
+def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
+    for each in upgrades:
+        if each.refusal:
+            click.echo(printable(f"{each.source.name}: left alone: {each.refusal}"), err=True)
+        for note in each.left:
+            text = f"{each.source.name}:{_place(note, writes)}: left to you: {note.what}; {note.help}"
+            click.echo(printable(text), err=True)
+
+
+def _place(note: Note, writes: bool) -> str:
+    """Where it stands in the file as it is now."""
+    return ":".join(map(str, note.after if writes else note.before))
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file" if number == 1 else f"{number:,} files"

@@ -1,0 +1,88 @@
+"""Files of an upgrade: all are read and computed first, then written one by one, each at once."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import NothingToRead, UsageError
+from orgkernel.kernel.roots import Request
+from orgkernel.kernel.upgrade import FileUpgrade, upgrade_source
+from orgkernel.loading.files import Root, find_files, read_text
+
+
+def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
+    """What becomes of every file of ours that is asked about. Raises `NothingToRead` where there is none."""
+    found: list[FileUpgrade] = []
+    seen: set[str] = set()
+    for asked in sorted(request.asked):
+        root = Root(os.path.normpath(os.path.join(folder, asked)), asked)
+        for path, name in find_files(root):
+            real = os.path.realpath(path)
+            if real in seen:
+                continue
+            seen.add(real)
+            upgrade = upgrade_source(read_text(path, name), named=path == root.path)
+            if upgrade is not None:
+                found.append(upgrade)
+    if not found:
+        raise NothingToRead(
+            "nothing to upgrade: no document of ours there", "name a file or a folder of documents"
+        )
+    return found
+
+
+def byte_order_mark(upgrade: FileUpgrade) -> str:
+    """The mark a file begins with, or an empty text."""
+    with open(upgrade.source.path, "rb") as file:
+        return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""
+
+
+def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:
+    """Write what changed, yielding each file once it is written. Raises `UsageError` at the first that cannot be."""
+    written: list[str] = []
+    for upgrade in upgrades:
+        if not upgrade.is_changed:
+            continue
+        try:
+            _write(upgrade)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            done = f"rewritten before it: {listing(written)}" if written else "nothing was rewritten"
+            raise UsageError(f"{quote(upgrade.source.name)} cannot be rewritten: {reason}", done) from None
+        written.append(upgrade.source.name)
+        yield upgrade
+
+
+def _write(upgrade: FileUpgrade) -> None:
+    """Replace a file at once, through links, with its mode; whoever reads it sees the old text or the new one."""
+    target = os.path.realpath(upgrade.source.path)
+    with open(target, "r+b") as file:  # replacing it would not ask whether it may be written
+        content = file.read()
+    if hashlib.sha256(content).hexdigest() != upgrade.source.digest:
+        raise OSError("it changed meanwhile")
+    beside = f"{target}.{os.getpid()}.new"
+    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    with open(beside, "xb") as new:
+        try:
+            _keep_owner_and_mode(target, beside)
+            new.write(mark + upgrade.text.encode())
+            new.flush()
+            os.fsync(new.fileno())
+            os.replace(beside, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+            raise
+
+
+def _keep_owner_and_mode(old: str, new: str) -> None:
+    state = os.stat(old)
+    with contextlib.suppress(OSError):  # only the administrator gives files away
+        os.chown(new, state.st_uid, state.st_gid)
+    shutil.copymode(old, new)

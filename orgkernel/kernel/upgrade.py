@@ -1,0 +1,234 @@
+"""Rewrite older documents: from the text of a file to the text it becomes, and what a person has to do.
+
+INVARIANT: a text is only replaced by one that reads as exactly the old values with the announced ones in their place,
+in the same order, and that has no finding of reading or shape the old one had not. Otherwise the file is left alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from orgkernel.diagnostics.catalogue import UNREADABLE
+from orgkernel.diagnostics.wording import quote
+from orgkernel.kernel.upgrade_steps import STEPS, Change, Draft, Left, Route, Step, tidy, write_version
+from orgkernel.loading.documents import parse_source, read_documents, says_ours
+from orgkernel.loading.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
+from orgkernel.loading.files import SourceText
+from orgkernel.loading.parsed import ParsedText
+from orgkernel.model.kinds import KINDS, VERSION
+from orgkernel.model.record import PREFIX
+from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED
+
+Version: TypeAlias = tuple[int, int]
+Steps: TypeAlias = Mapping[Version, Step]
+
+_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_BY_HAND = "rewrite it by hand; `orgkernel check` says what"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Note:
+    """One thing that is rewritten, or left to a person, and where it stands in the old text and in the new one."""
+
+    before: tuple[int, int]
+    after: tuple[int, int]
+    what: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileUpgrade:
+    """What an upgrade does to one file of ours; nothing where `text` is the file's own."""
+
+    source: SourceText
+    text: str
+    changes: tuple[Note, ...] = ()
+    left: tuple[Note, ...] = ()
+    refusal: str = ""
+    """Why the file is left alone although it is ours."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file has to be written."""
+        return self.text != self.source.text
+
+
+class _LeaveAlone(Exception):
+    """The new text would not be what was announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Edits that were made at once, and the text they were made of."""
+
+    places: TextPlaces
+    changes: tuple[Change, ...]
+    edits: tuple[Edit, ...]
+
+
+def upgrade_source(
+    source: SourceText, *, named: bool = False, steps: Steps = STEPS, current: Version = VERSION
+) -> FileUpgrade | None:
+    """What becomes of a file's text; None when the file is none of ours, and was not `named`."""
+    parsed = ParsedText((), (source.refusal,)) if source.refusal else parse_source(source)
+    if parsed.refusals:
+        refusal = parsed.refusals[0]
+        ours = named or says_ours(source) or refusal.row is UNREADABLE
+        return FileUpgrade(source, source.text, refusal=refusal.message) if ours else None
+    if not any(_kind_of(document.value) for document in parsed.documents):
+        return (
+            FileUpgrade(source, source.text, refusal="it holds no document that is read here")
+            if named
+            else None
+        )
+    rounds: list[_Round] = []
+    text = source.text
+    while True:
+        places = TextPlaces(text)
+        found = list(_next(parsed, places, steps, current))
+        changes = tuple(each for each in found if isinstance(each, Change))
+        if not changes:
+            left = [each for each in found if isinstance(each, Left)]
+            return _result(source, rounds, places, [*left, *_deprecated(source, places)])
+        edits = tuple(sorted({change.edit for change in changes}))
+        try:
+            text, parsed = _apply(source, parsed, text, edits, found)
+        except _LeaveAlone as reason:
+            return FileUpgrade(source, source.text, refusal=f"{reason}; {_BY_HAND}")
+        rounds.append(_Round(places, changes, edits))
+
+
+def render_diff(upgrade: FileUpgrade, mark: str = "") -> str:
+    """The change as a unified diff; `mark` is the byte order mark of the file."""
+    old, new = (_LINE.findall(mark + text) for text in (upgrade.source.text, upgrade.text))
+    name = upgrade.source.name
+    lines = difflib.unified_diff(old, new, name, name)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def _kind_of(value: Any) -> str | None:
+    schema = value.get("_schema") if isinstance(value, dict) else None
+    kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
+    return kind if kind in KINDS else None
+
+
+def _drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int, Draft]]:
+    for number, document in enumerate(parsed.documents):
+        kind = _kind_of(document.value)
+        if kind:
+            yield number, Draft(places, kind, document.value, document.marks)
+
+
+def _next(parsed: ParsedText, places: TextPlaces, steps: Steps, current: Version) -> Iterator[Change | Left]:
+    """The edits of the next round, and what is left to a person so far."""
+    for number, draft in _drafts(parsed, places):
+        for each in _edits_of(draft, steps, current):
+            yield replace(each, route=(number, *each.route)) if isinstance(each, Change) else each
+
+
+def _edits_of(draft: Draft, steps: Steps, current: Version) -> list[Change | Left]:
+    match = _VERSION.fullmatch(draft.version)
+    version = (int(match[1]), int(match[2])) if match else None
+    if version is None or version[0] != current[0] or version > current:
+        what = f"`_version` is {quote(draft.version)}, which is not rewritten"
+        help = f"this is a tool for versions up to {current[0]}.{current[1]}"
+        return [Left(draft.places.offset_of(draft.mark("_version")), what, help)]
+    found = list(tidy(draft))
+    if version not in steps or any(isinstance(each, Change) for each in found):
+        return found
+    step = list(steps[version](draft))
+    if by_hand := [each for each in step if isinstance(each, Left)]:
+        return [*found, *by_hand]  # half a step would make a document of no version
+    return [*found, *step, *write_version(draft, f"{version[0]}.{version[1] + 1}")]
+
+
+def _apply(
+    source: SourceText, parsed: ParsedText, text: str, edits: tuple[Edit, ...], found: Iterable[Change | Left]
+) -> tuple[str, ParsedText]:
+    """The text after the edits, read again. Raises `_LeaveAlone` unless it says what was announced."""
+    try:
+        changed = apply_edits(text, edits)
+    except ValueError:
+        raise _LeaveAlone("its values are written through aliases") from None
+    new = replace(source, text=changed)
+    after = parse_source(new)
+    expected: Any = tuple(document.value for document in parsed.documents)
+    for change in found:
+        if isinstance(change, Change):
+            expected = _with(expected, change.route, change.value)
+    # The order of keys means something, and `1 == 1.0`: compared as they are written.
+    if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
+        raise _LeaveAlone("it would read differently after the upgrade")
+    if _complaints(new) - _complaints(replace(source, text=text)):
+        raise _LeaveAlone("it would have a finding it has not now")
+    return changed, after
+
+
+def _with(value: Any, route: Route, new: Any) -> Any:
+    """A value with another at a route; a key that is missing comes after `_schema`."""
+    if not route:
+        return new
+    step, rest = route[0], route[1:]
+    if isinstance(step, int):
+        return (*value[:step], _with(value[step], rest, new), *value[step + 1 :])
+    if step in value:
+        return {key: _with(old, rest, new) if key == step else old for key, old in value.items()}
+    result = {}
+    for key, old in value.items():
+        result[key] = old
+        if key == "_schema":
+            result[step] = new
+    return result
+
+
+def _complaints(source: SourceText) -> Counter[tuple[str, str]]:
+    found = read_documents(source, named=True, among_ours=True).diagnostics
+    return Counter((each.code, each.message) for each in found)
+
+
+def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
+    """Fields whose meaning has to be moved by a person (ORG706)."""
+    read = read_documents(replace(source, text=places.text), named=True, among_ours=True)
+    for document in read.documents:
+        accepted = [each for each in document.record.suppressions if each.rule == DEPRECATED.code]
+        for found in DEPRECATED.check(document):
+            if not any(each.subject in (None, found.subject) for each in accepted):
+                offset = places.offset_at(found.place.line, found.place.column)
+                yield Left(offset, found.message, found.help)
+
+
+def _result(source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[Left]) -> FileUpgrade:
+    first = rounds[0].places if rounds else last
+
+    def note(each: Change | Left, number: int) -> Note:
+        if isinstance(each, Left):
+            return Note(
+                first.position(before(each.offset, number)), last.position(each.offset), each.what, each.help
+            )
+        edits = rounds[number].edits
+        after = landing(each.edit, edits)
+        for later in rounds[number + 1 :]:
+            after = move_forward(after, later.edits)
+        return Note(first.position(before(each.edit.start, number)), last.position(after), each.what)
+
+    def before(offset: int, number: int) -> int:
+        for earlier in reversed(rounds[:number]):
+            offset = move_back(offset, earlier.edits)
+        return offset
+
+    changes = {note(change, number) for number, each in enumerate(rounds) for change in each.changes}
+    notes = {note(each, len(rounds)) for each in left}
+    return FileUpgrade(
+        source,
+        last.text,
+        tuple(sorted(changes)),
+        tuple(sorted(notes)),
+    )

@@ -1,0 +1,216 @@
+"""What an upgrade rewrites in one document: a small function per step, from the document to edits of its text.
+
+`tidy` holds for every version. `STEPS` leads from each older version of the format to the next; a later version adds a
+row. A step yields only the edits that bring the fields over; the driver writes the new `_version` itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.extract import TIERS
+from orgkernel.loading.edits import Edit, TextPlaces
+from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
+from orgkernel.triggers import ParsedTrigger, parse_trigger
+
+FIRST = "1.0"
+"""The version of a document that does not say one."""
+_WORDS_RULE = "ORG503"
+_NEW_LINE = "\n"
+_NUMBER = re.compile(r"[-+.0-9eE]+")
+_QUOTED_KEY = '"_version"'
+# Of an entry in braces that is the last on its line.
+_REST_OF_ENTRY = re.compile(r"[ \t]*(?P<comma>,)?[ \t]*(?P<comment>#[^\r\n]*)?(?=[\r\n])")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]#[^\r\n]*)?(?=\r|\n|\Z)")
+
+Route: TypeAlias = tuple[RouteStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One document of a text that is being rewritten."""
+
+    places: TextPlaces
+    kind: str
+    value: dict[str, Any]
+    marks: Marks
+
+    def mark(self, *route: RouteStep, key: bool = False) -> int:
+        """Where the value (or its key) at a route stands."""
+        return find_mark(self.marks, route, key=key)
+
+    @property
+    def version(self) -> str:
+        """The version of the format, as loading reads it."""
+        return str(self.value.get("_version", FIRST))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An edit, what it does in words, and which value the document has because of it."""
+
+    edit: Edit
+    what: str
+    route: Route
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a person has to rewrite: where, what it is, and what to do."""
+
+    offset: int
+    what: str
+    help: str
+
+
+Step: TypeAlias = Callable[[Draft], Iterator[Change | Left]]
+
+STEPS: Final[Mapping[tuple[int, int], Step]] = MappingProxyType({})
+"""From a version to the next minor one. There is none before 1.0."""
+
+
+def tidy(draft: Draft) -> Iterator[Change | Left]:
+    """What is written in another way than the current format writes it."""
+    yield from write_version(draft)
+    yield from name_trigger_words(draft)
+
+
+def write_version(draft: Draft, version: str | None = None) -> Iterator[Change | Left]:
+    """`_version` is written, as text; and is `version` where one is given."""
+    written = draft.value.get("_version")
+    if "_version" not in draft.value:
+        yield _add_version(draft, version or FIRST)
+    elif isinstance(written, float):
+        yield _quote_version(draft, version or str(written))
+    elif version is not None and version != written:
+        mark = draft.mark("_version")
+        span = draft.places.span_with_quotes(mark, str(written))
+        what = f"writes `_version` {quote(version)} instead of {quote(written)}"
+        yield (
+            Change(Edit(*span, f'"{version}"'), what, ("_version",), version)
+            if span
+            else Left(
+                draft.places.offset_of(mark), "`_version` is written with escapes", f'write `"{version}"`'
+            )
+        )
+
+
+def _quote_version(draft: Draft, version: str) -> Change | Left:
+    start = draft.places.offset_of(draft.mark("_version"))
+    match = _NUMBER.match(draft.places.text, start)
+    if match is None:
+        return Left(start, "`_version` is a number", f'write `_version: "{version}"`')
+    edit = Edit(start, match.end(), f'"{version}"')
+    return Change(edit, f"puts `_version` {quote(match[0])} in quotes", ("_version",), version)
+
+
+def _add_version(draft: Draft, version: str) -> Change | Left:
+    """After `_schema`, in the way of the mapping: on a line of its own, or after a comma."""
+    text, places = draft.places.text, draft.places
+    mark = draft.mark("_schema")
+    span = places.span_with_quotes(mark, draft.value["_schema"])
+    by_hand = Left(places.offset_of(mark), "`_version` is missing", f'add `_version: "{version}"`')
+    if span is None:
+        return by_hand
+    key, end = places.offset_of(draft.mark("_schema", key=True)), span[1]
+    line_start = key - (places.position(key)[1] - 1)
+    indent = text[line_start:key]
+    line_break = LINE_BREAK.search(text, end) or LINE_BREAK.search(text)
+    new_line = None if indent.strip(" \t") else f"{line_break[0] if line_break else _NEW_LINE}{indent}"
+    if not places.in_flow(start_of(draft.marks)):
+        rest = _REST_OF_LINE.match(text, end)
+        if rest is None or new_line is None:
+            return by_hand
+        end, inserted = rest.end(), f'{new_line}_version: "{version}"'
+    else:
+        is_quoted = text[key] == '"'
+        tight = is_quoted and text[span[0] - 1] == ":"
+        space = "" if tight else " "
+        entry = f'{_QUOTED_KEY if is_quoted else "_version"}:{space}"{version}"'
+        rest = _REST_OF_ENTRY.match(text, end) if new_line else None
+        if rest is None:
+            inserted = f",{space}{entry}"
+        elif rest["comma"]:
+            end, inserted = rest.end(), f"{new_line}{entry},"
+        elif rest["comment"]:
+            return by_hand  # a comma would have to stand before it
+        else:
+            inserted = f",{new_line}{entry}"
+    return Change(Edit(end, end, inserted), f"adds `_version` {quote(version)}", ("_version",), version)
+
+
+def name_trigger_words(draft: Draft) -> Iterator[Change | Left]:
+    """Published words in triggers become the names of the trigger language (ORG503)."""
+    for route, role_id in _trigger_routes(draft):
+        trigger = _value_at(draft.value, route)
+        if not isinstance(trigger, str) or _is_suppressed(draft.value, f"role:{role_id}"):
+            continue
+        read = parse_trigger(trigger)
+        aliases = [use for use in read.uses if use.is_alias and use.target]
+        if not aliases:
+            continue
+        becomes = trigger
+        for use in reversed(aliases):
+            becomes = f"{becomes[: use.start]}{use.target}{becomes[use.end :]}"
+        mark = draft.mark(*route)
+        span = draft.places.span_of(mark, trigger)
+        if span is None or not _means_the_same(read, parse_trigger(becomes)):
+            why = (
+                "it is written with escapes or over several lines" if span is None else "it becomes too long"
+            )
+            words = ", ".join(dict.fromkeys(f"{quote(use.name)}" for use in aliases))
+            names = ", ".join(dict.fromkeys(f"{quote(use.target)}" for use in aliases))
+            yield Left(
+                draft.places.offset_of(mark),
+                f"the trigger reads {words}, and {why}",
+                f"write {names} instead",
+            )
+            continue
+        for use in aliases:
+            edit = Edit(span[0] + use.start, span[0] + use.end, str(use.target))
+            yield Change(edit, f"writes {quote(use.target)} instead of {quote(use.name)}", route, becomes)
+
+
+def _trigger_routes(draft: Draft) -> Iterator[tuple[Route, str]]:
+    """Where triggers that are read may stand, and whose they are."""
+    if draft.kind == "role_profile":
+        for tier in TIERS:
+            yield ("pace_plan", tier, "trigger"), str(draft.value.get("role_id"))
+    elif draft.kind == "organization" and isinstance(overrides := draft.value.get("overrides"), dict):
+        for role_id in overrides:
+            for tier in TIERS:
+                yield ("overrides", role_id, "pace_plan", tier, "trigger"), role_id
+
+
+def _value_at(value: Any, route: Route) -> Any:
+    for step in route:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(step)
+    return value
+
+
+def _is_suppressed(document: dict[str, Any], subject: str) -> bool:
+    """Whether the author has written down a reason for keeping published words."""
+    entries = document.get("suppressions")
+    return isinstance(entries, tuple) and any(
+        isinstance(entry, dict)
+        and entry.get("rule") == _WORDS_RULE
+        and entry.get("subject") in (None, subject)
+        for entry in entries
+    )
+
+
+def _means_the_same(old: ParsedTrigger, new: ParsedTrigger) -> bool:
+    """A trigger may become longer than one may be."""
+    return (
+        old.tree == new.tree
+        and len(old.problems) == len(new.problems)
+        and [use.target for use in old.uses] == [use.target for use in new.uses]
+    )

@@ -1,0 +1,129 @@
+"""The documentation as a site: it builds without a warning, and nothing in it comes from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+from tests.support.trees import REPOSITORY
+
+CONFIG = yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8"))
+BUILD = (Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean")
+# Attributes a browser fetches or follows.
+_FETCHED = ("href", "src", "srcset", "action", "poster", "data")
+
+
+class _Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.links += [value for name in _FETCHED if (value := given.get(name))]
+        self.ids |= {value for name in ("id", "name") if (value := given.get(name))}
+
+
+def copy_sources(folder: Path) -> Path:
+    """What the site is made of, so that builds do not meet in one folder."""
+    shutil.copytree(REPOSITORY / "docs", folder / "docs")
+    shutil.copy(REPOSITORY / "mkdocs.yml", folder)
+    return folder
+
+
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly."""
+    folder = copy_sources(tmp_path_factory.mktemp("site"))
+    done = build(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, _Page]:
+    return {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def entries(nav: Any) -> list[str]:
+    """Every page the navigation names."""
+    if isinstance(nav, str):
+        return [nav]
+    return [entry for each in (nav.values() if isinstance(nav, dict) else nav) for entry in entries(each)]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    """And every entry is a page."""
+    docs = REPOSITORY / "docs"
+    assert sorted(entries(CONFIG["nav"])) == sorted(
+        str(path.relative_to(docs)) for path in docs.rglob("*.md")
+    )
+
+
+def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
+    """Otherwise that it passes would say nothing."""
+    page = copy_sources(tmp_path) / "docs/index.md"
+    page.write_text(page.read_text(encoding="utf-8") + "\n[nowhere](nowhere.md)\n", encoding="utf-8")
+    assert build(tmp_path).returncode != 0
+
+
+def test_every_page_is_built(site: Path, pages: dict[Path, _Page]) -> None:
+    """One HTML page per Markdown page, and the page for what is not found."""
+    names = {re.sub(r"README\.md$", "index.md", name) for name in entries(CONFIG["nav"])}
+    built = {str(path.relative_to(site)) for path in pages}
+    assert built == {name.removesuffix(".md") + ".html" for name in names} | {"404.html"}
+
+
+def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, _Page], site: Path) -> None:
+    """No page or style sheet names another host: neither fonts nor scripts nor images nor links."""
+    for path, page in pages.items():
+        assert [link for link in page.links if urlsplit(link).netloc] == [], path
+    for path in site.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", text), path
+
+
+def test_nothing_that_is_shown_makes_the_scripts_fetch(site: Path) -> None:
+    """The theme's script loads more from a host of its own for diagrams, code to try, galleries and repositories."""
+    assert not {"repo_url", "repo_name", "extra_javascript", "plugins"} & CONFIG.keys()
+    for path in site.rglob("*.html"):
+        assert not re.search(r'class="?(mermaid|pyodide|glightbox)', path.read_text(encoding="utf-8")), path
+
+
+def test_links_lead_to_a_page_and_a_heading(pages: dict[Path, _Page], site: Path) -> None:
+    """Anchors included; the page for what is not found is served from anywhere."""
+    lost = []
+    for path, page in pages.items():
+        for link in page.links if path.name != "404.html" else ():
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            anchor = unquote(parts.fragment)
+            known = pages[target].ids if target in pages else None
+            if not target.exists() or (anchor and known is not None and anchor not in known | {"__top"}):
+                lost.append(f"{path.relative_to(site)}: {link}")
+    assert lost == []
+
+
+def test_it_needs_no_plugin_and_no_web_font() -> None:
+    """Another generator of the same family reads the same file."""
+    assert CONFIG["theme"]["font"] is False
+    assert "plugins" not in CONFIG
+    assert CONFIG["site_dir"] == "site"
