@@ -35,7 +35,8 @@ def command(paths: tuple[str, ...], active: str | None, host: str, port: int, re
 def _say_what_to_try(kernel: Kernel, url: str) -> None:
     state = kernel.state
     for org_id, found in state.refused.items():
-        click.echo(f"not served: {org_id} has {len(found)} findings, see {url}/v1/diagnostics", err=True)
+        findings = f"{len(found)} finding{'s' * (len(found) != 1)}"
+        click.echo(f"not served: {org_id} has {findings}, see {url}/v1/diagnostics", err=True)
     click.echo(
         f"\nserving {', '.join(state.served) or 'nothing yet'} on {url}\n\nTry, in another terminal:",
         err=True,

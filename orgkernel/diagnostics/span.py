@@ -14,11 +14,17 @@ ReadLines = Callable[[str], Sequence[str]]
 _TOKEN = re.compile(
     r"""\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,\[\]{}#][^,\[\]{}#]*?(?=\s*(?:[,\]}]|:(?:\s|$)|\s#|$))|."""
 )
+# A word inside a text, such as a name in a trigger.
+_WORD = re.compile(r"""[^\s"'(),\]}]+""")
+# What stands before a value or key begins; anything else means that the place is inside one.
+_BEFORE_VALUES = frozenset(":-[,{?")
 
 
 def token_length(line: str, start: int) -> int:
-    """Number of characters, at least one, of the text that begins at `start`, counted from 0."""
-    match = _TOKEN.match(line, start)
+    """Number of characters, at least one, of the value, or of the word inside one, that begins at `start` (from 0)."""
+    before = line[:start].rstrip()[-1:]
+    inside = bool(before) and before not in _BEFORE_VALUES
+    match = (_WORD if inside else _TOKEN).match(line, start)
     return max(1, len(match[0].rstrip()) if match else 1)
 
 

@@ -18,6 +18,8 @@ from orgkernel.diagnostics.span import find_end_column
         ('name: "a, \\" b"', 7, 16),
         ("name: 'é 😀'", 7, 12),
         ("x", 1, 2),
+        ("  trigger: failures >= 4 OR context_fil > 85", 29, 40),
+        ("{trigger: 'context_fil > 85', action: escalate}", 12, 23),
     ],
 )
 def test_a_word_or_a_quoted_text_ends_where_it_ends(line, column, end):
