@@ -192,8 +192,10 @@ def _digest(documents: Iterable[SourceDocument]) -> str:
 
 def _loose_catalogues(tree: Tree) -> OrgRecords:
     """The catalogues of a tree without an organisation, as one without roles would see them."""
-    own = Group((each for each in tree.documents if not each.shared), own=True)
+    own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     scope = Scope((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
     document = SourceDocument("", "", "organization", nobody, (0, {}), "")
-    return OrgRecords(nobody.org_id, document, nobody, {}, {}, **scope.definitions)
+    return OrgRecords(
+        nobody.org_id, document, nobody, {}, {}, incomplete=scope.incomplete, **scope.definitions
+    )
