@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from manifest_api.shapes import Finding, OrganizationStanding, RelatedPlace
+import msgspec
+
+from manifest_api.shapes import Finding, OrganizationStanding
 from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.render import as_data
 from orgkernel.kernel.kernel import State
 
 
 def build_finding(found: Diagnostic) -> Finding:
     """A diagnostic as it is answered."""
-    return Finding(
-        code=found.code,
-        name=found.name,
-        severity=found.severity.value,
-        message=found.message,
-        file=found.place.file,
-        line=found.place.line,
-        column=found.place.column,
-        help=found.help,
-        subject=found.subject,
-        related=tuple(
-            RelatedPlace(text=each.text, file=each.place.file, line=each.place.line, column=each.place.column)
-            for each in found.related
-        ),
-    )
+    return msgspec.convert(as_data(found), Finding)
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from orgkernel.crew import v1
 from orgkernel.crew.role import build_role_manifest, finding_item
-from orgkernel.crew.why import why_default, why_item
+from orgkernel.crew.why import fact, listed, settings, why_item
 from orgkernel.decisions.dispatch import decide_dispatch, routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
-from orgkernel.model.record import Record
 
 
 def build_organization_manifest(
@@ -27,7 +26,10 @@ def build_organization_manifest(
 
     `count` is how many roles fit the filter on all pages, `cursor` that of the next page.
     """
-    organization = view.records.organization
+    document, organization = view.records.document, view.records.organization
+    by_subject: dict[str, list[Diagnostic]] = defaultdict(list)
+    for found in findings:
+        by_subject[found.subject].append(found)
     mode = organization.mode
     configs = {"microcosm": organization.microcosm_config, "macrocosm": organization.macrocosm_config}
     other_mode = next(name for name in configs if name != mode)
@@ -35,50 +37,26 @@ def build_organization_manifest(
         org_id=view.org_id,
         org_name=organization.name,
         description=organization.description,
-        why=(why_place(f"organization {view.org_id}", view.records.document.place("org_id")),),
-        mission=tuple(_settings(view, organization.mission, "mission")),
-        mode=_fact(view, "mode", mode, ("mode",)),
-        execution=tuple(_settings(view, configs[mode], f"{mode}_config")),
-        other_execution=tuple(_settings(view, configs[other_mode], f"{other_mode}_config")),
+        why=(why_place(f"organization {view.org_id}", document.place("org_id")),),
+        mission=tuple(settings(document, organization.mission, "mission")),
+        mode=fact(document, "mode", mode, ("mode",)),
+        execution=tuple(settings(document, configs[mode], f"{mode}_config")),
+        other_execution=tuple(settings(document, configs[other_mode], f"{other_mode}_config")),
         channels=tuple(_channels(view)),
         departments=tuple(_departments(view)),
-        layers=_items(view, "layers", organization.layers),
+        layers=listed(document, "layers", organization.layers),
         dispatch_edges=tuple(_dispatch_edges(view)),
-        limits=tuple(_settings(view, organization.limits, "limits")),
-        external=_items(view, "external", organization.external),
+        limits=tuple(settings(document, organization.limits, "limits")),
+        external=listed(document, "external", organization.external),
         domains=tuple(_coverage(view)),
         roots=view.roots(),
-        roles=tuple(build_role_manifest(view, role_id, findings) for role_id in role_ids),
+        roles=tuple(
+            build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ())) for role_id in role_ids
+        ),
         count=len(role_ids) if count is None else count,
         next=cursor,
         findings=tuple(finding_item(each) for each in findings if not each.subject.startswith("role:")),
         snapshot=view.digest,
-    )
-
-
-def _settings(view: OrgView, record: Record, section: str) -> Iterator[v1.Fact]:
-    for field in type(record).model_fields:
-        value = getattr(record, field)
-        plain = value.model_dump() if isinstance(value, Record) else value
-        yield _fact(view, field, plain, (section, field))
-
-
-def _fact(view: OrgView, name: str, value: Any, route: tuple[str, ...]) -> v1.Fact:
-    document = view.records.document
-    text = ".".join(route)
-    place = document.place(*route, key=True)
-    why = why_place(f"{text} is written", place)
-    return v1.Fact(
-        id=name,
-        value=value,
-        why=(why if document.has(*route) else why_default(f"{text} is not written", place),),
-    )
-
-
-def _items(view: OrgView, field: str, ids: Sequence[str]) -> tuple[v1.Item, ...]:
-    document = view.records.document
-    return tuple(
-        why_item(each, f"{field}[{number}]", document.place(field, number)) for number, each in enumerate(ids)
     )
 
 

@@ -34,7 +34,7 @@ def places_of(view: OrgView) -> Places:
             return _why(f"{field} of {id}", document.place(field, key=True)) if document.has(field) else ()
         if kind == "role":
             post = records.posts.get(id)
-            written = post is not None and post.writes(field)
+            written = post is not None and post.has(field)
             return _why(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
         definition = catalogues[kind].get(id)
         if definition is None:

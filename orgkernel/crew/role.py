@@ -7,17 +7,16 @@ from typing import Any
 
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, plan_item, skill_item, tool_item
-from orgkernel.crew.why import why_default, why_item
+from orgkernel.crew.why import fact, listed, settings, why_default, why_item
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.extract import TIERS
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.record import Record
 
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
-_TIERS = ("primary", "alternate", "contingent", "emergency")
 
 
 def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnostic] = ()) -> v1.RoleManifest:
@@ -55,24 +54,18 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
         tools=tuple(tool_item(view, edge) for edge in view.tools_of(role_id)),
         essential_tools=tuple(essential_tools(view, post)),
         skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
-        credentials=_texts(post, "credentials"),
-        data=_texts(post, "data"),
-        file_scope=_texts(post, "file_scope"),
+        credentials=listed(post, "credentials", profile.credentials),
+        data=listed(post, "data", profile.data),
+        file_scope=listed(post, "file_scope", profile.file_scope),
         escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
         pace=v1.Pace(tiers=tuple(_tiers(post))),
         doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
         requirements=tuple(settings(post, profile.requirements, "requirements")),
-        standing_orders=_texts(post, "standing_orders"),
-        does_not_have=_texts(post, "does_not_have"),
+        standing_orders=listed(post, "standing_orders", profile.standing_orders),
+        does_not_have=listed(post, "does_not_have", profile.does_not_have),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
     )
-
-
-def settings(post: RolePost, record: Record, section: str) -> Iterator[v1.Fact]:
-    """Every field of a part of the profile, with its line or the statement that it is the default."""
-    for field in type(record).model_fields:
-        yield _fact(post, field, getattr(record, field), (section, field))
 
 
 def finding_item(found: Diagnostic) -> v1.FindingItem:
@@ -93,19 +86,12 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
     )
 
 
-def _fact(post: RolePost, name: str, value: Any, route: tuple[str, ...]) -> v1.Fact:
-    place = post.place(*route, key=True)
-    if post.writes(*route):
-        return v1.Fact(id=name, value=value, why=(why_place(f"{'.'.join(route)} is written", place),))
-    return v1.Fact(id=name, value=value, why=(why_default(f"{'.'.join(route)} is not written", place),))
-
-
 def _identity(post: RolePost) -> Iterator[v1.Fact]:
     profile = post.profile
-    yield _fact(post, "authority_level", profile.authority_level, ("chain_of_command", "authority_level"))
-    yield _fact(post, "can_delegate", profile.can_delegate, ("chain_of_command", "can_delegate"))
+    yield fact(post, "authority_level", profile.authority_level, ("chain_of_command", "authority_level"))
+    yield fact(post, "can_delegate", profile.can_delegate, ("chain_of_command", "can_delegate"))
     for name in _IDENTITY:
-        yield _fact(post, name, getattr(profile, name), (name,))
+        yield fact(post, name, getattr(profile, name), (name,))
 
 
 def _department(view: OrgView, post: RolePost) -> v1.Named | None:
@@ -204,11 +190,11 @@ def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
 
 
 def _tiers(post: RolePost) -> Iterator[v1.TierItem]:
-    for name in _TIERS:
+    for name in ("primary", *TIERS):
         tier = getattr(post.profile.pace_plan, name, None)
         if tier is not None:
             text, place = f"pace_plan.{name}", post.place("pace_plan", name, key=True)
-            written = post.writes("pace_plan", name)
+            written = post.has("pace_plan", name)
             yield v1.TierItem(
                 id=name,
                 description=tier.description,
@@ -217,11 +203,3 @@ def _tiers(post: RolePost) -> Iterator[v1.TierItem]:
                 escalate_to=tier.escalate_to,
                 why=(why_place(text, place) if written else why_default(f"{text} is not written", place),),
             )
-
-
-def _texts(post: RolePost, field: str) -> tuple[v1.Item, ...]:
-    """A list of texts as items; a text is its own id."""
-    texts: tuple[str, ...] = getattr(post.profile, field)
-    return tuple(
-        why_item(text, f"{field}[{number}]", post.place(field, number)) for number, text in enumerate(texts)
-    )

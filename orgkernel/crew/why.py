@@ -1,10 +1,19 @@
-"""Reasons for items that are not edges."""
+"""Items that are not edges: settings and texts, with the line that writes them."""
 
 from __future__ import annotations
 
-from orgkernel.crew.v1 import Item
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from orgkernel.crew.v1 import Fact, Item
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics import Place
+from orgkernel.graph.records import RolePost
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.model.record import Record
+
+Source = RolePost | SourceDocument
+"""What says where a value is written: a profile at its post, or an organisation's document."""
 
 
 def why_item(item_id: str, text: str, place: Place) -> Item:
@@ -15,3 +24,27 @@ def why_item(item_id: str, text: str, place: Place) -> Item:
 def why_default(text: str, place: Place) -> Why:
     """A value nobody wrote, at the nearest line above where it would stand."""
     return why_place(f"{text}, the default holds", place)
+
+
+def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
+    """A setting, with its line or the statement that it is the default."""
+    text, place = ".".join(route), source.place(*route, key=True)
+    written = source.has(*route)
+    why = why_place(f"{text} is written", place) if written else why_default(f"{text} is not written", place)
+    return Fact(id=name, value=value, why=(why,))
+
+
+def settings(source: Source, record: Record, section: str) -> Iterator[Fact]:
+    """Every field of a part of a document."""
+    for field in type(record).model_fields:
+        value = getattr(record, field)
+        yield fact(
+            source, field, value.model_dump() if isinstance(value, Record) else value, (section, field)
+        )
+
+
+def listed(source: Source, field: str, texts: Sequence[str]) -> tuple[Item, ...]:
+    """A list of texts as items; a text is its own id."""
+    return tuple(
+        why_item(text, f"{field}[{number}]", source.place(field, number)) for number, text in enumerate(texts)
+    )

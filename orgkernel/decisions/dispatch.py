@@ -203,10 +203,10 @@ def _choice(
         places = (view.records.domains[each].place("broader") for each in line[: chosen.rank.distance])
         reasons.append(Reason("BROADER_DOMAIN", text, tuple(why_place(text, place) for place in places)))
     reasons.append(Reason("HANDLES_DOMAIN", f"{role} handles domain {quote(edge.target)}", (why_edge(edge),)))
-    rivals = [other for other in others if not other.rank.lacking]
-    if rivals:
-        code, text, why = _difference(view, chosen, rivals[0])
-        reasons.append(Reason(code, f"{role} is preferred to {quote(rivals[0].edge.source)}: {text}", why))
+    rival = next((other for other in others if not other.rank.lacking), None)
+    if rival is not None:
+        code, text, why = _difference(view, chosen, rival)
+        reasons.append(Reason(code, f"{role} is preferred to {quote(rival.edge.source)}: {text}", why))
     else:
         reasons.append(Reason("ONLY_CANDIDATE", f"no other role can take it as well as {role}"))
     return tuple(reasons)
@@ -223,7 +223,7 @@ def _difference(view: OrgView, better: _Candidate, worse: _Candidate) -> tuple[s
         types = [post.profile.role_type for post in both]
         why = (
             why_place(
-                f"role {post.role_id} is {_article(role_type)} {role_type}{'' if post.writes('role_type') else ' by default'}",
+                f"role {post.role_id} is {_article(role_type)} {role_type}{'' if post.has('role_type') else ' by default'}",
                 post.place("role_type"),
             )
             for post, role_type in zip(both, types, strict=True)

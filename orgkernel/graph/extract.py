@@ -12,7 +12,6 @@ from orgkernel.model.plan_catalog import Step
 from orgkernel.model.role_profile import SkillUse
 
 TIERS = ("alternate", "contingent", "emergency")
-PREFERENCES = ("primary", "secondary", "stated")
 
 
 def extract_edges(records: OrgRecords) -> Iterator[Edge]:

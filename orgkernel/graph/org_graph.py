@@ -9,9 +9,7 @@ import networkx
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind, NodeKind
-
-Node = tuple[NodeKind, str]
+from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind
 
 
 class OrgGraph(OrgView):

@@ -78,7 +78,7 @@ class RolePost:
         document, full = self._written(route)
         return document.place_within(offset, *full)
 
-    def writes(self, *route: RouteStep) -> bool:
+    def has(self, *route: RouteStep) -> bool:
         """Whether the profile, or the organisation for it, writes a value at a route."""
         document, full = self._written(route)
         return document.has(*full)

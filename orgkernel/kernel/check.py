@@ -92,6 +92,8 @@ def with_severities(
     changed = []
     for diagnostic in diagnostics:
         severity = severities.get(diagnostic.code, diagnostic.severity)
-        if severity is not None:
+        if severity is diagnostic.severity:
+            changed.append(diagnostic)
+        elif severity is not None:
             changed.append(replace(diagnostic, severity=severity))
     return changed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from orgkernel.crew.filters import RoleFilter, select_roles
 from orgkernel.crew.organization import build_organization_manifest
@@ -16,7 +16,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot
+from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot, covers
 
 ACTIVE = "active"
 
@@ -54,7 +54,7 @@ class Reload:
     refused: tuple[str, ...] = ()
     """Organisations that have errors and never had a good version."""
     removed: tuple[str, ...] = ()
-    changed: bool = field(default=False)
+    changed: bool = False
     """Whether anything differs from before, findings included."""
 
 
@@ -155,7 +155,7 @@ class Kernel:
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
-            order = {role_id: number for number, role_id in enumerate(snapshot.index.roles)}
+            order = snapshot.index.order
             if after not in order:
                 raise UnknownRole(f"the cursor names no role of organization {quote(snapshot.org_id)}")
             start = sum(order[role_id] <= order[after] for role_id in fitting)
@@ -245,7 +245,7 @@ def _next_state(
         if org_id in now:
             continue
         file = answering.snapshot.records.document.name
-        broken = [each for each in latest.tree.broken if org_id in each.claims or _covers(each.name, file)]
+        broken = [each for each in latest.tree.broken if org_id in each.claims or covers(each.name, file)]
         if broken:
             now[org_id] = ServedOrganization(answering.snapshot, stale=True)
             names = {each.name for each in broken}
@@ -281,8 +281,3 @@ def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
             claims = each.claims - {stem} or {os.path.basename(folder) if stem == "org" else stem}
             for org_id in sorted(claims):
                 yield org_id, each.name
-
-
-def _covers(name: str, file: str) -> bool:
-    """Whether something that could not be read is this file, or a folder the file lies in."""
-    return name in ("", ".", file) or file.startswith(f"{name}/")

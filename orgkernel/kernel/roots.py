@@ -42,13 +42,13 @@ def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None =
         name = _shown(full, reader)
         asked.add(name)
         home = _home(full)
-        if home is None or home == full or mentions(full, ORGANIZATION):
+        alone = mentions(full, ORGANIZATION)
+        if home in (None, full) or alone:
             # An organisation named by its file is read alone: its neighbours in a flat folder are not asked about.
             roots.append(Root(full, name))
         if home is not None and home != full:
-            alone = mentions(full, ORGANIZATION)
             (context if alone else roots).append(Root(home, _shown(home, reader), context=alone))
-        if home is not None and holds_organization(home):
+        if home is not None:
             context += _beside(home, _shown(home, reader))
     return Request((*roots, *context, shared_ontology()), frozenset(asked))
 
@@ -81,15 +81,13 @@ def holds_organization(folder: str) -> bool:
 
 
 def _home(path: str) -> str | None:
-    """The folder that has to be read to understand a path."""
-    if not os.path.isdir(path):
-        return _organization_above(os.path.dirname(path))
-    if holds_organization(path):
+    """The folder of the organisation that a path needs to be understood; None where it is read by itself."""
+    if os.path.isdir(path) and holds_organization(path):
         return path
     above = _organization_above(os.path.dirname(path))
-    if above is None or any(mentions(file, ORGANIZATION) for file, _ in find_files(Root(path, ""))):
-        return path
-    return above
+    if above is None or not os.path.isdir(path):
+        return above
+    return None if any(mentions(file, ORGANIZATION) for file, _ in find_files(Root(path, ""))) else above
 
 
 def _organization_above(folder: str) -> str | None:

@@ -151,7 +151,9 @@ def _loose_view(assembly: Assembly) -> OrgView | None:
 def _reported_files(tree: Tree, assembly: Assembly, asked: frozenset[str] | None) -> frozenset[str]:
     context = {document.name for document in tree.documents if document.context}
     reported = {
-        name for name in tree.paths if (name not in context if asked is None else _is_within(name, asked))
+        name
+        for name in tree.paths
+        if (name not in context if asked is None else any(covers(each, name) for each in asked))
     }
     for records in assembly.organizations:
         if records.document.name in reported:
@@ -159,8 +161,9 @@ def _reported_files(tree: Tree, assembly: Assembly, asked: frozenset[str] | None
     return frozenset(reported)
 
 
-def _is_within(file: str, asked: frozenset[str]) -> bool:
-    return any(name in ("", ".", file) or file.startswith(f"{name}/") for name in asked)
+def covers(name: str, file: str) -> bool:
+    """Whether a shown name is that of this file, or of a folder the file lies in."""
+    return name in ("", ".", file) or file.startswith(f"{name}/")
 
 
 def _digest(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:

@@ -207,7 +207,7 @@ def test_edit_by_rename(server: Server, role_file: Path) -> None:
         beside = role_file.with_name(".codegen_specialist.yaml.swp")
         beside.write_text(text.replace(NAME, f"role_name: {name}"), encoding="utf-8")
         beside.replace(role_file)
-        until(lambda: role_name(server), lambda found, name=name: found == name)  # type: ignore[misc]
+        until(lambda: role_name(server), lambda found, name=name: found == name)
 
 
 def test_folder_is_replaced(server: Server, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_folder_is_replaced(server: Server, tmp_path: Path) -> None:
         (other / ORG / ROLE_FILE).write_text("\n".join(change), encoding="utf-8")
         documents.rename(tmp_path / f"old-{name}")
         other.rename(documents)
-        until(lambda: role_name(server), lambda found, name=name: found == name)  # type: ignore[misc]
+        until(lambda: role_name(server), lambda found, name=name: found == name)
 
 
 def test_edit_behind_a_link(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_edit_behind_a_link(tmp_path: Path) -> None:
     with running(tmp_path, tmp_path / "documents") as server:
         for before, after in ((NAME, "role_name: One"), ("role_name: One", "role_name: Two")):
             change_line(tmp_path / "elsewhere" / ORG / ROLE_FILE, before, after)
-            until(lambda: role_name(server), lambda name, after=after: after.endswith(name))  # type: ignore[misc]
+            until(lambda: role_name(server), lambda name, after=after: after.endswith(name))
 
 
 def test_mounted_folder_is_swapped(tmp_path: Path) -> None:

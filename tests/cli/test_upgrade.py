@@ -122,11 +122,11 @@ def test_a_failure_stops_and_says_what_was_rewritten_before_it(shop: Path, call:
     def failing(*arguments: object, **options: object) -> object:
         nonlocal calls
         if call == "builtins.open" and arguments[1:] != ("xb",):
-            return real(*arguments, **options)  # type: ignore[operator]
+            return real(*arguments, **options)
         calls += 1
         if calls == 2:
             raise OSError(error, os.strerror(error))
-        return real(*arguments, **options)  # type: ignore[operator]
+        return real(*arguments, **options)
 
     before = contents(shop)
     with mock.patch(call, failing):
@@ -147,7 +147,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(shop: Path, error: int) 
     def refusing(path: object, mode: str = "r", *arguments: object, **options: object) -> object:
         if mode == "r+b":
             raise OSError(error, os.strerror(error))
-        return real(path, mode, *arguments, **options)  # type: ignore[call-overload]
+        return real(path, mode, *arguments, **options)
 
     real, before = open, contents(shop)
     with mock.patch("builtins.open", refusing):
@@ -167,7 +167,7 @@ def test_an_edit_made_meanwhile_is_not_lost(shop: Path) -> None:
 
     def late(upgrades: object) -> object:
         path.write_text(DEV + "# more\n", encoding="utf-8")
-        return real(upgrades)  # type: ignore[arg-type]
+        return real(upgrades)
 
     with mock.patch("orgkernel.cli.upgrade.write_upgrades", late):
         done = run("upgrade", cwd=shop)

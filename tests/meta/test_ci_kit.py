@@ -87,7 +87,7 @@ def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:
     assert hook["pass_filenames"] is False
     program, command = hook["entry"].split()
     assert program == "orgkernel"
-    assert command in cli.list_commands(None)  # type: ignore[arg-type]
+    assert command in cli.list_commands(None)
 
 
 def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:

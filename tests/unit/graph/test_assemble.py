@@ -309,8 +309,8 @@ def test_overrides_have_their_own_places(tmp_path: Path) -> None:
     assert str(post.place("pace_plan", "alternate", "trigger")) == "co.yaml:8:24"
     assert str(post.place_within(3, "pace_plan", "contingent", "trigger")) == "org.yaml:9:33"
     assert str(post.place("pace_plan", "contingent", "escalate_to")) == "org.yaml:9:19"
-    assert post.writes("pace_plan", "contingent", "trigger")
-    assert not post.writes("pace_plan", "contingent", "escalate_to")
+    assert post.has("pace_plan", "contingent", "trigger")
+    assert not post.has("pace_plan", "contingent", "escalate_to")
     assert str(post.place("role_id")) == "co.yaml:2:10"
 
 

@@ -26,7 +26,7 @@ def test_a_role_can_be_added_to_a_copy_of_every_template(
     """The result has no finding, and the role's superior is the root."""
     copy_template(template, str(tmp_path / "mine"))
     kernel = Kernel.open(tmp_path / "mine")
-    added = add_role(kernel.latest(template), "reviewer", role_type, None)  # type: ignore[arg-type]
+    added = add_role(kernel.latest(template), "reviewer", role_type, None)
     assert added.included
     kernel.reload()
     assert kernel.check() == ()

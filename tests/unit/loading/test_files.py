@@ -56,7 +56,7 @@ def test_roots_of_one_name_hide_nothing(tmp_path: Path) -> None:
     """Two files shown under one name are both read."""
     write_tree(tmp_path, {"a/co.yaml": ROLE.format("a"), "b/co.yaml": ROLE.format("b")})
     tree = read_tree([Root(str(tmp_path / "a"), ""), Root(str(tmp_path / "b"), "")])
-    assert [document.record.role_id for document in tree.documents] == ["a", "b"]  # type: ignore[attr-defined]
+    assert [document.record.role_id for document in tree.documents] == ["a", "b"]
 
 
 def test_a_named_file_has_to_be_ours(tmp_path: Path) -> None:
