@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping
 
 from orgkernel.diagnostics.baseline import HELP, Entry, parse_baseline, render_baseline
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
+from orgkernel.kernel.replacing import replace_file
 from orgkernel.kernel.roots import Request
 from orgkernel.loading.files import SUFFIXES, read_text
 
@@ -38,17 +38,9 @@ def find_baseline(path: str, request: Request) -> dict[Entry, int]:
 
 def write_baseline(path: str, baseline: Mapping[Entry, int]) -> None:
     """Replace the file at once: whoever reads it sees the old one or the new one. Raises `BadBaseline`."""
-    target = os.path.realpath(path)
-    beside = f"{target}.{os.getpid()}.new"
     try:
-        with open(beside, "x", encoding="utf-8", newline="\n") as file:
-            file.write(render_baseline(baseline))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
+        replace_file(os.path.realpath(path), render_baseline(baseline).encode())
     except (OSError, ValueError) as error:
-        with contextlib.suppress(OSError, ValueError):
-            os.unlink(beside)
         reason = (getattr(error, "strerror", None) or "its name cannot be used").lower()
         raise BadBaseline(f"the baseline {quote(path)} cannot be written: {reason}") from None
 

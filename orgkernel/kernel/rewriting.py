@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import NothingToRead, UsageError
+from orgkernel.kernel.replacing import replace_file
 from orgkernel.kernel.roots import Request
 from orgkernel.kernel.upgrade import FileUpgrade, upgrade_source
 from orgkernel.loading.files import Root, find_files, read_text
@@ -66,23 +65,5 @@ def _write(upgrade: FileUpgrade) -> None:
         content = file.read()
     if hashlib.sha256(content).hexdigest() != upgrade.source.digest:
         raise OSError("it changed meanwhile")
-    beside = f"{target}.{os.getpid()}.new"
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
-    with open(beside, "xb") as new:
-        try:
-            _keep_owner_and_mode(target, beside)
-            new.write(mark + upgrade.text.encode())
-            new.flush()
-            os.fsync(new.fileno())
-            os.replace(beside, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-            raise
-
-
-def _keep_owner_and_mode(old: str, new: str) -> None:
-    state = os.stat(old)
-    with contextlib.suppress(OSError):  # only the administrator gives files away
-        os.chown(new, state.st_uid, state.st_gid)
-    shutil.copymode(old, new)
+    replace_file(target, mark + upgrade.text.encode())

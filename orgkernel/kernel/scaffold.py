@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
+from orgkernel.kernel.replacing import replace_file
 from orgkernel.kernel.schemas import build_schemas, render_schema
 from orgkernel.kernel.shipped import shipped_folder, template_names
 from orgkernel.kernel.snapshot import OrgSnapshot
@@ -215,15 +216,5 @@ def _include(document: SourceDocument, role_id: str) -> bool:
     wanted = {**parsed.value, "hierarchy": {**hierarchy, role_id: {}}}
     if after.refusals or [each.value for each in after.documents] != [wanted]:
         return False
-    replacement = f"{original}.new"
-    with open(replacement, "xb") as file:
-        pass
-    try:
-        with open(replacement, "wb") as file:
-            file.write(codecs.BOM_UTF8 * content.startswith(codecs.BOM_UTF8) + changed.encode())
-        shutil.copymode(original, replacement)
-        os.replace(replacement, original)
-    except OSError:
-        _discard(replacement, [])
-        raise
+    replace_file(original, codecs.BOM_UTF8 * content.startswith(codecs.BOM_UTF8) + changed.encode())
     return True

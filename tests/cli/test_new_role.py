@@ -201,7 +201,7 @@ def test_an_unknown_organization_or_superior_is_refused(shop: Path) -> None:
 
 def test_a_failure_leaves_nothing_behind(shop: Path) -> None:
     """When the organisation's file cannot be replaced, the profile is taken back; a file in the way is not."""
-    (shop / "org.yaml.new").write_text("mine")
+    (shop / f"org.yaml.{os.getpid()}.new").write_text("mine")  # `run` stays in this process
     before = everything(shop)
     done = run("new", "role", "reviewer", "--org", "shop", cwd=shop)
     assert done.returncode == 2
