@@ -1,0 +1,114 @@
+"""What decisions read of the state: a value, made by `state/` and passed in with the time (design §6, §9).
+
+Everything is keyed by whom or what it is about, so that a question looks at its own rows and never at those of others.
+Times are seconds since 1970-01-01 UTC. Subjects are written `agent:ID`, `person:ID`, `role:ID`, `system:ID`,
+`webhook:ID`, and in grants and restrictions also `relationship:NAME` and `tag:NAME`; resources `tool:ID`,
+`tool:ID:GLOB`, `credential:ID` and `data:TIER` (policies and governance §4.1, §4.14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+
+from orgkernel.model.levels import ToolLevel
+
+Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
+Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
+"""What a grant may lift (policies and governance §4.12); nothing else can ever be waived."""
+
+
+class AgentState(msgspec.Struct, frozen=True, gc=False):
+    """What changes about an agent: the roster declares it, the store owns these values."""
+
+    agent_id: str
+    rank: str | None = None
+    trust: float | None = None
+    """Mean of the trust distribution, 0 to 1."""
+    lifecycle: Lifecycle = "active"
+
+
+class Grant(msgspec.Struct, frozen=True, gc=False):
+    """A stored permission in addition to what roles and policies give (policies and governance §4)."""
+
+    grant_id: str
+    subject: str
+    resources: tuple[str, ...]
+    level: ToolLevel = "full"
+    waives: tuple[Waiver, ...] = ()
+    org_id: str | None = None
+    """The organisation it holds in; None for all of them."""
+    channel: str | None = None
+    session: str | None = None
+    reason: str = ""
+    issued_by: str = ""
+    issued_at: float = 0.0
+    expires_at: float | None = None
+    revoked_at: float | None = None
+    uses_left: int | None = None
+    """How often it can still be used; None for without limit."""
+    request_id: str | None = None
+    """The request it answers."""
+
+
+class Restriction(msgspec.Struct, frozen=True, gc=False):
+    """A stored upper bound; it lowers whatever the order in which it was issued."""
+
+    restriction_id: str
+    subject: str
+    resources: tuple[str, ...]
+    level: ToolLevel = "none"
+    """The most that is left."""
+    org_id: str | None = None
+    reason: str = ""
+    issued_by: str = ""
+    issued_at: float = 0.0
+    expires_at: float | None = None
+    revoked_at: float | None = None
+
+
+class QualificationResult(msgspec.Struct, frozen=True, gc=False):
+    """The outcome of one test of an agent (crew-capability facts §5)."""
+
+    agent_id: str
+    qualification: str
+    score: float
+    passed: bool
+    at: float
+    expires_at: float | None = None
+
+
+class ToolLock(msgspec.Struct, frozen=True, gc=False):
+    """An exclusive tool in somebody's hands."""
+
+    org_id: str
+    tool_id: str
+    holder: str
+    """The agent that holds it, as `agent:ID`."""
+    token: int
+    """Fencing token: each lock of a tool has a higher one than the lock before it."""
+    acquired_at: float
+    expires_at: float | None = None
+    reason: str = ""
+
+
+class StateView(msgspec.Struct, frozen=True):
+    """The state at one version. The empty one is that of an organisation nothing was stored about."""
+
+    version: int = 0
+    agents: Mapping[str, AgentState] = MappingProxyType({})
+    """By agent id."""
+    grants: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
+    """By subject as the grant writes it; expired and revoked ones may be among them."""
+    restrictions: Mapping[str, tuple[Restriction, ...]] = MappingProxyType({})
+    """By subject as the restriction writes it."""
+    results: Mapping[str, tuple[QualificationResult, ...]] = MappingProxyType({})
+    """By agent id, oldest first."""
+    locks: Mapping[str, ToolLock] = MappingProxyType({})
+    """By tool id."""
+
+
+EMPTY_STATE = StateView()
