@@ -36,7 +36,7 @@ def record_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     return record
 
 
-@pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", list(models()), ids=lambda model: model.__name__)
 def test_a_record_has_the_fields_of_its_model(model: type[BaseModel]) -> None:
     """Names, written names and defaults are the same, and no property is lost."""
     record = record_of(model)
