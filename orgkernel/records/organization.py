@@ -114,6 +114,7 @@ class Organization(Document, frozen=True, kw_only=True):
     dispatch_edges: tuple[DispatchEdge, ...] = ()
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
+    rank_matrix: Id | None = None
 
     @property
     def name(self) -> str:
