@@ -87,7 +87,7 @@ class SourceDocument:
     @property
     def marks(self) -> Marks:
         """Where each value stands."""
-        return _unpack_marks(self.packed.marks) if self._marks is None else self._marks
+        return unpack_marks(self.packed.marks) if self._marks is None else self._marks
 
     @property
     def unknown(self) -> tuple[Unknown, ...]:
@@ -164,7 +164,8 @@ def unpack_record(kind: str, packed: bytes) -> Document:
 
 
 @lru_cache(_KEPT)
-def _unpack_marks(packed: bytes) -> Marks:
+def unpack_marks(packed: bytes) -> Marks:
+    """Where each value of a document stands."""
     return msgspec.msgpack.decode(packed)
 
 
