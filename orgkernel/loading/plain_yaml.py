@@ -11,55 +11,29 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
-from orgkernel.loading.marks import BLOCK, QUOTED, Marks, pack_mark
+from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import MAX_VALUES, Parsed
-from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+from orgkernel.loading.plain_lines import (
+    IS_ITEM,
+    IS_OPEN,
+    IS_OTHER,
+    IS_PAIR,
+    IS_SKIP,
+    IS_START,
+    IS_WORDS_IN_BRACKETS,
+    PRINTABLE,
+    WITHOUT_DASH,
+    Line,
+    read_line,
+)
 
 _LONGEST_LINE = 1_000
 _MOST_AROUND = 20
-_REMEMBERED = 16_384
-
-# What a line is. Those from `_ITEM` on begin with a dash.
-_SKIP, _START, _PAIR, _OPEN, _WORDS, _BLOCK, _OTHER, _ITEM, _ITEM_PAIR, _ITEM_OPEN = range(10)
-_WITHOUT_DASH = {_ITEM_PAIR: _PAIR, _ITEM_OPEN: _OPEN}
-
-_PRINTABLE = "\x20-\x7e\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-_LINE = re.compile(
-    rf"(?P<space>\x20*)(?P<dash>-\x20+)?(?:(?P<key>[A-Za-z_][A-Za-z0-9_.-]*):(?:\x20+|\Z))?(?P<rest>[{_PRINTABLE}]*)"
-)
-_COMMENT = r"\x20*(?:\x20#.*)?"
-_QUOTED = re.compile(rf"""(?:"([^"\\]*)"|'([^']*)'){_COMMENT}""")
-# A plain value ends before a comment; the first character is none that YAML gives a meaning.
-_PLAIN = re.compile(r"((?:[A-Za-z0-9_.+~/($]|-[0-9.]|[^\x00-\xff])(?:[^ ]|\x20+[^ #])*)\x20*(?:\x20#.*)?")
-_MAPS = re.compile(r":(?:\x20|\Z)")
-_WORD = r"[A-Za-z_][A-Za-z0-9_.-]*"
-_IN_BRACKETS = re.compile(rf"\[(\x20*(?:{_WORD}(?:\x20*,\x20*{_WORD})*\x20*)?)\]{_COMMENT}")
-_EACH_WORD = re.compile(_WORD)
-_HEAD = re.compile(rf"([|>]-?){_COMMENT}")
-_TEXT = re.compile(rf"[{_PRINTABLE}]*")
-
-
-class _Line(NamedTuple):
-    """What a line says; its marks are those it would have as line 0."""
-
-    kind: int
-    column: int = 0
-    """Number of characters before it."""
-    key: str = ""
-    key_mark: int = 0
-    value: Any = None
-    mark: int = 0
-    """Of the value; of an open key, the place behind its colon, where its null would be."""
-    inner: Any = 0
-    """Number of characters before the mapping that begins in a list; of words in brackets, their marks."""
-
-
 _NEXT_LINE = pack_mark(1, 0)
-_NOT_PLAIN = _Line(_OTHER)
+_TEXT = re.compile(rf"[{PRINTABLE}]*")
 
 
 def parse_plain(text: str) -> Parsed | None:
@@ -70,19 +44,19 @@ def parse_plain(text: str) -> Parsed | None:
     # A value takes a character, so a text within the limit holds no more values than allowed.
     if len(text) > MAX_VALUES or max(map(len, lines)) > _LONGEST_LINE:
         return None
-    read = map(_read_line, lines)
-    before = 0
+    read = map(read_line, lines)
     started = False
-    for first in read:
-        if first.kind == _START and not started:
+    for before, first in enumerate(read):
+        if first.kind == IS_START and not started:
             started = True
-        elif first.kind != _SKIP:
+        elif first.kind != IS_SKIP:
             return None if first.column else _build(chain((first,), read), lines, before)
-        before += 1
     return None
 
 
-def _build(read: Iterator[_Line], lines: list[str], before: int) -> Parsed | None:
+def _build(  # noqa: PLR0915  # one loop: a call for each line would cost as much as the line
+    read: Iterator[Line], lines: list[str], before: int
+) -> Parsed | None:
     """Values and marks from the first line of a mapping on; `values` and `marks` are those of the innermost container."""
     level, in_list = 0, False
     line = before * _NEXT_LINE
@@ -97,19 +71,19 @@ def _build(read: Iterator[_Line], lines: list[str], before: int) -> Parsed | Non
     for kind, column, key, key_mark, value, mark, inner in read:
         line += _NEXT_LINE
         if column == level and not opened:
-            if kind == _ITEM and in_list:
+            if kind == IS_ITEM and in_list:
                 values.append(value)
                 marks.append(line + mark)
                 continue
-            if kind == _PAIR and not in_list and key not in values:
+            if kind == IS_PAIR and not in_list and key not in values:
                 values[key] = value
                 marks[key] = (line + key_mark, line + mark)
                 continue
-        if kind == _SKIP:
+        if kind == IS_SKIP:
             continue
-        if kind == _OTHER or kind == _START or len(around) > _MOST_AROUND:
+        if kind in (IS_OTHER, IS_START) or len(around) > _MOST_AROUND:
             return None
-        is_item = kind >= _ITEM
+        is_item = kind >= IS_ITEM
         if opened:
             if column > level or (column == level and is_item):
                 around.append((level, in_list, values, marks, home, name))
@@ -128,7 +102,7 @@ def _build(read: Iterator[_Line], lines: list[str], before: int) -> Parsed | Non
             if in_list:
                 home[name] = tuple(values)
             level, in_list, values, marks, home, name = around.pop()
-        if kind == _ITEM:
+        if kind == IS_ITEM:
             values.append(value)
             marks.append(line + mark)
             continue
@@ -139,15 +113,15 @@ def _build(read: Iterator[_Line], lines: list[str], before: int) -> Parsed | Non
             values.append(begun[0])
             marks.append((line + key_mark, begun[1]))
             values, marks = begun
-            kind = _WITHOUT_DASH[kind]
+        form = WITHOUT_DASH.get(kind, kind)
         if key in values:
             return None
-        if kind == _PAIR:
+        if form == IS_PAIR:
             values[key] = value
             marks[key] = (line + key_mark, line + mark)
-        elif kind == _OPEN:
+        elif form == IS_OPEN:
             opened, opened_mark, null_mark = key, line + key_mark, line + mark
-        elif kind == _WORDS:
+        elif form == IS_WORDS_IN_BRACKETS:
             values[key] = value
             marks[key] = (line + key_mark, (line + mark, [line + each for each in inner]))
         else:
@@ -189,54 +163,3 @@ def _read_block(lines: list[str], at: int, level: int, head: str) -> tuple[str, 
         return None
     text = ("\n" if head[0] == "|" else " ").join(found)
     return (text if head[1:] else text + "\n"), end - at
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _read_line(line: str) -> _Line:
-    """What one line says by itself."""
-    if line == "---":
-        return _Line(_START)
-    match = _LINE.fullmatch(line)
-    if match is None:
-        return _NOT_PLAIN
-    space, dash, key, rest = match.groups()
-    column, at = len(space), match.start("rest")
-    if key is None:
-        if not dash and (not rest or rest[0] == "#"):
-            return _Line(_SKIP)
-        scalar = _read_scalar(rest, at) if dash else None
-        return _Line(_ITEM, column, "", 0, *scalar) if scalar else _NOT_PLAIN
-    if not isinstance(resolve_scalar(key), str):
-        return _NOT_PLAIN
-    key_mark = pack_mark(0, match.start("key") + 1)
-    inner = match.start("key")
-    if not rest or rest[0] == "#":
-        kind = _ITEM_OPEN if dash else _OPEN
-        return _Line(kind, column, key, key_mark, None, pack_mark(0, match.end("key") + 2), inner)
-    scalar = _read_scalar(rest, at)
-    if scalar:
-        return _Line(_ITEM_PAIR if dash else _PAIR, column, key, key_mark, *scalar, inner)
-    if dash:
-        return _NOT_PLAIN
-    if head := _HEAD.fullmatch(rest):
-        return _Line(_BLOCK, column, key, key_mark, head[1], pack_mark(0, at + 1, BLOCK))
-    words = _IN_BRACKETS.fullmatch(rest)
-    if not words:
-        return _NOT_PLAIN
-    found = list(_EACH_WORD.finditer(words[1]))
-    value = tuple(resolve_scalar(word[0]) for word in found)
-    begins = tuple(pack_mark(0, at + 2 + word.start()) for word in found)
-    return _Line(_WORDS, column, key, key_mark, value, pack_mark(0, at + 1), begins)
-
-
-def _read_scalar(rest: str, at: int) -> tuple[Any, int] | None:
-    """Value and mark of a scalar behind `at` characters; None where it is none, or not certainly one."""
-    if match := _QUOTED.fullmatch(rest):
-        return match[1] if match[2] is None else match[2], pack_mark(0, at + 1, QUOTED)
-    match = _PLAIN.fullmatch(rest)
-    if match is None or _MAPS.search(match[1]):
-        return None
-    try:
-        return resolve_scalar(match[1]), pack_mark(0, at + 1)
-    except NumberOutOfRange:
-        return None
