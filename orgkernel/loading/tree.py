@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from orgkernel.loading.documents import read_documents, says_ours
-from orgkernel.loading.files import Root, SourceText, find_files, read_text
+from orgkernel.loading.files import Root, SourceText, find_real_files, read_text
 from orgkernel.loading.sources import ReadFile, Tree
 
 __all__ = ["ROLES", "Tree", "read_tree"]
@@ -38,13 +38,13 @@ def read_tree(roots: Iterable[Root]) -> Tree:
     roots = tuple(roots)
     shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
     for root in roots:
-        for path, name in find_files(root):
-            real = os.path.realpath(path)
+        as_shared = replace(root, shared=True)
+        for path, name, real in find_real_files(root):
             if real in seen:
                 continue
             seen.add(real)
             # The shared catalogues stay shared when a path of the user's covers them.
-            _read_one(reading, replace(root, shared=True) if real.startswith(shared) else root, path, name)
+            _read_one(reading, as_shared if real.startswith(shared) else root, path, name)
     for root, source in reading.undecided:
         among_ours = _is_among_ours(os.path.dirname(source.path), root.path, reading.folders)
         reading.read[source.path] = read_documents(
