@@ -108,7 +108,9 @@ def _single(
 ) -> EdgeRun:
     """The edge that one value of a post says."""
     document, full = post.written(route)
-    return EdgeRun(kind, post.role_id, (target,), attribute, document.name, (find_mark(document.marks, full),))
+    return EdgeRun(
+        kind, post.role_id, (target,), attribute, document.name, (find_mark(document.marks, full),)
+    )
 
 
 def _relations(
@@ -129,9 +131,7 @@ def _relations(
                 yield _single(post, EdgeKind.ESCALATES_TO, tier.escalate_to, tier_name, route)
             else:
                 mark = find_mark(marks, route)
-                yield EdgeRun(
-                    EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,)
-                )
+                yield EdgeRun(EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,))
     for number, target in enumerate(profile.dispatch.may_to):
         yield _single(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
     for number, source in enumerate(profile.dispatch.may_from):
@@ -153,7 +153,9 @@ def _catalogues(records: OrgRecords) -> Iterator[EdgeRun]:
     for domain in records.domains.values():
         if domain.record.broader is not None:
             mark = find_mark(domain.document.marks, ("domains", domain.id, "broader"))
-            yield _entry(EdgeKind.NARROWER_THAN, domain.document, domain.id, (domain.record.broader,), (mark,))
+            yield _entry(
+                EdgeKind.NARROWER_THAN, domain.document, domain.id, (domain.record.broader,), (mark,)
+            )
     for plan in records.plans.values():
         marks = plan.document.marks
         if plan.record.domains:
