@@ -6,17 +6,20 @@ An edge costs four small integers and one packed place instead of an object; `Ed
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.loading.marks import unpack_mark
+from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, unpack_mark
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
 # File, line and column of a place in 64 bits: a million files, four million lines and columns.
-_LINE_BITS = _COLUMN_BITS = 22
+_LINE_BITS = _COLUMN_BITS = COLUMN_BITS
+_BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
 _MASK = (1 << _LINE_BITS) - 1
 
 
@@ -63,7 +66,10 @@ class EdgeColumns:
                 sources.extend([number_of(source)] * count)
                 targets.extend(map(number_of, ends))
                 attributes.extend([number_of(attribute)] * count)
-            places.extend([in_file | _position(mark) for mark in marks])
+            if max(marks) < _BEYOND:
+                places.extend([in_file | mark >> STYLE_BITS for mark in marks])
+            else:
+                places.extend([in_file | _position(mark) for mark in marks])
         self._kind, self._source, self._target = kinds, sources, targets
         self._attribute, self._place = attributes, places
         self._words = tuple(numbers)
@@ -83,20 +89,19 @@ class EdgeColumns:
 
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""
-        return self._grouped(self._source, numbers)
+        groups: dict[str, tuple[int, ...]] = {}
+        # The edges of a node mostly stand together.
+        for source, together in groupby(numbers, self._source.__getitem__):
+            word, positions = self._words[source], tuple(together)
+            groups[word] = groups[word] + positions if word in groups else positions
+        return groups
 
     def by_target(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that end at each node, nodes in the order of their first edge."""
-        return self._grouped(self._target, numbers)
-
-    def _grouped(self, column: array[int], numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
-        groups: dict[int, list[int]] = {}
+        groups: defaultdict[int, list[int]] = defaultdict(list)
+        target = self._target
         for number in numbers:
-            end = column[number]
-            if end in groups:
-                groups[end].append(number)
-            else:
-                groups[end] = [number]
+            groups[target[number]].append(number)
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
