@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import printable
@@ -37,6 +38,16 @@ class Root:
     """The catalogues every organisation falls back to."""
     context: bool = False
     """Read only so that others can refer to it; its own findings are not reported."""
+
+
+class Located(NamedTuple):
+    """A file to be read, and the root it was found below."""
+
+    path: str
+    name: str
+    root: Root
+    number: int
+    """The root's position."""
 
 
 @dataclass(frozen=True, slots=True)

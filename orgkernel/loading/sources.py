@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.loading.files import Located
 from orgkernel.loading.marks import (
     Marks,
     RouteStep,
@@ -134,6 +135,17 @@ class ReadFile:
     """The file is none of ours."""
 
 
+class FileRead(NamedTuple):
+    """A file that was read, and what it was read as."""
+
+    located: Located
+    digest: str
+    """Of its content; empty where it could not be read."""
+    says_ours: bool
+    among_ours: bool
+    read: ReadFile
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Everything that was read."""
@@ -145,6 +157,8 @@ class Tree:
     """Name of each file read to its path."""
     skipped: int
     """Files passed over because they are none of ours."""
+    files: tuple[FileRead, ...] = ()
+    """What each file yielded, in the order they were read in."""
 
 
 def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
