@@ -6,6 +6,7 @@ While a tree is being built and checked they are asked for all the time, so they
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -159,6 +160,19 @@ class Tree:
     """Files passed over because they are none of ours."""
     files: tuple[FileRead, ...] = ()
     """What each file yielded, in the order they were read in."""
+
+
+def tree_of(files: Sequence[FileRead]) -> Tree:
+    """One result for all files."""
+    return Tree(
+        tuple(document for file in files for document in file.read.documents),
+        tuple(document for file in files for document in file.read.broken),
+        tuple(found for file in files for found in file.read.diagnostics),
+        {file.located.name: file.located.path for file in files if not file.read.skipped},
+        # What comes with the package holds more than documents: its schemas are nobody's oversight.
+        sum(file.read.skipped for file in files if not file.located.root.shared),
+        tuple(files),
+    )
 
 
 def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from orgkernel.loading.documents import read_documents, says_ours
-from orgkernel.loading.files import Located, Root, find_real_files, read_text
-from orgkernel.loading.sources import FileRead, ReadFile, Tree
+from orgkernel.loading.files import Located, Root, locate_files, read_text
+from orgkernel.loading.sources import FileRead, ReadFile, Tree, tree_of
 
-__all__ = ["ROLES", "OpenFile", "Tree", "locate_files", "open_text", "read_tree"]
+__all__ = ["ROLES", "OpenFile", "Tree", "open_text", "read_tree"]
 
 ROLES = "roles"
 
@@ -65,23 +65,6 @@ class _Reading:
     folders: set[str] = field(default_factory=set)
 
 
-def locate_files(roots: Iterable[Root]) -> list[Located]:
-    """The files below the roots, in the order in which they are read; one below two roots once, for the first of them."""
-    located: list[Located] = []
-    seen: set[str] = set()
-    roots = tuple(roots)
-    shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
-    for number, root in enumerate(roots):
-        as_shared = replace(root, shared=True)
-        for path, name, real in find_real_files(root):
-            if real in seen:
-                continue
-            seen.add(real)
-            # The shared catalogues stay shared when a path of the user's covers them.
-            located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
-    return located
-
-
 def read_tree(
     roots: Iterable[Root],
     *,
@@ -102,19 +85,6 @@ def read_tree(
         among_ours = _is_among_ours(os.path.dirname(each.path), each.root.path, reading.folders)
         _read_one(reading, each, file, among_ours=among_ours, counts=False)
     return tree_of([reading.read[each.path] for each in located])
-
-
-def tree_of(files: Sequence[FileRead]) -> Tree:
-    """One result for all files."""
-    return Tree(
-        tuple(document for file in files for document in file.read.documents),
-        tuple(document for file in files for document in file.read.broken),
-        tuple(found for file in files for found in file.read.diagnostics),
-        {file.located.name: file.located.path for file in files if not file.read.skipped},
-        # What comes with the package holds more than documents: its schemas are nobody's oversight.
-        sum(file.read.skipped for file in files if not file.located.root.shared),
-        tuple(files),
-    )
 
 
 def _read_one(
