@@ -21,9 +21,6 @@ from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import OpenFile, open_text, read_tree
 
-# Above this many roles rules read the index, because building and asking the graph takes seconds (ADR 0003).
-LARGEST_GRAPH = 1_000
-
 
 def read_and_build(
     roots: Iterable[Root],
@@ -57,10 +54,7 @@ def _build_snapshot(
     built = {records.org_id: _build(records) for records in assembly.organizations}
     raised: dict[str, list[Diagnostic]] = {}
     for org_id, organization in built.items():
-        small = len(organization.records.posts) <= LARGEST_GRAPH
-        raised[org_id] = check_organization(
-            organization.index, organization.graph if small else organization.index
-        )
+        raised[org_id] = check_organization(organization.index)
     beside = check_tree(tree, assembly, _loose_view(assembly))
     everything = [*(found for each in raised.values() for found in each), *beside]
     # Organisations that share a profile each find the same in it: once is enough, and kept by file.
