@@ -89,10 +89,6 @@ class EdgeColumns:
             column.frombytes(content)
         if len({len(column) for column in columns._columns()}) != 1:
             raise ValueError("columns of different lengths")
-        words = (columns._source, columns._target, columns._attribute)
-        highest = max(max(column, default=-1) for column in words)
-        if max(columns._kind, default=0) >= len(_KINDS) or highest >= len(columns._words):
-            raise ValueError("edges of nothing")
         return columns
 
     def _columns(self) -> tuple[array[int], ...]:

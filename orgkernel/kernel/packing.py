@@ -6,6 +6,7 @@ answers, reports and counts exactly as the one that was packed (tests/property/t
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import msgspec
@@ -16,44 +17,30 @@ from orgkernel.graph.elsewhere import Elsewhere, Including
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.index.org_index import OrgIndex
+from orgkernel.kernel.packed_files import PackedFiles, pack_files, restore_tree
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
-from orgkernel.loading.entries import ENCODER, DamagedEntry, FileEntry, decode, entry_of, read_of
+from orgkernel.loading.entries import ENCODER, DamagedEntry, decode
 from orgkernel.loading.files import Located
-from orgkernel.loading.sources import FileRead, SourceDocument, Tree, tree_of
+from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.organization import Organization
-
-
-class PackedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file by the position of its root and its shown name."""
-
-    root: int
-    name: str
-    digest: str
-    says_ours: bool
-    among_ours: bool
-    entry: FileEntry
-
-
-class PackedPost(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A post; its profile by the number of the document."""
-
-    role_id: str
-    document: int
-    shared_profile: bool
-    superior: str | None
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
     """An organisation; its documents by number, its findings by number."""
 
     document: int
-    posts: tuple[PackedPost, ...]
+    posts: tuple[str, ...]
+    """Role ids, in the order of the hierarchy."""
+    profiles: bytes
+    """For each post the number of the document, 32 bits each."""
+    shared_profiles: bytes
+    superiors: dict[str, str]
+    """Of posts whose profile is shared."""
     without_profile: dict[str, Place]
     catalogues: tuple[int, ...]
     catalogue_counts: tuple[int, ...]
     excused: frozenset[str]
     incomplete: frozenset[str]
-    files: frozenset[str]
     unread: frozenset[str]
     digest: str
     columns: PackedColumns
@@ -63,7 +50,7 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
 class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     """A whole load."""
 
-    files: tuple[PackedFile, ...]
+    files: PackedFiles
     organizations: tuple[PackedOrganization, ...]
     findings: tuple[Diagnostic, ...]
     reported: tuple[int, ...]
@@ -84,16 +71,19 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     organizations = tuple(
         PackedOrganization(
             numbers[id(each.records.document)],
-            tuple(
-                PackedPost(post.role_id, numbers[id(post.document)], post.shared_profile, post.superior)
-                for post in each.records.posts.values()
-            ),
+            tuple(each.records.posts),
+            array("I", [numbers[id(post.document)] for post in each.records.posts.values()]).tobytes(),
+            bytes(post.shared_profile for post in each.records.posts.values()),
+            {
+                role_id: post.superior
+                for role_id, post in each.records.posts.items()
+                if post.superior is not None
+            },
             dict(each.records.without_profile),
             tuple(numbers[id(document)] for document in each.records.catalogues),
             each.records.catalogue_counts,
             each.records.excused,
             each.records.incomplete,
-            each.records.files,
             each.records.unread,
             each.records.digest,
             each.columns.pack(),
@@ -102,17 +92,7 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
         for each in snapshot.organizations.values()
     )
     reported = numbered(snapshot.diagnostics)
-    files = tuple(
-        PackedFile(
-            file.located.number,
-            file.located.name,
-            file.digest,
-            file.says_ours,
-            file.among_ours,
-            entry_of(file.read),
-        )
-        for file in snapshot.tree.files
-    )
+    files = pack_files(snapshot.tree.files)
     return ENCODER.encode(PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest))
 
 
@@ -130,14 +110,7 @@ def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snap
 
 
 def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    files = []
-    for file, each in zip(packed.files, located, strict=True):
-        if (file.root, file.name) != (each.number, each.name):
-            raise DamagedEntry("it is about other files")
-        root = each.root
-        read = read_of(file.entry, each.path, each.name, shared=root.shared, context=root.context)
-        files.append(FileRead(each, file.digest, file.says_ours, file.among_ours, read))
-    tree = tree_of(files)
+    tree = restore_tree(packed.files, located)
     findings = packed.findings
     including = Including(lambda: [(each.org_id, (*each.posts, *each.without_profile)) for each in restored])
     scopes: dict[tuple[tuple[int, ...], tuple[int, ...]], Scope] = {}
@@ -168,12 +141,15 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     document = _at(tree, packed.document)
     organization = document.record
     assert isinstance(organization, Organization)
-    posts = {}
-    for post in packed.posts:
-        profile = _at(tree, post.document)
-        if profile.kind != "role_profile":
-            raise DamagedEntry("a post without a profile")
-        posts[post.role_id] = RolePost(post.role_id, profile, document, post.shared_profile, post.superior)
+    profiles = array("I", packed.profiles)
+    if any(tree.documents[number].kind != "role_profile" for number in profiles):
+        raise DamagedEntry("a post without a profile")
+    superior_of = packed.superiors.get
+    posts = {
+        role_id: RolePost(role_id, tree.documents[number], document, bool(shared), superior_of(role_id))
+        for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
+    }
+    made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogues]
     return OrgRecords(
         organization.org_id,
         document,
@@ -183,7 +159,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
         excused=packed.excused,
         incomplete=packed.incomplete,
         elsewhere=Elsewhere(including, organization.org_id),
-        files=packed.files,
+        files=frozenset(each.name for each in made_of) | packed.unread,
         unread=packed.unread,
         digest=packed.digest,
         **scope.definitions,

@@ -43,20 +43,29 @@ class Packed(NamedTuple):
     unknown: bytes = _NOTHING_UNKNOWN
 
 
+class Slice(NamedTuple):
+    """A document's parts in the body of a cache: the record from `start` to `middle`, the marks from there to `end`."""
+
+    body: memoryview
+    start: int
+    middle: int
+    end: int
+
+
 class SourceDocument:
     """A document that was read: its record, and where each value of it stands. Never changed once made.
 
     Raises `msgspec.MsgspecError` for parts that are no document of the kind.
     """
 
-    __slots__ = ("_marks", "_record", "context", "digest", "kind", "name", "packed", "path", "shared")
+    __slots__ = ("_marks", "_packed", "_record", "context", "digest", "kind", "name", "path", "shared")
 
     def __init__(
         self,
         name: str,
         path: str,
         kind: str,
-        packed: Packed,
+        packed: Packed | Slice,
         digest: str,
         shared: bool = False,
         context: bool = False,
@@ -65,7 +74,7 @@ class SourceDocument:
         """Name of the file, as shown."""
         self.path = path
         self.kind = kind
-        self.packed = packed
+        self._packed = packed
         self.digest = digest
         self.shared = shared
         self.context = context
@@ -80,6 +89,15 @@ class SourceDocument:
     def seal(self) -> None:
         """Keep the packed parts only."""
         self._record = self._marks = None
+
+    @property
+    def packed(self) -> Packed:
+        """The document's parts as bytes."""
+        packed = self._packed
+        if isinstance(packed, Packed):
+            return packed
+        body, start, middle, end = packed
+        return Packed(bytes(body[start:middle]), bytes(body[middle:end]))
 
     @property
     def record(self) -> Document:
@@ -158,7 +176,7 @@ class Tree:
     """Name of each file read to its path."""
     skipped: int
     """Files passed over because they are none of ours."""
-    files: tuple[FileRead, ...] = ()
+    files: Sequence[FileRead] = ()
     """What each file yielded, in the order they were read in."""
 
 
