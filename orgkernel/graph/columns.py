@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import compress, groupby
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
@@ -17,10 +17,16 @@ from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, unpack_mark
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
+# The column of kinds, translated by one of these, says which edges are of that kind.
+_IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number in _NUMBER_OF_KIND.items()}
 # File, line and column of a place in 64 bits: a million files, four million lines and columns.
 _LINE_BITS = _COLUMN_BITS = COLUMN_BITS
 _BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
 _MASK = (1 << _LINE_BITS) - 1
+
+
+PackedColumns = tuple[tuple[str, ...], bytes, bytes, bytes, bytes, bytes]
+"""Words; then kinds, sources, targets, attributes and places."""
 
 
 class EdgeRun(NamedTuple):
@@ -74,18 +80,35 @@ class EdgeColumns:
         self._attribute, self._place = attributes, places
         self._words = tuple(numbers)
 
+    def pack(self) -> PackedColumns:
+        """The columns as bytes, in the byte order of this machine."""
+        kinds, sources, targets, attributes, places = (column.tobytes() for column in self._columns())
+        return self._words, kinds, sources, targets, attributes, places
+
+    @classmethod
+    def unpack(cls, packed: PackedColumns) -> EdgeColumns:
+        """The columns that were packed. Raises `ValueError` for bytes that are none."""
+        columns = cls(())
+        columns._words, *contents = packed
+        for column, content in zip(columns._columns(), contents, strict=True):
+            column.frombytes(content)
+        if len({len(column) for column in columns._columns()}) != 1:
+            raise ValueError("columns of different lengths")
+        return columns
+
+    def _columns(self) -> tuple[array[int], ...]:
+        return self._kind, self._source, self._target, self._attribute, self._place
+
     def __len__(self) -> int:
         return len(self._kind)
 
     def __iter__(self) -> Iterator[Edge]:
         return map(self.edge, range(len(self)))
 
-    def numbers_by_kind(self) -> dict[EdgeKind, list[int]]:
-        """The positions of the edges of each kind."""
-        found: list[list[int]] = [[] for _ in _KINDS]
-        for number, kind in enumerate(self._kind):
-            found[kind].append(number)
-        return dict(zip(_KINDS, found, strict=True))
+    def numbers_of(self, kind: EdgeKind) -> array[int]:
+        """The positions of the edges of a kind."""
+        wanted = self._kind.tobytes().translate(_IS_KIND[kind])
+        return array("I", compress(range(len(wanted)), wanted))
 
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""

@@ -155,6 +155,8 @@ class OrgRecords:
     digest: str = ""
     catalogues: tuple[SourceDocument, ...] = ()
     """The catalogue documents it sees, nearest first."""
+    catalogue_counts: tuple[int, ...] = ()
+    """How many of them are its own, how many of the folder it lies in, how many shared by all."""
     skill_categories: frozenset[str] = frozenset()
 
 

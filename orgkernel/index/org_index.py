@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Callable
+from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
+
+T = TypeVar("T")
+
+
+class _Asked(dict[EdgeKind, T]):
+    """Tables of the kinds of edges that were asked for, each made once: one question needs few of them."""
+
+    def __init__(self, make: Callable[[EdgeKind], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, kind: EdgeKind) -> T:
+        # Two threads may both make it; either is kept.
+        table = self[kind] = self._make(kind)
+        return table
 
 
 class OrgIndex(OrgView):
@@ -16,10 +32,9 @@ class OrgIndex(OrgView):
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)
         self._columns = columns
-        by_kind = columns.numbers_by_kind()
-        self._numbers = {kind: array("I", numbers) for kind, numbers in by_kind.items()}
-        self._outward = {kind: columns.by_source(numbers) for kind, numbers in by_kind.items()}
-        self._inward = {kind: columns.by_target(numbers) for kind, numbers in by_kind.items()}
+        self._numbers = _Asked(columns.numbers_of)
+        self._outward = _Asked(lambda kind: columns.by_source(self._numbers[kind]))
+        self._inward = _Asked(lambda kind: columns.by_target(self._numbers[kind]))
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward[kind].get(source, ())))

@@ -9,8 +9,9 @@ import codecs
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import printable
@@ -37,6 +38,16 @@ class Root:
     """The catalogues every organisation falls back to."""
     context: bool = False
     """Read only so that others can refer to it; its own findings are not reported."""
+
+
+class Located(NamedTuple):
+    """A file to be read, and the root it was found below."""
+
+    path: str
+    name: str
+    root: Root
+    number: int
+    """The root's position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,23 @@ def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
                 here = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(real, entry.name)
                 yield entry.path, entry_name, here
         pending.extend(reversed(below))
+
+
+def locate_files(roots: Iterable[Root]) -> list[Located]:
+    """The files below the roots, in the order in which they are read; one below two roots once, for the first of them."""
+    located: list[Located] = []
+    seen: set[str] = set()
+    roots = tuple(roots)
+    shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
+    for number, root in enumerate(roots):
+        as_shared = replace(root, shared=True)
+        for path, name, real in find_real_files(root):
+            if real in seen:
+                continue
+            seen.add(real)
+            # The shared catalogues stay shared when a path of the user's covers them.
+            located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
+    return located
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
