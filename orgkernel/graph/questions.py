@@ -54,6 +54,14 @@ class OrgView(ABC):
         """Where edges of a kind end, each once; cheaper than the edges."""
 
     @abstractmethod
+    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
+        """Source and target of all edges of a kind; cheaper than the edges."""
+
+    @abstractmethod
+    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
+        """Where the edges of a kind start that end here; cheaper than the edges."""
+
+    @abstractmethod
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""
 
@@ -90,10 +98,18 @@ class OrgView(ABC):
         edges = self.edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
 
+    @cached_property
+    def superiors(self) -> Mapping[str, str]:
+        """Every role that reports to somebody, with its superior, an external one included."""
+        superiors: dict[str, str] = {}
+        for role_id, superior in self.ends_of(EdgeKind.REPORTS_TO):
+            superiors.setdefault(role_id, superior)
+        return superiors
+
     def superior_of(self, role_id: str) -> str | None:
         """The superior inside the organisation; None at the top."""
-        edge = self.command_of(role_id)
-        return edge.target if edge is not None and edge.target not in self.external else None
+        superior = self.superiors.get(role_id)
+        return None if superior in self.external else superior
 
     def subordinates_of(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from direct subordinates."""
@@ -118,7 +134,8 @@ class OrgView(ABC):
 
     def roots(self) -> tuple[str, ...]:
         """Roles without a superior inside the organisation."""
-        return tuple(role for role in self.roles if self.superior_of(role) is None)
+        inside = {role for role, superior in self.superiors.items() if superior not in self.external}
+        return tuple(role for role in self.roles if role not in inside)
 
     def below(self, role_ids: Iterable[str]) -> frozenset[str]:
         """The roles themselves and everybody under them."""
@@ -134,6 +151,8 @@ class OrgView(ABC):
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
         """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
+        if not self._leads_round():
+            return ()
         order = {
             role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))
         }
@@ -154,6 +173,23 @@ class OrgView(ABC):
                 first = min(range(len(circle)), key=lambda number: order[circle[number].source])
                 found.append((*circle[first:], *circle[:first]))
         return tuple(found)
+
+    def _leads_round(self) -> bool:
+        """Whether any chain of command leads back to where it starts."""
+        superiors = self.superiors
+        passed: set[str] = set()
+        for start in superiors:
+            walk = []
+            role_id: str | None = start
+            while role_id is not None and role_id not in passed:
+                passed.add(role_id)
+                walk.append(role_id)
+                role_id = superiors.get(role_id)
+                if role_id in self.external:
+                    break
+            if role_id in walk:
+                return True
+        return False
 
     @cached_property
     def circling(self) -> frozenset[str]:

@@ -69,25 +69,26 @@ class RolePost:
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.place(*full, key=key)
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.item_places(*full)
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of a text of the post is written."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.place_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the profile, or the organisation for it, writes a value at a route."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.has(*full)
 
-    def _written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+    def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+        """The document that a value of the post is written in, or would be, and where in it."""
         # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
@@ -132,6 +133,8 @@ class OrgRecords:
     digest: str = ""
     catalogues: tuple[SourceDocument, ...] = ()
     """The catalogue documents it sees, nearest first."""
+    catalogue_counts: tuple[int, ...] = ()
+    """How many of them are its own, how many of the folder it lies in, how many shared by all."""
     skill_categories: frozenset[str] = frozenset()
     ranks: tuple[Rank, ...] = ()
     """Those of the nearest ladder that lists any, lowest first."""
