@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Scope
 
-from manifest_api.kept import Representation, ResponseCache
+from manifest_api.guards.request_head import RequestHead
+from manifest_api.kept import Key, Representation, ResponseCache
 from orgkernel.crew.v1 import encode
 from orgkernel.kernel.kernel import Kernel, State
 
@@ -21,6 +22,7 @@ STALE = "Orgkernel-Stale"
 # Without keys everybody who may ask gets the same answers; with them, answers are kept apart by what a key may see.
 _ASKER = "loopback"
 _VERSION = "orgkernel.version"
+_KEPT_METHODS = ("GET", "HEAD")
 
 
 class Answer(NamedTuple):
@@ -86,11 +88,11 @@ class Answers:
 
     # -- what was answered before -----------------------------------------------------------------------------------
 
-    def find_kept(self, scope: Scope, coding: str) -> Representation | None:
+    def find_kept(self, scope: Scope, head: RequestHead) -> Representation | None:
         """The response to the same request of the same state; the guards have let the request pass."""
-        return self.cache.find(
-            self.kernel.state, (scope["path"], scope["query_string"], coding, _ASKER, self.reading_failed)
-        )
+        if scope["method"] not in _KEPT_METHODS:
+            return None
+        return self.cache.find(self.kernel.state, _key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
         """Prepare for the route's word that its response may be kept."""
@@ -100,12 +102,16 @@ class Answers:
         """A route's word: its response may be kept while the registry is in this state."""
         request.scope[_VERSION].append((state, self.reading_failed))
 
-    def put_kept(self, scope: Scope, coding: str, response: Representation) -> None:
+    def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
         """Keep a response, if its route said so and the registry is still in the same state."""
         for state, reading_failed in scope[_VERSION]:
             if state is self.kernel.state:
-                key = (scope["path"], scope["query_string"], coding, _ASKER, reading_failed)
-                self.cache.put(state, key, response)
+                self.cache.put(state, _key(scope, head, reading_failed), response)
+
+
+def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
+    path = scope.get("raw_path") or scope["path"].encode()
+    return path, scope["query_string"], head.coding, _ASKER, reading_failed
 
 
 def _ask(kernel: Kernel, ask: Callable[[Kernel], Any], org: str | None) -> Answer:

@@ -21,8 +21,8 @@ _OVERHEAD = 2_000
 _OF_CONTENT = (b"content-type", b"content-encoding", b"content-length")
 
 
-Key: TypeAlias = tuple[str, bytes, str, str, bool]
-"""What tells two answers of one state of the registry apart: path, query, the coding that was negotiated (whether or not
+Key: TypeAlias = tuple[bytes, bytes, str, str, bool]
+"""What tells two answers of one state of the registry apart: path and query as they were sent, the coding that was negotiated (whether or not
 a small answer was really coded), who asks as far as answers differ by it, and whether answers say that nobody knows what
 is on disk."""
 
@@ -43,14 +43,14 @@ class Representation:
         """Bytes it takes in memory, roughly."""
         return len(self.body) + sum(len(name) + len(value) for name, value in self.headers) + _OVERHEAD
 
-    async def send(self, conditions: bytes, send: Send, *, head: bool = False) -> None:
+    async def send(self, conditions: bytes, send: Send, method: str = "GET") -> None:
         """Answer a GET, or a HEAD, with this or with 304."""
         if conditions and _matches(conditions, self.etag):
             await send({"type": "http.response.start", "status": 304, "headers": self.headers_of_304})
             await send({"type": "http.response.body", "body": b""})
             return
         await send({"type": "http.response.start", "status": 200, "headers": self.headers})
-        await send({"type": "http.response.body", "body": b"" if head else self.body})
+        await send({"type": "http.response.body", "body": self.body if method == "GET" else b""})
 
 
 def _matches(conditions: bytes, etag: bytes) -> bool:

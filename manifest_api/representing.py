@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.coding import GZIP, LEAST_BYTES, choose_coding, compress
+from manifest_api.coding import GZIP, LEAST_BYTES, compress
 from manifest_api.guards.request_head import read_head
 from manifest_api.kept import Representation
 
@@ -50,10 +50,9 @@ class Representing:
         await self._app(scope, receive, take)
         if start is not None:
             head = read_head(scope)
-            coding = choose_coding(head.accepted)
-            kept = await _represent(dict(start["headers"]), body, coding)
+            kept = await _represent(dict(start["headers"]), body, head.coding)
             if not head.has_body:
-                self._answers.put_kept(scope, coding, kept)
+                self._answers.put_kept(scope, head, kept)
             await kept.send(head.conditions, send)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manifest_api.coding import choose_coding
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
@@ -37,22 +36,25 @@ class Gate:
             else:
                 await send({"type": "websocket.close", "code": 1008})
             return
-        if refuse_strangers(scope) is not None or refuse_too_long(scope) is not None:
+        head = read_head(scope)
+        if refuse_strangers(scope, head) is not None:
             await self._refuse(scope, receive, send)
             return
-        method = scope["method"]
-        if method in ("GET", "HEAD"):
-            head = read_head(scope)
-            # What comes with a body is not for the cache to judge: the body may be too large.
-            if not head.has_body:
-                kept = self._answers.find_kept(scope, choose_coding(head.accepted))
-                if kept is not None:
-                    await kept.send(head.conditions, send, head=method == "HEAD")
-                    return
+        # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
+        # path and a query within the limits, or it would not have been answered the first time.
+        if not head.has_body:
+            kept = self._answers.find_kept(scope, head)
+            if kept is not None:
+                await kept.send(head.conditions, send, scope["method"])
+                return
+        if refuse_too_long(scope, head) is not None:
+            await self._refuse(scope, receive, send)
+            return
         await self._app(scope, receive, send)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    refusal = refuse_strangers(scope) or refuse_too_long(scope)
+    head = read_head(scope)
+    refusal = refuse_strangers(scope, head) or refuse_too_long(scope, head)
     assert refusal is not None
     await problem_response(*refusal)(scope, receive, send)

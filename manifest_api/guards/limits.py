@@ -9,7 +9,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.guards.request_head import read_head
+from manifest_api.guards.request_head import RequestHead
 from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, SLOW_BODY, UNKNOWN_ROUTE, problem_response
 from manifest_api.shapes import ProblemKind
 
@@ -20,7 +20,7 @@ MAX_PATH = 2048
 BODY_SECONDS = 10.0
 
 
-def refuse_too_long(scope: Scope) -> tuple[ProblemKind, str] | None:
+def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] | None:
     """What the first line and the headers already give away; None where they are within the limits."""
     path: str = scope["path"]
     if len(path) > MAX_PATH or (
@@ -32,10 +32,8 @@ def refuse_too_long(scope: Scope) -> tuple[ProblemKind, str] | None:
         return UNKNOWN_ROUTE, "a path segment has a character no id has"
     if len(scope["query_string"]) > MAX_QUERY:
         return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
-    if read_head(scope).has_body:
-        for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit() and int(value[:20]) > MAX_BODY:
-                return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
+    if head.body_length > MAX_BODY:
+        return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
     return None
 
 

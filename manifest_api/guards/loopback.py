@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.types import Scope
 
-from manifest_api.guards.request_head import read_head
+from manifest_api.guards.request_head import RequestHead
 from manifest_api.problems import FOREIGN_HOST, FORWARDED, NOT_LOOPBACK
 from manifest_api.shapes import ProblemKind
 from orgkernel.diagnostics.wording import quote
@@ -24,7 +24,7 @@ _HOST = re.compile(
 _LONGEST_KNOWN = 100
 
 
-def refuse_strangers(scope: Scope) -> tuple[ProblemKind, str, str] | None:
+def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str, str] | None:
     """Why whoever asks may not; None for somebody on this machine."""
     client: Any = scope.get("client")
     if not client or not _is_known_loopback(client[0]):
@@ -33,11 +33,10 @@ def refuse_strangers(scope: Scope) -> tuple[ProblemKind, str, str] | None:
             "the request does not come from this machine",
             "ask from the machine the server runs on",
         )
-    head = read_head(scope)
     if head.forwarded is not None:
         return (
             FORWARDED,
-            f"the request carries the header {quote(head.forwarded.decode('latin-1').lower())}",
+            f"the request carries the header {quote(head.forwarded)}",
             "ask the server directly, without a proxy",
         )
     if len(head.hosts) != 1:
@@ -49,7 +48,7 @@ def refuse_strangers(scope: Scope) -> tuple[ProblemKind, str, str] | None:
     if not _names_loopback(head.hosts[0]):
         return (
             FOREIGN_HOST,
-            f"the Host is {quote(head.hosts[0].decode('latin-1'))}",
+            f"the Host is {quote(head.hosts[0])}",
             "ask for `localhost` or the loopback address itself",
         )
     return None
@@ -78,10 +77,8 @@ def names_loopback(host: str) -> bool:
 _is_known_loopback = lru_cache(maxsize=64)(is_loopback)
 
 
-def _names_loopback(host: bytes) -> bool:
+_names_known_loopback = lru_cache(maxsize=64)(names_loopback)
+
+
+def _names_loopback(host: str) -> bool:
     return len(host) <= _LONGEST_KNOWN and _names_known_loopback(host)
-
-
-@lru_cache(maxsize=64)
-def _names_known_loopback(host: bytes) -> bool:
-    return names_loopback(host.decode("latin-1"))

@@ -1,67 +1,66 @@
-"""What the guards and the cache look at in the headers of a request, read once."""
+"""What the guards and the cache look at in the headers of a request: read once, and remembered for the next request.
+
+A client sends the same headers with every request of a connection, so what they mean is looked up and not worked out
+again. Judged is only what depends on nothing but the headers.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from starlette.types import Scope
 
-_HEAD = "orgkernel.head"
-_OTHER, _HOST, _FORWARDED, _ACCEPTED, _CONDITIONS, _BODY = range(6)
+from manifest_api.coding import choose_coding
+
 _FORWARDING = (b"forwarded", b"x-real-ip", b"via")
 _FORWARDING_PREFIX = b"x-forwarded"
-_MEANINGS = {
-    b"host": _HOST,
-    b"accept-encoding": _ACCEPTED,
-    b"if-none-match": _CONDITIONS,
-    b"content-length": _BODY,
-    b"transfer-encoding": _BODY,
-}
+
+_Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class RequestHead:
     """The headers that decide whether and how a request is answered."""
 
-    __slots__ = ("accepted", "conditions", "forwarded", "has_body", "hosts")
+    __slots__ = ("body_length", "coding", "conditions", "forwarded", "has_body", "hosts")
 
-    def __init__(self, scope: Scope) -> None:
-        self.accepted = b""
-        """Accept-Encoding, several of them joined."""
-        self.conditions = b""
-        """If-None-Match, several of them joined."""
-        self.hosts: list[bytes] = []
-        self.forwarded: bytes | None = None
+    def __init__(self, headers: _Headers) -> None:
+        named: dict[bytes, list[bytes]] = {}
+        self.forwarded: str | None = None
         """The name of a header that proxies add."""
-        self.has_body = False
-        for name, value in scope["headers"]:
-            meaning = _meaning_of(name) if len(name) < 100 else _find_meaning(name)
-            if meaning == _OTHER:
-                continue
-            if meaning == _HOST:
-                self.hosts.append(value)
-            elif meaning == _ACCEPTED:
-                self.accepted = self.accepted + b"," + value if self.accepted else value
-            elif meaning == _CONDITIONS:
-                self.conditions = self.conditions + b"," + value if self.conditions else value
-            elif meaning == _BODY:
-                self.has_body = True
-            else:
-                self.forwarded = name
+        for raw_name, value in headers:
+            name = raw_name.lower()
+            named.setdefault(name, []).append(value)
+            if name in _FORWARDING or name.startswith(_FORWARDING_PREFIX):
+                self.forwarded = name.decode("latin-1")
+        self.hosts = tuple(value.decode("latin-1") for value in named.get(b"host", ()))
+        self.coding = choose_coding(b",".join(named.get(b"accept-encoding", ())).decode("latin-1"))
+        """The content coding to answer in."""
+        self.conditions = b",".join(named.get(b"if-none-match", ()))
+        """If-None-Match, several of them joined."""
+        lengths = named.get(b"content-length", [])
+        self.body_length = max((int(value[:20]) for value in lengths if value.isdigit()), default=0)
+        """How many bytes the body is said to have."""
+        self.has_body = bool(lengths) or b"transfer-encoding" in named
 
 
-def read_head(scope: Scope) -> RequestHead:
-    """The head of a request; the same object for the same request."""
-    head: RequestHead | None = scope.get(_HEAD)
-    if head is None:
-        head = scope[_HEAD] = RequestHead(scope)
-    return head
+class KnownHeads:
+    """The heads of recent requests, a few hundred small ones at most: whoever makes up many fills no memory."""
+
+    _MOST, _LONGEST = 256, 2_000
+
+    def __init__(self) -> None:
+        self._known: dict[_Headers, RequestHead] = {}
+
+    def read(self, scope: Scope) -> RequestHead:
+        """The head of a request."""
+        headers = tuple(scope["headers"])
+        return self._known.get(headers) or self._learn(headers)
+
+    def _learn(self, headers: _Headers) -> RequestHead:
+        head = RequestHead(headers)
+        if sum(len(name) + len(value) for name, value in headers) <= self._LONGEST:
+            if len(self._known) >= self._MOST:
+                self._known.clear()
+            self._known[headers] = head
+        return head
 
 
-def _find_meaning(name: bytes) -> int:
-    name = name.lower()
-    if name in _FORWARDING or name.startswith(_FORWARDING_PREFIX):
-        return _FORWARDED
-    return _MEANINGS.get(name, _OTHER)
-
-
-_meaning_of = lru_cache(maxsize=512)(_find_meaning)
+read_head = KnownHeads().read
