@@ -13,7 +13,7 @@ from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
 from manifest_api.shapes import LONGEST_WORD, DispatchQuestion, InvalidValue
 from orgkernel.crew.filters import RoleFilter
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.model.role_profile import RoleType
+from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000

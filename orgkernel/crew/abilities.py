@@ -10,8 +10,8 @@ from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge
-from orgkernel.model.levels import LETTERS, LEVELS, ToolLevel
-from orgkernel.model.plan_catalog import Step
+from orgkernel.records.levels import LETTERS, LEVELS, ToolLevel
+from orgkernel.records.plan_catalog import Step
 
 
 def plan_item(view: OrgView, role_id: str, edge: Edge) -> v1.PlanItem:

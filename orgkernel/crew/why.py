@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from orgkernel.crew.v1 import Fact, Item
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import RolePost
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.record import Record
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.record import Record
 
 Source = RolePost | SourceDocument
 """What says where a value is written: a profile at its post, or an organisation's document."""
@@ -36,11 +38,15 @@ def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
 
 def settings(source: Source, record: Record, section: str) -> Iterator[Fact]:
     """Every field of a part of a document."""
-    for field in type(record).model_fields:
-        value = getattr(record, field)
-        yield fact(
-            source, field, value.model_dump() if isinstance(value, Record) else value, (section, field)
-        )
+    for field, value in asdict(record).items():
+        yield fact(source, field, _plain(value), (section, field))
+
+
+def _plain(value: Any) -> Any:
+    """A part of a document with all its fields, those nobody wrote included."""
+    if not isinstance(value, Record):
+        return value
+    return {field: _plain(each) for field, each in asdict(value).items()}
 
 
 def listed(source: Source, field: str, texts: Sequence[str]) -> tuple[Item, ...]:

@@ -19,7 +19,7 @@ from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.role_profile import AUTHORITY_OF_TYPE
+from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 
 SHOWN_CANDIDATES = 5
 _LAST = 1 << 30

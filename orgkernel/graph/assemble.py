@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from msgspec.msgpack import encode
+
 from orgkernel.diagnostics import Place
-from orgkernel.graph.records import OrgRecords, RolePost, adopt_superior, apply_override
+from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
-from orgkernel.loading.documents import BrokenDocument, SourceDocument
-from orgkernel.loading.tree import Tree
-from orgkernel.model.organization import Organization
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
+from orgkernel.records.organization import Organization
 
 # The file by which a host is told which organisation is active: a copy, not a second declaration (specification,
 # "Directory Structure").
@@ -161,11 +161,9 @@ def _resolve(
         if source is None:
             without_profile[role_id] = document.place(*route, key=len(route) == 2)
             continue
-        assert isinstance(source.record, RoleProfile)
         shared = uses[id(source)] > 1
-        profile = adopt_superior(source.record, superiors.get(role_id)) if shared else source.record
-        profile = apply_override(profile, organization.overrides.get(role_id))
-        posts[role_id] = RolePost(role_id, source, profile, document, shared)
+        superior = superiors.get(role_id) if shared else None
+        posts[role_id] = RolePost(role_id, source, document, shared, superior)
     missed = scope.missed(included)
     contributing = [document, *(post.document for post in posts.values()), *scope.catalogues]
     return OrgRecords(
@@ -195,7 +193,7 @@ def _loose_catalogues(tree: Tree) -> OrgRecords:
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     scope = Scope((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
-    document = SourceDocument("", "", "organization", nobody, (0, {}), "")
+    document = SourceDocument("", "", "organization", Packed(encode(nobody), encode((0, {}))), "")
     return OrgRecords(
         nobody.org_id, document, nobody, {}, {}, incomplete=scope.incomplete, **scope.definitions
     )

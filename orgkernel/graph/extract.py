@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.organization import USER
-from orgkernel.model.plan_catalog import Step
-from orgkernel.model.role_profile import SkillUse
+from orgkernel.records.organization import USER
+from orgkernel.records.plan_catalog import Step
+from orgkernel.records.role_profile import SkillUse
 
 TIERS = ("alternate", "contingent", "emergency")
 

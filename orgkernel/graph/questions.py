@@ -15,7 +15,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.tool_catalog import Essential, EssentialFor
+from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 T = TypeVar("T")
 

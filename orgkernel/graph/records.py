@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
+
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import RouteStep
-from orgkernel.model.domain_catalog import Domain
-from orgkernel.model.organization import Organization, RoleOverride
-from orgkernel.model.plan_catalog import Plan
-from orgkernel.model.record import Record
-from orgkernel.model.role_profile import PacePlan, RoleProfile
-from orgkernel.model.skill_catalog import Skill
-from orgkernel.model.tool_catalog import Tool
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.domain_catalog import Domain
+from orgkernel.records.organization import Organization, RoleOverride
+from orgkernel.records.plan_catalog import Plan
+from orgkernel.records.record import Record
+from orgkernel.records.role_profile import PacePlan, RoleProfile
+from orgkernel.records.skill_catalog import Skill
+from orgkernel.records.tool_catalog import Tool
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -51,17 +53,41 @@ class AliasTarget:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
 class RolePost:
-    """A profile at its place in one organisation, with what the organisation overrides."""
+    """A profile at its place in one organisation, with what the organisation overrides. Never changed once made."""
 
-    role_id: str
-    document: SourceDocument
-    profile: RoleProfile
-    """The profile with the organisation's overrides applied."""
-    organization: SourceDocument
-    shared_profile: bool
-    """Whether several organisations include this profile; its `reports_to` is then only a default."""
+    __slots__ = ("_changed", "document", "organization", "role_id", "shared_profile", "superior")
+
+    def __init__(
+        self,
+        role_id: str,
+        document: SourceDocument,
+        organization: SourceDocument,
+        shared_profile: bool = False,
+        superior: str | None = None,
+    ) -> None:
+        self.role_id = role_id
+        self.document = document
+        self.organization = organization
+        self.shared_profile = shared_profile
+        """Whether several organisations include this profile; its `reports_to` is then only a default."""
+        self.superior = superior
+        """The superior that the hierarchy gives a shared profile."""
+        self._changed: RoleProfile | None = None
+
+    @property
+    def profile(self) -> RoleProfile:
+        """The profile with the organisation's overrides applied; it is kept where it differs from the document's."""
+        if self._changed is not None:
+            return self._changed
+        written = cast(RoleProfile, self.document.record)
+        profile = adopt_superior(written, self.superior)
+        override = self._override()
+        if override is not None:
+            profile = apply_override(profile, override, self._is_overridden)
+        if profile is not written:
+            self._changed = profile
+        return profile
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
@@ -89,6 +115,13 @@ class RolePost:
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
         return self.document, route
+
+    def _override(self) -> RoleOverride | None:
+        organization = self.organization.record
+        return organization.overrides.get(self.role_id) if isinstance(organization, Organization) else None
+
+    def _is_overridden(self, *route: RouteStep) -> bool:
+        return self.organization.has("overrides", self.role_id, *route)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,23 +157,22 @@ class OrgRecords:
     skill_categories: frozenset[str] = frozenset()
 
 
-def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleProfile:
-    """The profile with the fields that are written in the override in place of its own."""
-    if override is None:
-        return profile
+def apply_override(
+    profile: RoleProfile, override: RoleOverride, is_written: Callable[..., bool]
+) -> RoleProfile:
+    """The profile with the fields that are written in the override (`is_written(*route)`) in place of its own."""
     changes: dict[str, object] = {}
-    for name in override.model_fields_set:
+    for name in filter(is_written, override.__struct_fields__):
         theirs, ours = getattr(profile, name), getattr(override, name)
         if theirs is None and name == "pace_plan":
             theirs = PacePlan()
         if isinstance(ours, Record) and isinstance(theirs, Record):
-            written = {field: getattr(ours, field) for field in ours.model_fields_set}
-            changes[name] = theirs.model_copy(
-                update={key: each for key, each in written.items() if not _lost(key, each)}
-            )
+            written = {each: getattr(ours, each) for each in ours.__struct_fields__ if is_written(name, each)}
+            kept = {key: each for key, each in written.items() if not _lost(key, each)}
+            changes[name] = replace(theirs, **kept)
         elif not _lost(name, ours):
             changes[name] = ours
-    return profile.model_copy(update=changes)
+    return replace(profile, **changes)
 
 
 def _lost(name: str, value: object) -> bool:
@@ -156,10 +188,10 @@ def adopt_superior(profile: RoleProfile, superior: str | None) -> RoleProfile:
     default, plan = profile.chain_of_command.reports_to, profile.pace_plan
     if plan is None or default is None or superior in (None, default):
         return profile
-    tiers = {name: getattr(plan, name) for name in type(plan).model_fields}
+    tiers = {name: getattr(plan, name) for name in plan.__struct_fields__}
     moved = {
-        name: tier.model_copy(update={"escalate_to": superior})
+        name: replace(tier, escalate_to=superior)
         for name, tier in tiers.items()
         if tier is not None and tier.escalate_to == default
     }
-    return profile.model_copy(update={"pace_plan": plan.model_copy(update=moved)}) if moved else profile
+    return replace(profile, pace_plan=replace(plan, **moved)) if moved else profile

@@ -15,14 +15,13 @@ from typing import Any, TypedDict
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import AliasTarget, Definition
-from orgkernel.loading.documents import BrokenDocument, SourceDocument
-from orgkernel.loading.tree import Tree
-from orgkernel.model.domain_catalog import Domain, DomainCatalog
-from orgkernel.model.plan_catalog import Plan, PlanCatalog
-from orgkernel.model.record import Record
-from orgkernel.model.role_profile import RoleProfile
-from orgkernel.model.skill_catalog import Skill, SkillCatalog
-from orgkernel.model.tool_catalog import Tool, ToolCatalog
+from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
+from orgkernel.records.domain_catalog import Domain, DomainCatalog
+from orgkernel.records.plan_catalog import Plan, PlanCatalog
+from orgkernel.records.record import Record
+from orgkernel.records.role_profile import RoleProfile
+from orgkernel.records.skill_catalog import Skill, SkillCatalog
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 _CATALOGUES = frozenset({"domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog"})
 # Of what kind a file may be that could not be read and is missed by the organisations that would see it. What another

@@ -10,8 +10,8 @@ from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.decision_cases import DecisionCases, DispatchCase
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.decision_cases import DecisionCases, DispatchCase
 
 
 @dataclass(frozen=True, slots=True)

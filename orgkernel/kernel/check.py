@@ -11,8 +11,8 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.loading.tree import Tree
+from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalogue import rules_of
 from orgkernel.rules.rule import Scope
 
@@ -52,8 +52,8 @@ def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Di
 
 def stray_post(document: SourceDocument) -> RolePost:
     """A profile no organisation includes, as if it stood alone."""
-    profile = document.record
-    return RolePost(profile.role_id, document, profile, document, shared_profile=False)  # type: ignore[attr-defined, arg-type]
+    assert isinstance(document.record, RoleProfile)
+    return RolePost(document.record.role_id, document, document)
 
 
 def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:

@@ -11,24 +11,13 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from orgkernel.diagnostics import Diagnostic
-from orgkernel.loading.documents import BrokenDocument, ReadFile, SourceDocument, read_documents, says_ours
+from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.files import Root, SourceText, find_files, read_text
+from orgkernel.loading.sources import ReadFile, Tree
+
+__all__ = ["ROLES", "Tree", "read_tree"]
 
 ROLES = "roles"
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """Everything that was read."""
-
-    documents: tuple[SourceDocument, ...]
-    broken: tuple[BrokenDocument, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    paths: dict[str, str]
-    """Name of each file read to its path."""
-    skipped: int
-    """Files passed over because they are none of ours."""
 
 
 @dataclass(slots=True)

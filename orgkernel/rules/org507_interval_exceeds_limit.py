@@ -52,7 +52,7 @@ def check(post: RolePost) -> Iterator[Finding]:
     interval, limit = doctrine.salute_interval_turns, doctrine.max_turns_without_progress
     if interval <= limit:
         return
-    written = _INTERVAL if _INTERVAL in doctrine.model_fields_set else _LIMIT
+    written = _INTERVAL if post.has("doctrine", _INTERVAL) else _LIMIT
     yield Finding(
         post.place("doctrine", written),
         f"role {quote(post.role_id)} reports every {interval} turns and may go only {limit} without progress",
