@@ -15,6 +15,7 @@ from orgkernel.graph.extract import TIERS
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.records.role_profile import PacePlan, RoleProfile
 
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
@@ -24,6 +25,9 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
     post = view.records.posts[role_id]
     profile = post.profile
     chain = view.chain_above(role_id)
+    tools = view.tools_of(role_id)
+    essential = view.essential_tools_of(role_id, tools)
+    equipped = frozenset(edge.target for edge in tools).union(essential)
     return v1.RoleManifest(
         role_id=role_id,
         role_name=profile.name,
@@ -35,30 +39,30 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
             *map(why_edge, view.edges_to(EdgeKind.INCLUDES, role_id)),
             why_place(f"profile of role {role_id}", post.document.place("role_id")),
         ),
-        identity=tuple(_identity(post)),
-        department=_department(view, post),
-        layer=_layer(view, post),
+        identity=tuple(_identity(post, profile)),
+        department=_department(view, role_id),
+        layer=_layer(post, profile.layer),
         chain_of_command=tuple(_member(view, edge.target, _command_why(view, edge)) for edge in chain),
         subordinates=tuple(
             _member(view, edge.source, _command_why(view, edge)) for edge in view.subordinates_of(role_id)
         ),
         peers=tuple(_peers(view, role_id)),
-        dispatch_targets=tuple(_dispatch_targets(view, post)),
-        dispatch_sources=tuple(_dispatch_sources(view, post)),
+        dispatch_targets=tuple(_dispatch_targets(view, role_id, profile.can_delegate)),
+        dispatch_sources=tuple(_dispatch_sources(view, role_id)),
         domains=tuple(_domains(view, role_id)),
         intents=tuple(
             v1.Item(id=edge.target, why=(why_edge(edge),))
             for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
         ),
-        plans=tuple(plan_item(view, role_id, edge) for edge in view.plans_of(role_id)),
-        tools=tuple(tool_item(view, edge) for edge in view.tools_of(role_id)),
-        essential_tools=tuple(essential_tools(view, post)),
+        plans=tuple(plan_item(view, edge, equipped) for edge in view.plans_of(role_id)),
+        tools=tuple(tool_item(view, edge) for edge in tools),
+        essential_tools=tuple(essential_tools(view, essential, tools)),
         skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
         credentials=listed(post, "credentials", profile.credentials),
         data=listed(post, "data", profile.data),
         file_scope=listed(post, "file_scope", profile.file_scope),
         escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
-        pace=v1.Pace(tiers=tuple(_tiers(post))),
+        pace=v1.Pace(tiers=tuple(_tiers(post, profile.pace_plan))),
         doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
         requirements=tuple(settings(post, profile.requirements, "requirements")),
         standing_orders=listed(post, "standing_orders", profile.standing_orders),
@@ -86,23 +90,21 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
     )
 
 
-def _identity(post: RolePost) -> Iterator[v1.Fact]:
-    profile = post.profile
+def _identity(post: RolePost, profile: RoleProfile) -> Iterator[v1.Fact]:
     yield fact(post, "authority_level", profile.authority_level, ("chain_of_command", "authority_level"))
     yield fact(post, "can_delegate", profile.can_delegate, ("chain_of_command", "can_delegate"))
     for name in _IDENTITY:
         yield fact(post, name, getattr(profile, name), (name,))
 
 
-def _department(view: OrgView, post: RolePost) -> v1.Named | None:
-    for edge in view.edges_from(EdgeKind.BELONGS_TO, post.role_id):
+def _department(view: OrgView, role_id: str) -> v1.Named | None:
+    for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
         declared = view.records.organization.departments.get(edge.target)
         return v1.Named(id=edge.target, name=declared.name if declared else "", why=(why_edge(edge),))
     return None
 
 
-def _layer(view: OrgView, post: RolePost) -> v1.Item | None:
-    layer = post.profile.layer
+def _layer(post: RolePost, layer: str | None) -> v1.Item | None:
     return (
         None
         if layer is None
@@ -147,29 +149,29 @@ def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
         )
 
 
-def _dispatch_targets(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
+def _dispatch_targets(view: OrgView, role_id: str, delegates: bool) -> Iterator[v1.Member]:
     """Direct subordinates of a role that can delegate, and whom else it may hand work to."""
     targets: dict[str, list[Why]] = {}
-    if post.profile.can_delegate:
-        for edge in view.subordinates_of(post.role_id):
+    if delegates:
+        for edge in view.subordinates_of(role_id):
             targets.setdefault(edge.source, []).extend(_command_why(view, edge))
-    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id):
+    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id):
         targets.setdefault(edge.target, []).append(why_edge(edge))
-    return (_member(view, role_id, tuple(why)) for role_id, why in targets.items())
+    return (_member(view, target, tuple(why)) for target, why in targets.items())
 
 
-def _dispatch_sources(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
+def _dispatch_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
     sources: dict[str, list[Why]] = {}
-    edge = view.command_of(post.role_id)
+    edge = view.command_of(role_id)
     if (
         edge is not None
         and (superior := view.records.posts.get(edge.target))
         and superior.profile.can_delegate
     ):
         sources.setdefault(edge.target, []).extend(_command_why(view, edge))
-    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, post.role_id):
+    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
-    return (_member(view, role_id, tuple(why)) for role_id, why in sources.items())
+    return (_member(view, source, tuple(why)) for source, why in sources.items())
 
 
 def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
@@ -189,12 +191,12 @@ def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
     )
 
 
-def _tiers(post: RolePost) -> Iterator[v1.TierItem]:
+def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
     for name in ("primary", *TIERS):
-        tier = getattr(post.profile.pace_plan, name, None)
+        tier = getattr(plan, name, None)
         if tier is not None:
-            text, place = f"pace_plan.{name}", post.place("pace_plan", name, key=True)
-            written = post.has("pace_plan", name)
+            text = f"pace_plan.{name}"
+            place, written = post.locate("pace_plan", name)
             yield v1.TierItem(
                 id=name,
                 description=tier.description,

@@ -30,10 +30,13 @@ def why_default(text: str, place: Place) -> Why:
 
 def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
     """A setting, with its line or the statement that it is the default."""
-    text, place = ".".join(route), source.place(*route, key=True)
-    written = source.has(*route)
-    why = why_place(f"{text} is written", place) if written else why_default(f"{text} is not written", place)
-    return Fact(id=name, value=value, why=(why,))
+    return Fact(id=name, value=value, why=(why_setting(source, ".".join(route), route),))
+
+
+def why_setting(source: Source, text: str, route: tuple[str, ...]) -> Why:
+    """The line that writes a setting, or the statement that it is the default."""
+    place, written = source.locate(*route)
+    return why_place(f"{text} is written", place) if written else why_default(f"{text} is not written", place)
 
 
 def settings(source: Source, record: Record, section: str) -> Iterator[Fact]:

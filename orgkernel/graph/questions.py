@@ -226,12 +226,12 @@ class OrgView(ABC):
                 best.setdefault(edge.source, edge)
         return tuple(best.values())
 
-    def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
-        """Tools the role always has, whether or not its profile lists them."""
+    def essential_tools_of(self, role_id: str, tools: Iterable[Edge] | None = None) -> tuple[str, ...]:
+        """Tools the role always has, whether or not its profile lists them; `tools` are `tools_of` it, where at hand."""
         post = self.records.posts.get(role_id)
         if post is None:
             return ()
-        equipped = {edge.target for edge in self.tools_of(role_id)}
+        equipped = {edge.target for edge in (self.tools_of(role_id) if tools is None else tools)}
         return tuple(
             tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
         )

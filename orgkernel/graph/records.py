@@ -94,6 +94,11 @@ class RolePost:
         document, full = self._written(route)
         return document.place(*full, key=key)
 
+    def locate(self, *route: RouteStep) -> tuple[Place, bool]:
+        """Where the key at a route is written, or would be, and whether it is."""
+        document, full = self._written(route)
+        return document.locate(*full)
+
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
         document, full = self._written(route)

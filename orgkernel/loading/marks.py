@@ -67,6 +67,17 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
     return key_mark if key else start_of(marks)
 
 
+def locate_key(marks: Marks, route: Sequence[RouteStep]) -> tuple[int, bool]:
+    """The mark of the last key at `route` and whether the document writes it; that of the nearest container where not."""
+    key_mark = start_of(marks)
+    for step in route:
+        found = _step(marks, step)
+        if found is None:
+            return key_mark, False
+        key_mark, marks = found
+    return key_mark, True
+
+
 def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
     """The marks of all items of the list at `route`; none where the document writes no list there."""
     for step in route:

@@ -19,6 +19,7 @@ from orgkernel.loading.marks import (
     find_item_marks,
     find_mark,
     has_value,
+    locate_key,
     unpack_mark,
     unpack_within,
 )
@@ -98,6 +99,11 @@ class SourceDocument:
         """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
+
+    def locate(self, *route: RouteStep) -> tuple[Place, bool]:
+        """Where the key at a route stands, and whether the document writes it: `place(key=True)` and `has` at once."""
+        mark, written = locate_key(self.marks, route)
+        return Place(self.name, *unpack_mark(mark)), written
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of the list at a route stands."""
