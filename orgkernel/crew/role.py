@@ -7,16 +7,17 @@ from typing import Any
 
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, plan_item, skill_item, tool_item
-from orgkernel.crew.why import fact, listed, settings, why_default, why_item
+from orgkernel.crew.why import facts, listed, settings, why_default, why_item
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.extract import TIERS
-from orgkernel.graph.questions import OrgView
+from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 
+_TIERS = ("primary", *TIERS)
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
@@ -26,7 +27,7 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
     profile = post.profile
     chain = view.chain_above(role_id)
     tools = view.tools_of(role_id)
-    essential = view.essential_tools_of(role_id, tools)
+    essential = find_essential_tools(view, post, tools)
     equipped = frozenset(edge.target for edge in tools).union(essential)
     return v1.RoleManifest(
         role_id=role_id,
@@ -91,10 +92,9 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
 
 
 def _identity(post: RolePost, profile: RoleProfile) -> Iterator[v1.Fact]:
-    yield fact(post, "authority_level", profile.authority_level, ("chain_of_command", "authority_level"))
-    yield fact(post, "can_delegate", profile.can_delegate, ("chain_of_command", "can_delegate"))
-    for name in _IDENTITY:
-        yield fact(post, name, getattr(profile, name), (name,))
+    rights = {"authority_level": profile.authority_level, "can_delegate": profile.can_delegate}
+    yield from facts(post, ("chain_of_command",), rights)
+    yield from facts(post, (), {name: getattr(profile, name) for name in _IDENTITY})
 
 
 def _department(view: OrgView, role_id: str) -> v1.Named | None:
@@ -192,11 +192,10 @@ def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
 
 
 def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
-    for name in ("primary", *TIERS):
+    for name, (place, written) in zip(_TIERS, post.locate(("pace_plan",), _TIERS), strict=True):
         tier = getattr(plan, name, None)
         if tier is not None:
             text = f"pace_plan.{name}"
-            place, written = post.locate("pace_plan", name)
             yield v1.TierItem(
                 id=name,
                 description=tier.description,

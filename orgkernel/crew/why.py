@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from orgkernel.crew.v1 import Fact, Item
 from orgkernel.decisions.reasons import Why, why_place
@@ -30,19 +30,24 @@ def why_default(text: str, place: Place) -> Why:
 
 def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
     """A setting, with its line or the statement that it is the default."""
-    return Fact(id=name, value=value, why=(why_setting(source, ".".join(route), route),))
+    (found,) = facts(source, route[:-1], {route[-1]: value})
+    return found if name == route[-1] else replace(found, id=name)
 
 
-def why_setting(source: Source, text: str, route: tuple[str, ...]) -> Why:
-    """The line that writes a setting, or the statement that it is the default."""
-    place, written = source.locate(*route)
-    return why_place(f"{text} is written", place) if written else why_default(f"{text} is not written", place)
+def facts(source: Source, route: tuple[str, ...], values: Mapping[str, Any]) -> Iterator[Fact]:
+    """The settings of the mapping at a route."""
+    before = "".join(f"{step}." for step in route)
+    for (place, written), (name, value) in zip(source.locate(route, [*values]), values.items(), strict=True):
+        if written:
+            why = why_place(f"{before}{name} is written", place)
+        else:
+            why = why_default(f"{before}{name} is not written", place)
+        yield Fact(id=name, value=value, why=(why,))
 
 
 def settings(source: Source, record: Record, section: str) -> Iterator[Fact]:
     """Every field of a part of a document."""
-    for field, value in asdict(record).items():
-        yield fact(source, field, _plain(value), (section, field))
+    return facts(source, (section,), {field: _plain(value) for field, value in asdict(record).items()})
 
 
 def _plain(value: Any) -> Any:

@@ -16,6 +16,7 @@ _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
 # File, line and column of a place in 64 bits: a million files, four million lines and columns.
 _LINE_BITS = _COLUMN_BITS = 22
 _MASK = (1 << _LINE_BITS) - 1
+_new = tuple.__new__
 
 
 class EdgeColumns:
@@ -60,14 +61,15 @@ class EdgeColumns:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        return Edge(
-            _KINDS[self._kind[number]],
-            words[self._source[number]],
-            words[self._target[number]],
-            words[self._attribute[number]],
-            Place(
-                words[place >> (_LINE_BITS + _COLUMN_BITS)],
-                place >> _COLUMN_BITS & _MASK,
-                place & _MASK,
+        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        file = words[place >> (_LINE_BITS + _COLUMN_BITS)]
+        return _new(
+            Edge,
+            (
+                _KINDS[self._kind[number]],
+                words[self._source[number]],
+                words[self._target[number]],
+                words[self._attribute[number]],
+                _new(Place, (file, place >> _COLUMN_BITS & _MASK, place & _MASK)),
             ),
         )

@@ -226,18 +226,14 @@ class OrgView(ABC):
                 best.setdefault(edge.source, edge)
         return tuple(best.values())
 
-    def essential_tools_of(self, role_id: str, tools: Iterable[Edge] | None = None) -> tuple[str, ...]:
-        """Tools the role always has, whether or not its profile lists them; `tools` are `tools_of` it, where at hand."""
+    def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
+        """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        if post is None:
-            return ()
-        equipped = {edge.target for edge in (self.tools_of(role_id) if tools is None else tools)}
-        return tuple(
-            tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
-        )
+        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
 
     @cached_property
-    def _essential(self) -> tuple[tuple[str, Essential], ...]:
+    def essential(self) -> tuple[tuple[str, Essential], ...]:
+        """The tools that some role always has, and which roles."""
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
@@ -253,6 +249,12 @@ class OrgView(ABC):
     def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
         """To whom each PACE tier escalates."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
+
+
+def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
+    """Tools a role always has, given those it is equipped with."""
+    equipped = {edge.target for edge in tools}
+    return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 
 def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:

@@ -67,15 +67,21 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
     return key_mark if key else start_of(marks)
 
 
-def locate_key(marks: Marks, route: Sequence[RouteStep]) -> tuple[int, bool]:
-    """The mark of the last key at `route` and whether the document writes it; that of the nearest container where not."""
-    key_mark = start_of(marks)
+def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[int, bool]]:
+    """The mark of each key in the mapping at `route`, and whether the document writes it.
+
+    Where it does not, the mark is that of the last key on the way to it.
+    """
+    around = start_of(marks)
     for step in route:
         found = _step(marks, step)
         if found is None:
-            return key_mark, False
-        key_mark, marks = found
-    return key_mark, True
+            return [(around, False)] * len(names)
+        around, marks = found
+    children = None if isinstance(marks, int) else marks[1]
+    if not isinstance(children, dict):
+        return [(around, False)] * len(names)
+    return [(children[name][0], True) if name in children else (around, False) for name in names]
 
 
 def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:

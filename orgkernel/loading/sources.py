@@ -6,6 +6,7 @@ While a tree is being built and checked they are asked for all the time, so they
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from orgkernel.loading.marks import (
     find_item_marks,
     find_mark,
     has_value,
-    locate_key,
+    locate_keys,
     unpack_mark,
     unpack_within,
 )
@@ -100,10 +101,15 @@ class SourceDocument:
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
 
-    def locate(self, *route: RouteStep) -> tuple[Place, bool]:
-        """Where the key at a route stands, and whether the document writes it: `place(key=True)` and `has` at once."""
-        mark, written = locate_key(self.marks, route)
-        return Place(self.name, *unpack_mark(mark)), written
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[Place, bool]]:
+        """Where keys of the mapping at a route stand, and whether the document writes them.
+
+        The same as `place(*route, name, key=True)` and `has(*route, name)` for each name, on one way there.
+        """
+        return [
+            (Place(self.name, *unpack_mark(mark)), written)
+            for mark, written in locate_keys(self.marks, route, names)
+        ]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of the list at a route stands."""
