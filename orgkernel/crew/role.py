@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, plan_item, skill_item, tool_item
-from orgkernel.crew.why import facts, listed, settings, why_default, why_item
+from orgkernel.crew.why import facts, listed, settings, why_item, why_setting
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
@@ -17,6 +17,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 
+_Command = tuple[Edge, tuple[Why, ...]]
 _TIERS = ("primary", *TIERS)
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
@@ -26,6 +27,8 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
     post = view.records.posts[role_id]
     profile = post.profile
     chain = view.chain_above(role_id)
+    commands = [_command_why(view, edge) for edge in chain]
+    under = [(edge, _command_why(view, edge)) for edge in view.subordinates_of(role_id)]
     tools = view.tools_of(role_id)
     essential = find_essential_tools(view, post, tools)
     equipped = frozenset(edge.target for edge in tools).union(essential)
@@ -43,13 +46,13 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
         identity=tuple(_identity(post, profile)),
         department=_department(view, role_id),
         layer=_layer(post, profile.layer),
-        chain_of_command=tuple(_member(view, edge.target, _command_why(view, edge)) for edge in chain),
-        subordinates=tuple(
-            _member(view, edge.source, _command_why(view, edge)) for edge in view.subordinates_of(role_id)
+        chain_of_command=tuple(
+            _superior(view, edge.target, why) for edge, why in zip(chain, commands, strict=True)
         ),
+        subordinates=tuple(_member(view, edge.source, why) for edge, why in under),
         peers=tuple(_peers(view, role_id)),
-        dispatch_targets=tuple(_dispatch_targets(view, role_id, profile.can_delegate)),
-        dispatch_sources=tuple(_dispatch_sources(view, role_id)),
+        dispatch_targets=tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ())),
+        dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
         domains=tuple(_domains(view, role_id)),
         intents=tuple(
             v1.Item(id=edge.target, why=(why_edge(edge),))
@@ -91,10 +94,11 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
     )
 
 
-def _identity(post: RolePost, profile: RoleProfile) -> Iterator[v1.Fact]:
+def _identity(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fact]:
     rights = {"authority_level": profile.authority_level, "can_delegate": profile.can_delegate}
-    yield from facts(post, ("chain_of_command",), rights)
-    yield from facts(post, (), {name: getattr(profile, name) for name in _IDENTITY})
+    return facts(post, ("chain_of_command",), rights) + facts(
+        post, (), {name: getattr(profile, name) for name in _IDENTITY}
+    )
 
 
 def _department(view: OrgView, role_id: str) -> v1.Named | None:
@@ -125,6 +129,15 @@ def _member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
     return v1.Member(id=role_id, why=why, **_member_fields(view, role_id))
 
 
+def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+    return v1.Member(id=role_id, why=why, **_superior_fields(view, role_id))
+
+
+def _superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+    """Of a role that others stand under: few do, and everybody's manifest names them."""
+    return view.remember(("superior", role_id), lambda: _member_fields(view, role_id))
+
+
 def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
     post = view.records.posts.get(role_id)
     if post is None:
@@ -149,29 +162,26 @@ def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
         )
 
 
-def _dispatch_targets(view: OrgView, role_id: str, delegates: bool) -> Iterator[v1.Member]:
+def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
     """Direct subordinates of a role that can delegate, and whom else it may hand work to."""
     targets: dict[str, list[Why]] = {}
-    if delegates:
-        for edge in view.subordinates_of(role_id):
-            targets.setdefault(edge.source, []).extend(_command_why(view, edge))
+    for edge, why in under:
+        targets.setdefault(edge.source, []).extend(why)
     for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id):
         targets.setdefault(edge.target, []).append(why_edge(edge))
-    return (_member(view, target, tuple(why)) for target, why in targets.items())
+    return (_member(view, target, tuple(all_why)) for target, all_why in targets.items())
 
 
-def _dispatch_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
+def _dispatch_sources(
+    view: OrgView, role_id: str, chain: Sequence[Edge], commands: Sequence[tuple[Why, ...]]
+) -> Iterator[v1.Member]:
     sources: dict[str, list[Why]] = {}
-    edge = view.command_of(role_id)
-    if (
-        edge is not None
-        and (superior := view.records.posts.get(edge.target))
-        and superior.profile.can_delegate
-    ):
-        sources.setdefault(edge.target, []).extend(_command_why(view, edge))
+    superior = view.records.posts.get(chain[0].target) if chain else None
+    if superior is not None and superior.profile.can_delegate:
+        sources[chain[0].target] = list(commands[0])
     for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
-    return (_member(view, source, tuple(why)) for source, why in sources.items())
+    return (_superior(view, source, tuple(why)) for source, why in sources.items())
 
 
 def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
@@ -187,20 +197,21 @@ def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
 
 def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
     return v1.EscalationItem(
-        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.target)
+        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_superior_fields(view, edge.target)
     )
 
 
 def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
-    for name, (place, written) in zip(_TIERS, post.locate(("pace_plan",), _TIERS), strict=True):
+    if plan is None:
+        return
+    for name, place in zip(_TIERS, post.locate(("pace_plan",), _TIERS), strict=True):
         tier = getattr(plan, name, None)
         if tier is not None:
-            text = f"pace_plan.{name}"
             yield v1.TierItem(
                 id=name,
                 description=tier.description,
                 action=tier.action,
                 trigger=tier.trigger,
                 escalate_to=tier.escalate_to,
-                why=(why_place(text, place) if written else why_default(f"{text} is not written", place),),
+                why=(why_setting(f"pace_plan.{name}", place, said=""),),
             )

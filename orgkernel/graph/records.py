@@ -112,11 +112,15 @@ class RolePost:
         document, full = self._written(route)
         return document.place(*full, key=key)
 
-    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[Place, bool]]:
-        """Where keys of the mapping at a route are written, or would be, and whether they are."""
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line where keys of the mapping at a route are written, or would be, and whether they are."""
         if not self.is_overridden:
             return self.document.locate(route, names)
-        return [(self.place(*route, name, key=True), self.has(*route, name)) for name in names]
+        places = [self.place(*route, name, key=True) for name in names]
+        return [
+            (place.file, place.line, self.has(*route, name))
+            for place, name in zip(places, names, strict=True)
+        ]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""

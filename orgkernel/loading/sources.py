@@ -101,15 +101,13 @@ class SourceDocument:
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
 
-    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[Place, bool]]:
-        """Where keys of the mapping at a route stand, and whether the document writes them.
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line of keys of the mapping at a route, and whether the document writes them.
 
-        The same as `place(*route, name, key=True)` and `has(*route, name)` for each name, on one way there.
+        What `place(*route, name, key=True)` and `has(*route, name)` say of each name, on one way there.
         """
-        return [
-            (Place(self.name, *unpack_mark(mark)), written)
-            for mark, written in locate_keys(self.marks, route, names)
-        ]
+        file = self.name
+        return [(file, line, written) for line, written in locate_keys(self.marks, route, names)]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of the list at a route stands."""
