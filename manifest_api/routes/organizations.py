@@ -62,7 +62,7 @@ async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: C
 )
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
     """The manifest of a role: everything it has and may, each with the line that says so."""
-    return await answers.respond(request, lambda kernel: kernel.manifest(org, role), org, quick=True)
+    return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
 
 
 @router.post(
