@@ -23,6 +23,7 @@ _IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number 
 _LINE_BITS = _COLUMN_BITS = COLUMN_BITS
 _BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
 _MASK = (1 << _LINE_BITS) - 1
+_new = tuple.__new__
 
 
 PackedColumns = tuple[tuple[str, ...], bytes, bytes, bytes, bytes, bytes]
@@ -153,15 +154,16 @@ class EdgeColumns:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        return Edge(
-            _KINDS[self._kind[number]],
-            words[self._source[number]],
-            words[self._target[number]],
-            words[self._attribute[number]],
-            Place(
-                words[place >> (_LINE_BITS + _COLUMN_BITS)],
-                place >> _COLUMN_BITS & _MASK,
-                place & _MASK,
+        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        file = words[place >> (_LINE_BITS + _COLUMN_BITS)]
+        return _new(
+            Edge,
+            (
+                _KINDS[self._kind[number]],
+                words[self._source[number]],
+                words[self._target[number]],
+                words[self._attribute[number]],
+                _new(Place, (file, place >> _COLUMN_BITS & _MASK, place & _MASK)),
             ),
         )
 

@@ -265,15 +265,11 @@ class OrgView(ABC):
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        if post is None:
-            return ()
-        equipped = {edge.target for edge in self.tools_of(role_id)}
-        return tuple(
-            tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
-        )
+        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
 
     @cached_property
-    def _essential(self) -> tuple[tuple[str, Essential], ...]:
+    def essential(self) -> tuple[tuple[str, Essential], ...]:
+        """The tools that some role always has, and which roles."""
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
@@ -311,6 +307,12 @@ class OrgView(ABC):
     def agents_in(self, role_id: str) -> tuple[Edge, ...]:
         """Agents that fill the role here."""
         return self.edges_to(EdgeKind.FILLS, role_id)
+
+
+def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
+    """Tools a role always has, given those it is equipped with."""
+    equipped = {edge.target for edge in tools}
+    return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 
 def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -34,7 +34,15 @@ _REPLACED_AT = 2
 class RolePost:
     """A profile at its place in one organisation, with what the organisation overrides. Never changed once made."""
 
-    __slots__ = ("_changed", "document", "organization", "role_id", "shared_profile", "superior")
+    __slots__ = (
+        "_changed",
+        "_overridden",
+        "document",
+        "organization",
+        "role_id",
+        "shared_profile",
+        "superior",
+    )
 
     def __init__(
         self,
@@ -52,6 +60,7 @@ class RolePost:
         self.superior = superior
         """The superior that the hierarchy gives a shared profile."""
         self._changed: RoleProfile | None = None
+        self._overridden: bool | None = None
 
     @property
     def profile(self) -> RoleProfile:
@@ -59,6 +68,8 @@ class RolePost:
         if self._changed is not None:
             return self._changed
         written = cast(RoleProfile, self.document.record)
+        if self.superior is None and not self.is_overridden:
+            return written
         profile = adopt_superior(written, self.superior)
         override = self._override()
         if override is not None:
@@ -67,10 +78,27 @@ class RolePost:
             self._changed = profile
         return profile
 
+    @property
+    def is_overridden(self) -> bool:
+        """Whether the organisation overrides anything of the profile."""
+        if self._overridden is None:
+            self._overridden = self._is_overridden()
+        return self._overridden
+
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
         document, full = self.written(route)
         return document.place(*full, key=key)
+
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line where keys of the mapping at a route are written, or would be, and whether they are."""
+        if not self.is_overridden:
+            return self.document.locate(route, names)
+        places = [self.place(*route, name, key=True) for name in names]
+        return [
+            (place.file, place.line, self.has(*route, name))
+            for place, name in zip(places, names, strict=True)
+        ]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
@@ -89,6 +117,8 @@ class RolePost:
 
     def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
         """The document that a value of the post is written in, or would be, and where in it."""
+        if not self.is_overridden:
+            return self.document, route
         # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
