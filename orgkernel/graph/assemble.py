@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.groups import Duplicate, Group
 from orgkernel.graph.records import OrgRecords, RolePost, adopt_superior, apply_override
-from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
+from orgkernel.graph.scopes import Scope, Scopes
 from orgkernel.loading.documents import BrokenDocument, SourceDocument
 from orgkernel.loading.tree import Tree
 from orgkernel.model.organization import Organization

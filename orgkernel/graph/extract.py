@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.extract_access import extract_access_edges
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.model.organization import USER
@@ -22,6 +23,7 @@ def extract_edges(records: OrgRecords) -> Iterator[Edge]:
         yield from _relations(records, post)
     yield from _channels(records)
     yield from _catalogues(records)
+    yield from extract_access_edges(records)
 
 
 def external_ids(records: OrgRecords) -> frozenset[str]:

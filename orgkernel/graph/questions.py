@@ -254,6 +254,28 @@ class OrgView(ABC):
         """To whom each PACE tier escalates."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
 
+    # -- access and crew --------------------------------------------------------------------------------------------
+
+    def qualifications_needed_for(self, tool_id: str) -> tuple[Edge, ...]:
+        """Qualifications a user of the tool needs, whether the tool or the qualification says so."""
+        return self.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
+
+    def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
+        """Tools a policy speaks of by name or by a glob, and what it says."""
+        return self.edges_from(EdgeKind.COVERS, policy_id)
+
+    def policies_about(self, tool_id: str) -> tuple[Edge, ...]:
+        """Policies that speak of a tool by name or by a glob."""
+        return self.edges_to(EdgeKind.COVERS, tool_id)
+
+    def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
+        """Roles an agent fills here."""
+        return self.edges_from(EdgeKind.FILLS, agent_id)
+
+    def agents_in(self, role_id: str) -> tuple[Edge, ...]:
+        """Agents that fill the role here."""
+        return self.edges_to(EdgeKind.FILLS, role_id)
+
 
 def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:
     if isinstance(essential, EssentialFor):

@@ -4,51 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.definition import AliasTarget, Definition
+from orgkernel.graph.ranks import RankRow, find_row
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import RouteStep
+from orgkernel.model.access_policies import Policy
+from orgkernel.model.crew_roster import Member
+from orgkernel.model.directory import Person, SystemOrigin, Webhook
 from orgkernel.model.domain_catalog import Domain
+from orgkernel.model.levels import ToolLevel
 from orgkernel.model.organization import Organization, RoleOverride
 from orgkernel.model.plan_catalog import Plan
+from orgkernel.model.qualification_catalog import Qualification
+from orgkernel.model.rank_ladder import MatrixRow, Promotion, Rank
 from orgkernel.model.record import Record
 from orgkernel.model.role_profile import PacePlan, RoleProfile
 from orgkernel.model.skill_catalog import Skill
 from orgkernel.model.tool_catalog import Tool
 
-RecordT = TypeVar("RecordT", bound=Record)
-
 # How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
 _REPLACED_AT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Definition(Generic[RecordT]):
-    """An entry of a catalogue as an organisation sees it: the nearest one of its id."""
-
-    id: str
-    record: RecordT
-    document: SourceDocument
-    section: str
-    own: bool
-    """Whether the organisation declares it itself, and not a catalogue it shares with others."""
-
-    def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where the entry, or something in it, is written."""
-        return self.document.place(self.section, self.id, *route, key=key or not route)
-
-    def item_places(self, *route: RouteStep) -> list[Place]:
-        """Where each item of a list in the entry is written."""
-        return self.document.item_places(self.section, self.id, *route)
-
-
-@dataclass(frozen=True, slots=True)
-class AliasTarget:
-    """Another vocabulary's id; without a target it is listed as meaning no domain here."""
-
-    target: str | None
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +99,33 @@ class OrgRecords:
     catalogues: tuple[SourceDocument, ...] = ()
     """The catalogue documents it sees, nearest first."""
     skill_categories: frozenset[str] = frozenset()
+    ranks: tuple[Rank, ...] = ()
+    """Those of the nearest ladder that lists any, lowest first."""
+    ladder: SourceDocument | None = None
+    """The document of that ladder."""
+    promotions: Mapping[str, Definition[Promotion]] = field(default_factory=dict)
+    """Rank that is reached to what it takes, as the same ladder says."""
+    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = field(default_factory=dict)
+    qualifications: Mapping[str, Definition[Qualification]] = field(default_factory=dict)
+    people: Mapping[str, Definition[Person]] = field(default_factory=dict)
+    system_origins: Mapping[str, Definition[SystemOrigin]] = field(default_factory=dict)
+    """Declared ones; those of `BUILT_IN_ORIGINS` exist besides."""
+    webhooks: Mapping[str, Definition[Webhook]] = field(default_factory=dict)
+    policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
+    agents: Mapping[str, Definition[Member]] = field(default_factory=dict)
+    """Members of every roster it sees; `agent fills role` says which fill roles here."""
+
+    def rank_row_of(self, tool_id: str) -> RankRow | None:
+        """What decides each rank's level for a tool, with its place; None where no rank is capped."""
+        tool = self.tools.get(tool_id)
+        if tool is None:
+            return None
+        return find_row(tool, self.organization, self.document, self.ranks, self.matrices)
+
+    def rank_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel] | None:
+        """Every rank, lowest first, to its level for a tool; None where no rank is capped."""
+        row = self.rank_row_of(tool_id)
+        return None if row is None else row.levels
 
 
 def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleProfile:

@@ -39,6 +39,11 @@ _TELLING_AMONG_OURS = {
     "tools": "tool_catalog",
     "skills": "skill_catalog",
     "cases": "decision_cases",
+    "ranks": "rank_ladder",
+    "qualifications": "qualification_catalog",
+    "people": "directory",
+    "policies": "access_policies",
+    "agents": "crew_roster",
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.

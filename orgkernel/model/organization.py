@@ -154,6 +154,8 @@ class Organization(Document):
     dispatch_edges: tuple[DispatchEdge, ...] = ()
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
+    rank_matrix: Id | None = None
+    """Matrix of a rank ladder that caps every tool without one of its own: the first row that fits the tool (ours)."""
 
     @property
     def name(self) -> str:
