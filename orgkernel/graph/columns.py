@@ -56,6 +56,14 @@ class EdgeColumns:
         """Where the edge at a position ends."""
         return self._words[self._target[number]]
 
+    def source(self, number: int) -> str:
+        """Where the edge at a position starts."""
+        return self._words[self._source[number]]
+
+    def attribute(self, number: int) -> str:
+        """The attribute of the edge at a position."""
+        return self._words[self._attribute[number]]
+
     def edge(self, number: int) -> Edge:
         """The edge at a position."""
         words = self._words

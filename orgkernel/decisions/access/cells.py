@@ -21,6 +21,8 @@ from orgkernel.model.tool_catalog import EssentialFor, Tool
 
 LEVEL = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]
+# Whatever an action requires, nobody may do it to whom nothing is granted.
+LEAST = 1
 DISPATCH, ESCALATE, LOCK = "dispatch", "escalate", "lock"
 # A tool can be asked for as a whole: every action it has.
 WHOLE = ("use", "run")
@@ -29,8 +31,8 @@ WHOLE = ("use", "run")
 class Cell:
     """A resource: what its actions require, and what its declaration caps."""
 
-    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_capped", "kind",
-                 "qualifications", "rank_levels", "required", "resource", "restricted_to", "unknown")  # fmt: skip
+    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_capped", "kind", "obliges",
+                 "qualifications", "rank_levels", "required", "resource", "restricted_to", "tier", "unknown")  # fmt: skip
 
     def __init__(self, kind: str, name: str, required: dict[str, int], unknown: int = 0) -> None:
         self.resource = f"{kind}:{name}"
@@ -38,10 +40,12 @@ class Cell:
         self.id = name
         self.required = required
         """Action to level, the words for the whole tool included."""
-        self.actions: tuple[str, ...] = tuple(required)
+        self.actions = tuple(required)
         """The declared actions."""
         self.unknown = unknown
         """What fails because nothing declares it."""
+        self.tier = DATA_TIERS.index(name) if kind == "data" and name in DATA_TIERS else 0
+        """Step of a data tier."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
@@ -51,6 +55,8 @@ class Cell:
         self.exclusive = False
         self.delegating = False
         """Whether using it hands work to others."""
+        self.obliges = False
+        """Whether being allowed to use it may oblige the caller to something."""
         self.is_capped = False
         """Whether its declaration caps anybody."""
 
@@ -58,6 +64,15 @@ class Cell:
     def levels(self) -> tuple[str, ...]:
         """The names of its levels, lowest first."""
         return (*DATA_TIERS, DATA_TIERS[-1]) if self.kind == "data" else LEVELS
+
+    @cached_property
+    def action_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The declared actions, those together that require the same and are subject to the same layers."""
+        groups: dict[tuple[int, str], list[str]] = {}
+        for action in self.actions:
+            apart = action if action in (DISPATCH, ESCALATE, LOCK) else ""
+            groups.setdefault((self.required[action], apart), []).append(action)
+        return tuple(map(tuple, groups.values()))
 
     @cached_property
     def tool(self) -> Tool | None:
@@ -86,11 +101,11 @@ def build_cell(view: OrgView, resource: str) -> tuple[Cell, str | None]:
         tool_id, colon, path = name.partition(":")
         return _tool(view, tool_id), path if colon else None
     if kind == "credential":
-        known = name in view.remember("credentials", lambda: _credentials(view.records))
+        known = name in declared_credentials(view)
         return Cell(kind, name, {"use": FULL}, 0 if known else CREDENTIAL_UNKNOWN), None
     if kind == "data":
         if name in DATA_TIERS:
-            return Cell(kind, name, {"read": DATA_TIERS.index(name)}), None
+            return Cell(kind, name, {"read": max(DATA_TIERS.index(name), LEAST)}), None
         known = any(name in post.profile.data for post in view.records.posts.values())
         return Cell(kind, name, {"read": 1}, 0 if known else DATA_UNKNOWN), None
     if kind == "role":
@@ -104,7 +119,7 @@ def _tool(view: OrgView, tool_id: str) -> Cell:
     if definition is None:
         return Cell("tool", tool_id, {}, TOOL_UNKNOWN)
     tool = definition.record
-    levels = {action: LEVEL[level] for action, level in tool.required_levels.items()}
+    levels = {action: max(LEVEL[level], LEAST) for action, level in tool.required_levels.items()}
     cell = Cell("tool", tool_id, levels)
     cell.tool = tool
     cell.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}
@@ -121,13 +136,18 @@ def _tool(view: OrgView, tool_id: str) -> Cell:
         cell.rank_levels = (*(LEVEL[level] for level in row.values()), 0)
     needed = view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
     cell.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
+    cell.obliges = cell.exclusive or bool(tool.credentials)
     cell.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
     cell.is_capped = any((cell.departments, cell.restricted_to, cell.rank_levels, cell.qualifications))
     return cell
 
 
-def _credentials(records: OrgRecords) -> frozenset[str]:
+def declared_credentials(view: OrgView) -> frozenset[str]:
     """Credentials are declared by being named: by a role, a tool or a policy."""
+    return view.remember("credentials", lambda: _credentials(view.records))
+
+
+def _credentials(records: OrgRecords) -> frozenset[str]:
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():

@@ -28,6 +28,8 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
     snapshot: str
     """Digest of the organisation the answer came from."""
     state_version: int
+    grants: tuple[str, ...] = ()
+    """Stored grants without which it would not be allowed, for the audit."""
 
 
 class TraceLine(msgspec.Struct, frozen=True):

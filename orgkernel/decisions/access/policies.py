@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from orgkernel.decisions.access.cells import FULL, Cell
 from orgkernel.decisions.access.circumstances import holds
 from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
 from orgkernel.decisions.access.request import AccessContext
@@ -11,7 +12,6 @@ from orgkernel.decisions.access.subjects import Identity
 from orgkernel.graph.definition import Definition
 from orgkernel.model.access_policies import DATA_TIERS, STAR, Condition, Permissions, Policy, Principal
 
-FULL = 4
 # What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
 Said = tuple[int, int, int]
 
@@ -93,11 +93,11 @@ class PolicySet:
         self.policies = tuple(policies)
         self._said: dict[str, Said] = {}
 
-    def say(self, resource: str, kind: str, name: str, level: int) -> Said:
+    def say(self, cell: Cell) -> Said:
         """What they say about a resource."""
-        said = self._said.get(resource)
+        said = self._said.get(cell.resource)
         if said is None:
-            said = self._said[resource] = self._join(kind, name, level)
+            said = self._said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
         return said
 
     def _join(self, kind: str, name: str, level: int) -> Said:
@@ -126,17 +126,25 @@ def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
 class PolicyTable:
     """All policies of an organisation, by whom they may match."""
 
-    def __init__(self, definitions: Iterable[Definition[Policy]]) -> None:
-        enabled = [each for each in definitions if each.record.enabled]
-        # By priority, then by name, so that neither files nor their order decide anything.
-        enabled.sort(key=lambda each: (-each.record.priority, each.id))
-        self.policies = tuple(AccessPolicy(number, each) for number, each in enumerate(enabled))
+    def __init__(self, policies: Iterable[AccessPolicy]) -> None:
+        self.policies = tuple(policies)
         self._about: dict[str, list[AccessPolicy]] = {}
         self._general: list[AccessPolicy] = []
         for policy in self.policies:
             about = _only_about(policy.definition.record.match.principal)
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._sets: dict[tuple[int, ...], PolicySet] = {}
+
+    @classmethod
+    def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
+        """The enabled ones, by priority, then by name, so that neither files nor their order decide anything."""
+        enabled = [each for each in definitions if each.record.enabled]
+        enabled.sort(key=lambda each: (-each.record.priority, each.id))
+        return cls(AccessPolicy(number, each) for number, each in enumerate(enabled))
+
+    def without(self, names: frozenset[str]) -> PolicyTable:
+        """The table without some policies."""
+        return PolicyTable(policy for policy in self.policies if policy.id not in names)
 
     def matching(self, identity: Identity) -> tuple[AccessPolicy, ...]:
         """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""

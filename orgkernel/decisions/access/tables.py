@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from orgkernel.decisions.access.cells import Cell, build_cell
-from orgkernel.decisions.access.holders import Holder
+from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.subjects import Identity, identify, identify_role
+from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
 
 
@@ -13,16 +14,13 @@ from orgkernel.graph.questions import OrgView
 class AccessTables:
     """Subjects and resources of one organisation."""
 
-    def __init__(self, view: OrgView, without: frozenset[str] = frozenset()) -> None:
+    def __init__(self, view: OrgView, policies: PolicyTable, cells: dict[str, Cell]) -> None:
         self.view = view
         self.org_id = view.org_id
         self.snapshot = view.digest
-        self.without = without
-        """Policies that are left out: what a remedy assumes."""
-        policies = (each for each in view.records.policies.values() if each.id not in without)
-        self.policies = PolicyTable(policies)
+        self.policies = policies
+        self.cells = cells
         self._holders: dict[str, Holder] = {}
-        self.cells: dict[str, Cell] = {}
 
     def holder(self, subject: str) -> Holder | None:
         """A subject; None for a name that nothing declares."""
@@ -45,6 +43,10 @@ class AccessTables:
         agent = Identity(identity.subject, identity.kind, identity.id, keys, everything, name=identity.name)
         return Holder(self.view, self.policies, agent)
 
+    def lacking(self, policies: frozenset[str]) -> AccessTables:
+        """The same without some policies: what a remedy assumes."""
+        return AccessTables(self.view, self.policies.without(policies), self.cells)
+
     def find(self, resource: str) -> tuple[Cell, str | None]:
         """A resource, and the path within it that is asked for, if one is."""
         found = self.cells.get(resource)
@@ -58,7 +60,12 @@ class AccessTables:
                 self.cells[cell.resource] = cell
         return known, path
 
+    def rank_of(self, state: StateView, holder: Holder) -> str | None:
+        """The rank of a holder; None for one the ladder does not have."""
+        step = rank_now(self.view, state, holder)
+        return None if step == NO_RANK else self.view.records.ranks[step].id
+
 
 def tables_of(view: OrgView) -> AccessTables:
     """The tables of a view."""
-    return view.remember("access", lambda: AccessTables(view))
+    return view.remember("access", lambda: AccessTables(view, PolicyTable.of(view.records.policies.values()), {}))
