@@ -89,7 +89,9 @@ def candidate_resources(
     found: dict[str, None] = {}
     found.update((each, None) for each in holder.bound)
     found.update((each, None) for each in sorted(holder.essential))
-    patterns = {resource for key in holder.keys for grant in state.grants.get(key, ()) for resource in grant.resources}
+    patterns = {
+        resource for key in holder.keys for grant in state.grants.get(key, ()) for resource in grant.resources
+    }
     everything = bool(holder.policies) and not holder.is_crew
     if everything or any(STAR in pattern for pattern in patterns):
         found.update((f"tool:{each}", None) for each in view.records.tools)

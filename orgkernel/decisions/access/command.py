@@ -20,7 +20,9 @@ def command_sources(view: OrgView, identity: Identity, target: str, action: str)
         commands = find_command(view, names_in_command(identity), target)
         return (codes.COMMANDS, 0) if commands and action == DISPATCH else (0, codes.NO_POLICY_MATCH)
     for role_id in identity.roles:
-        gives, missing = _of_role(view, role_id, target) if action == DISPATCH else _escalation(view, role_id, target)
+        gives, missing = (
+            _of_role(view, role_id, target) if action == DISPATCH else _escalation(view, role_id, target)
+        )
         sources |= gives
         lacks |= missing
     if sources:

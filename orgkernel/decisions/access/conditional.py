@@ -32,7 +32,12 @@ def outcome_of(failing: int) -> Outcome:
 
 
 def find_conditions(
-    tables: AccessTables, state: StateView, holder: Holder, cell: Cell, request: AccessRequest, outcome: Outcome
+    tables: AccessTables,
+    state: StateView,
+    holder: Holder,
+    cell: Cell,
+    request: AccessRequest,
+    outcome: Outcome,
 ) -> tuple[str, ...]:
     """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
     policies = [policy for policy in holder.policies if policy.conditions and _concerns(policy, holder, cell)]
@@ -42,7 +47,8 @@ def find_conditions(
     if not policies and not stored and not locks:
         return ()
     best, worst = (
-        _weigh(tables, state, holder, cell, request, policies, pathless, kindly=kindly) for kindly in (True, False)
+        _weigh(tables, state, holder, cell, request, policies, pathless, kindly=kindly)
+        for kindly in (True, False)
     )
     if locks:
         best &= ~codes.LOCKED
@@ -67,7 +73,10 @@ def _stored_words(
     now = request.context.now
     for key in holder.keys:
         for grant in state.grants.get(key, ()):
-            if is_active(grant, tables.org_id, now) and level_in(_wide(grant, pathless), cell, None) is not None:
+            if (
+                is_active(grant, tables.org_id, now)
+                and level_in(_wide(grant, pathless), cell, None) is not None
+            ):
                 if grant.channel is not None:
                     yield f"channel:{grant.channel}"
                 if grant.session is not None:
@@ -116,7 +125,9 @@ def _weigh(
             else tuple(grant for grant in own if grant.channel is None and grant.session is None)
         )
         restrictions[key] = tuple(
-            msgspec.structs.replace(each, resources=tuple(name for name in each.resources if name == _whole(name)))
+            msgspec.structs.replace(
+                each, resources=tuple(name for name in each.resources if name == _whole(name))
+            )
             if kindly and pathless
             else each
             for each in state.restrictions.get(key, ())

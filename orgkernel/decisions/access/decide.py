@@ -18,9 +18,7 @@ from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 
 
-def decide_access(
-    view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE
-) -> AccessDecision:
+def decide_access(view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE) -> AccessDecision:
     """Whether a request is allowed, with the codes of everything that decided. Never raises."""
     try:
         return decide_with(tables_of(view), request, state)

@@ -12,7 +12,13 @@ Outcome = Literal["allow", "deny", "ask"]
 
 
 class AccessDecision(msgspec.Struct, frozen=True, gc=False):
-    """Whether something is allowed, with the codes of what decided."""
+    """Whether something is allowed, with the codes of what decided.
+
+    >>> from orgkernel import AccessRequest, Kernel
+    >>> kernel = Kernel.open()
+    >>> kernel.decide("software_dev", AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool")).outcome
+    'allow'
+    """
 
     outcome: Outcome
     code: str
@@ -71,7 +77,13 @@ class Who(msgspec.Struct, frozen=True):
 
 
 class AccessExplanation(msgspec.Struct, frozen=True):
-    """A decision with everything it rests on."""
+    """A decision with everything it rests on.
+
+    >>> from orgkernel import AccessRequest, Kernel
+    >>> explanation = Kernel.open().explain("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
+    >>> [edge.text for edge in explanation.reasons[0].why]
+    ['role bugfix_specialist reports to role engineering_xo', 'role engineering_xo reports to role co']
+    """
 
     decision: AccessDecision
     reasons: tuple[Reason, ...]

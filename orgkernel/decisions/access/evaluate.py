@@ -46,7 +46,7 @@ STOPPING = (
 )  # fmt: skip
 
 
-def weigh(
+def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the layers)
     tables: AccessTables,
     state: StateView,
     holder: Holder,
@@ -67,9 +67,8 @@ def weigh(
     ceiling = FULL
     if holder.is_agent:
         stored = state.agents.get(holder.identity.id)
-        if stored is not None:
-            if stored.lifecycle not in WORKING:
-                failing |= codes.AGENT_INACTIVE
+        if stored is not None and stored.lifecycle not in WORKING:
+            failing |= codes.AGENT_INACTIVE
     if recorder is not None:
         recorder.note("identity", 0, ceiling, failing & ~cell.unknown)
     if not required:
@@ -89,14 +88,14 @@ def weigh(
     capped = crew and cell.is_capped and not essential
 
     if capped:
-        if cell.departments is not None and not waived & codes.NOT_VISIBLE:
-            if cell.departments.isdisjoint(holder.departments):
-                ceiling = 0
-                failing |= codes.NOT_VISIBLE
-        if cell.restricted_to is not None and not waived & codes.NOT_IN_RESTRICTED_TO:
-            if cell.restricted_to.isdisjoint(holder.names):
-                ceiling = 0
-                failing |= codes.NOT_IN_RESTRICTED_TO
+        hidden = cell.departments is not None and cell.departments.isdisjoint(holder.departments)
+        if hidden and not waived & codes.NOT_VISIBLE:
+            ceiling = 0
+            failing |= codes.NOT_VISIBLE
+        left_out = cell.restricted_to is not None and cell.restricted_to.isdisjoint(holder.names)
+        if left_out and not waived & codes.NOT_IN_RESTRICTED_TO:
+            ceiling = 0
+            failing |= codes.NOT_IN_RESTRICTED_TO
     if recorder is not None:
         recorder.note("visibility", 0, ceiling, failing)
 
@@ -130,10 +129,12 @@ def weigh(
                 failing |= codes.RANK_TOO_LOW
         if recorder is not None:
             recorder.note("rank", granted, ceiling, failing)
-        if cell.qualifications and not waived & codes.QUALIFICATION_MISSING:
-            if missing_qualifications(tables.view.records, state, holder, cell, context.now):
-                ceiling = 0
-                failing |= codes.QUALIFICATION_MISSING
+        unqualified = cell.qualifications and missing_qualifications(
+            tables.view.records, state, holder, cell, context.now
+        )
+        if unqualified and not waived & codes.QUALIFICATION_MISSING:
+            ceiling = 0
+            failing |= codes.QUALIFICATION_MISSING
         if recorder is not None:
             recorder.note("qualification", granted, ceiling, failing)
     elif recorder is not None:
@@ -184,7 +185,12 @@ def level_left(verdict: Verdict) -> int:
 
 
 def _given(
-    tables: AccessTables, state: StateView, holder: Holder, cell: Cell, path: str | None, context: AccessContext
+    tables: AccessTables,
+    state: StateView,
+    holder: Holder,
+    cell: Cell,
+    path: str | None,
+    context: AccessContext,
 ) -> Given:
     stored = state.grants
     keys = holder.keys

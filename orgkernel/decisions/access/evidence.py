@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from orgkernel.decisions.access import codes
-from orgkernel.decisions.access.cells import DISPATCH, FULL, LEVEL, Cell
+from orgkernel.decisions.access.cells import DISPATCH, FULL, Cell
 from orgkernel.decisions.access.command import (
     find_command,
     find_escalation,
@@ -95,7 +95,9 @@ def _unknown_principal(case: Case) -> Said:
     hints = []
     for each in unknown:
         kind, _, name = each.partition(":")
-        known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
+        known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(
+            kind, ()
+        )
         hints.append(did_you_mean(name, known))
     return "; ".join(filter(None, (f"{listing(unknown)} {_are(unknown)} not declared", *hints))), ()
 
@@ -110,7 +112,11 @@ def _resource_unknown(case: Case) -> Said:
     view = case.tables.view
     kind = case.cell.kind
     known = {"tool": view.records.tools, "role": view.records.posts}.get(kind, ())
-    text = f"{kind} {quote(case.cell.id)} is not declared" if kind in _KINDS else f"{quote(case.request.resource)} is no resource"
+    text = (
+        f"{kind} {quote(case.cell.id)} is not declared"
+        if kind in _KINDS
+        else f"{quote(case.request.resource)} is no resource"
+    )
     hint = did_you_mean(case.cell.id, known)
     return f"{text}; {hint}" if hint else text, ()
 
@@ -155,6 +161,11 @@ def _binding_edges(case: Case) -> list[Edge]:
     ]
 
 
+def _level_of(edge: Edge) -> int:
+    """The level an `equipped_with` edge says."""
+    return LEVELS.index(next(level for level in LEVELS if edge.attribute.endswith(f":{level}")))
+
+
 def _not_bound(case: Case) -> Said:
     assert case.holder is not None
     level = case.holder.bound.get(case.cell.resource, 0)
@@ -169,7 +180,7 @@ def _not_bound(case: Case) -> Said:
 
 
 def _bound_to_role(case: Case) -> Said:
-    edges = [edge for edge in _binding_edges(case) if LEVEL[edge.attribute.partition(":")[2]] >= case.required]
+    edges = [edge for edge in _binding_edges(case) if _level_of(edge) >= case.required]
     if edges:
         return "; ".join(dict.fromkeys(str(edge) for edge in edges)), _edges(edges)
     field = {"credential": "credentials"}.get(case.cell.kind, case.cell.kind)
@@ -185,7 +196,8 @@ def _essential(case: Case) -> Said:
 
 def _rank_too_low(case: Case) -> Said:
     row = case.tables.view.records.rank_row_of(case.cell.id)
-    assert row is not None and case.holder is not None
+    assert row is not None
+    assert case.holder is not None
     top = case.tables.rank_of(case.state, case.holder)
     held = "no rank of the ladder" if top is None else f"rank {quote(top)}"
     left = "none" if top is None else row.levels[top]
@@ -196,8 +208,12 @@ def _rank_too_low(case: Case) -> Said:
 def _qualification_missing(case: Case) -> Said:
     assert case.holder is not None
     view = case.tables.view
-    missing = missing_qualifications(view.records, case.state, case.holder, case.cell, case.request.context.now)
-    edges = [edge for edge in view.edges_from(EdgeKind.NEEDS_QUALIFICATION, case.cell.id) if edge.target in missing]
+    missing = missing_qualifications(
+        view.records, case.state, case.holder, case.cell, case.request.context.now
+    )
+    edges = [
+        edge for edge in view.edges_from(EdgeKind.NEEDS_QUALIFICATION, case.cell.id) if edge.target in missing
+    ]
     return f"{case.who} has not passed {listing(missing)}, which {case.what} needs", _edges(edges)
 
 
@@ -217,7 +233,10 @@ def _target_not_allowed(case: Case) -> Said:
 def _edge_forbidden(case: Case) -> Said:
     records = case.tables.view.records
     place = records.document.place("dispatch_edges", key=True)
-    layers = (*(records.posts[role].profile.layer for role in _roles(case)), records.posts[case.cell.id].profile.layer)
+    layers = (
+        *(records.posts[role].profile.layer for role in _roles(case)),
+        records.posts[case.cell.id].profile.layer,
+    )
     text = f"no dispatch edge leads from layer {quote(layers[0])} to {quote(layers[-1])}"
     return text, (why_place("dispatch_edges", place),)
 
@@ -254,7 +273,9 @@ def _policies(case: Case, speaks: Callable[[AccessPolicy], bool]) -> Said:
             why += map(why_edge, edges)
         else:
             why.append(why_place(f"policy {policy.id}", policy.definition.place()))
-    return f"polic{'y' if len(found) == 1 else 'ies'} {listing(policy.id for policy in found)}", tuple(dict.fromkeys(why))
+    return f"polic{'y' if len(found) == 1 else 'ies'} {listing(policy.id for policy in found)}", tuple(
+        dict.fromkeys(why)
+    )
 
 
 def _covers(case: Case, policy: AccessPolicy) -> bool:
@@ -277,7 +298,11 @@ def caps(case: Case, policy: AccessPolicy) -> bool:
     """Whether a policy is a ceiling below the level required."""
     cell = case.cell
     spoken = policy.covers(cell.kind, cell.id, cell.tier)
-    return policy.ceiling and spoken is not None and policy.granted(cell.kind, cell.id, cell.tier) < case.required
+    return (
+        policy.ceiling
+        and spoken is not None
+        and policy.granted(cell.kind, cell.id, cell.tier) < case.required
+    )
 
 
 def _policy_deny(case: Case) -> Said:
@@ -294,7 +319,10 @@ def _ask_approval(case: Case) -> Said:
 
 def _policy_ceiling(case: Case) -> Said:
     text, why = _policies(case, lambda policy: caps(case, policy))
-    return f"{text} leave{'s' if text.startswith('policy') else ''} no more than what {'it allows' if text.startswith('policy') else 'they allow'}, and not {case.what}", why
+    return (
+        f"{text} leave{'s' if text.startswith('policy') else ''} no more than what {'it allows' if text.startswith('policy') else 'they allow'}, and not {case.what}",
+        why,
+    )
 
 
 def _policy_allow(case: Case) -> Said:
@@ -308,14 +336,23 @@ def _no_policy_match(case: Case) -> Said:
 
 def _granted(case: Case) -> Said:
     assert case.verdict is not None
-    grants = (g.grant_id for g in case.verdict[4].grants if (level_in(g, case.cell, case.path) or 0) >= case.required)
+    grants = (
+        g.grant_id
+        for g in case.verdict[4].grants
+        if (level_in(g, case.cell, case.path) or 0) >= case.required
+    )
     return f"grant {listing(grants)} gives {case.what}", ()
 
 
 def _restricted(case: Case) -> Said:
     assert case.holder is not None
     _, found = lowest_restriction(
-        case.state.restrictions, case.holder.keys, case.cell, case.path, case.tables.org_id, case.request.context.now
+        case.state.restrictions,
+        case.holder.keys,
+        case.cell,
+        case.path,
+        case.tables.org_id,
+        case.request.context.now,
     )
     listed = listing(each.restriction_id for each in found)
     return f"restriction {listed} leaves {case.who} too little of {case.what}", ()
@@ -334,7 +371,16 @@ def _parent_cap(case: Case) -> Said:
     for subject in (request.on_behalf_of, *request.via):
         parent = None if subject is None else tables.holder(subject)
         if parent is not None and not is_neutral(tables, parent):
-            verdict = weigh(tables, case.state, parent, case.cell, request.action, case.required, case.path, request.context)
+            verdict = weigh(
+                tables,
+                case.state,
+                parent,
+                case.cell,
+                request.action,
+                case.required,
+                case.path,
+                request.context,
+            )
             if verdict[0] & ~codes.ASK_APPROVAL:
                 found.append(f"{quote(subject)} may not use {case.what} ({codes.names_of(verdict[0])[0]})")
     if request.envelope is not None and level_passed(request.envelope, case.cell) < case.required:
@@ -346,7 +392,9 @@ def _parent_cap(case: Case) -> Said:
 def _limit(case: Case, field: str, text: str) -> Said:
     records = case.tables.view.records
     value = getattr(records.organization.limits, field)
-    return f"{text} {value}", (why_place(f"{field} {value}", records.document.place("limits", field, key=True)),)
+    return f"{text} {value}", (
+        why_place(f"{field} {value}", records.document.place("limits", field, key=True)),
+    )
 
 
 def _depth_exceeded(case: Case) -> Said:
@@ -364,13 +412,18 @@ def _child_limit(case: Case) -> Said:
 
 def _pace_cap(case: Case) -> Said:
     tier = case.request.context.pace
-    return f"{case.who} is in PACE tier {quote(tier)}, which allows no new {'work' if tier == 'emergency' else 'dispatch'}", ()
+    return (
+        f"{case.who} is in PACE tier {quote(tier)}, which allows no new {'work' if tier == 'emergency' else 'dispatch'}",
+        (),
+    )
 
 
 def _locked(case: Case) -> Said:
     lock = find_lock(case.state, case.tables.org_id, case.cell, case.request.context)
     if lock is None:
-        return f"{case.what} is exclusive and {case.who} does not hold its lock", _tool_place(case, "concurrency")
+        return f"{case.what} is exclusive and {case.who} does not hold its lock", _tool_place(
+            case, "concurrency"
+        )
     return f"{case.what} is locked by {quote(lock.holder)}", _tool_place(case, "concurrency")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.decide import decide_access, decide_with
-from orgkernel.decisions.access.decision import AccessExplanation, TraceLine, Who
+from orgkernel.decisions.access.decision import AccessExplanation, Remedy, TraceLine, Who
 from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import Case, give_reason
 from orgkernel.decisions.access.listing import who_can
@@ -43,10 +43,12 @@ def _explain(
     decision = decide_with(tables, request, state, trace)
     holder = tables.holder(request.subject)
     cell, path = tables.find(request.resource)
-    verdict = None if holder is None else weigh_run(tables, state, holder, cell, request.action, path, request)
+    verdict = (
+        None if holder is None else weigh_run(tables, state, holder, cell, request.action, path, request)
+    )
     case = Case(tables, state, request, holder, cell, path, verdict)
     reasons = tuple(give_reason(case, code) for code in decision.codes)
-    found = ()
+    found: tuple[Remedy, ...] = ()
     can = NOBODY
     if remedies and decision.outcome != "allow" and holder is not None:
         found = find_remedies(case)
@@ -110,7 +112,9 @@ class _Trace:
     def lines(self, case: Case, reasons: tuple[Reason, ...]) -> tuple[TraceLine, ...]:
         """One line for each layer and value it changed, or one that says it changed nothing."""
         if not self._notes:
-            return tuple(TraceLine("identity", reason.text, "stopped", "", "deny", reason.why) for reason in reasons)
+            return tuple(
+                TraceLine("identity", reason.text, "stopped", "", "deny", reason.why) for reason in reasons
+            )
         said: dict[str, list[Reason]] = {}
         for reason in reasons:
             said.setdefault(_LAYER_OF[reason.code], []).append(reason)
@@ -157,4 +161,3 @@ def _neutral(case: Case, layer: str) -> str:
         grants = ", ".join(f"`{grant.grant_id}`" for grant in case.verdict[4].grants)
         return f"grant {grants}" + (f", which waives {', '.join(waives)}" if waives else "")
     return "nothing here says otherwise"
-

@@ -48,7 +48,10 @@ class Holder:
         positions = set()
         for role_id in identity.roles:
             profile = view.records.posts[role_id].profile
-            _bind(self.bound, ((f"tool:{tool}", LEVEL[level]) for tool, level in view.tool_levels_of(role_id).items()))
+            _bind(
+                self.bound,
+                ((f"tool:{tool}", LEVEL[level]) for tool, level in view.tool_levels_of(role_id).items()),
+            )
             _bind(self.bound, ((f"credential:{each}", FULL) for each in profile.credentials))
             _bind(self.bound, _data(profile.data))
             essential.update(f"tool:{tool}" for tool in view.essential_tools_of(role_id))
@@ -60,7 +63,11 @@ class Holder:
         self.departments = frozenset(departments)
         self.is_worker = positions == {"worker"}
         """Whether each of its roles is declared to execute only."""
-        self.names = frozenset((*identity.roles, identity.id)) if identity.kind == "agent" else frozenset(identity.roles)
+        self.names = (
+            frozenset((*identity.roles, identity.id))
+            if identity.kind == "agent"
+            else frozenset(identity.roles)
+        )
         """What `restricted_to` of a tool can name it by."""
         self.rank = entry_rank(view, identity) if self.is_crew else NO_RANK
         member = view.records.agents[identity.id].record if self.is_agent else None
@@ -101,7 +108,9 @@ def _data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
 
 def rank_number(view: OrgView, rank_id: str) -> int:
     """A rank's step on the ladder; that of no rank where the ladder does not have it."""
-    steps = view.remember("rank steps", lambda: {rank.id: step for step, rank in enumerate(view.records.ranks)})
+    steps = view.remember(
+        "rank steps", lambda: {rank.id: step for step, rank in enumerate(view.records.ranks)}
+    )
     return steps.get(rank_id, NO_RANK)
 
 

@@ -11,8 +11,8 @@ import msgspec
 
 from orgkernel.decisions.access.candidates import candidate_resources, candidate_subjects
 from orgkernel.decisions.access.cells import Cell
-from orgkernel.decisions.access.conditional import find_conditions, outcome_of
 from orgkernel.decisions.access.codes import names_of, sources_of
+from orgkernel.decisions.access.conditional import find_conditions, outcome_of
 from orgkernel.decisions.access.decision import AccessRow, Outcome
 from orgkernel.decisions.access.evaluate import level_left
 from orgkernel.decisions.access.holders import Holder
@@ -86,13 +86,21 @@ def _cells(
 
 
 def _rows(
-    tables: AccessTables, state: StateView, holder: Holder, found: tuple[Cell, str | None], asked: AccessRequest
+    tables: AccessTables,
+    state: StateView,
+    holder: Holder,
+    found: tuple[Cell, str | None],
+    asked: AccessRequest,
 ) -> Iterator[AccessRow]:
     cell, path = found
     by_outcome: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
     for actions in cell.action_groups:
         wanted = tuple(action for action in actions if asked.action in ("", action))
-        if not wanted and asked.action in cell.required and cell.required[asked.action] == cell.required[actions[0]]:
+        if (
+            not wanted
+            and asked.action in cell.required
+            and cell.required[asked.action] == cell.required[actions[0]]
+        ):
             wanted = (asked.action,)
         if not wanted:
             continue

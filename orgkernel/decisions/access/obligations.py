@@ -16,6 +16,7 @@ from orgkernel.decisions.access.stored import is_active, level_in
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import Grant, StateView
 
+
 def obligations_of(
     tables: AccessTables,
     state: StateView,

@@ -10,7 +10,7 @@ from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subjects import Identity
 from orgkernel.graph.definition import Definition
-from orgkernel.model.access_policies import DATA_TIERS, STAR, Condition, Permissions, Policy, Principal
+from orgkernel.model.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
 # What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
 Said = tuple[int, int, int]
@@ -54,7 +54,8 @@ class AccessPolicy:
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
         # A deny or ask that names nothing speaks of everything.
-        self.everything = record.effect in ("deny", "ask") and permissions == Permissions()
+        silent = permissions.tools is None and permissions.credentials is None and permissions.data is None
+        self.everything = record.effect in ("deny", "ask") and silent
 
     @property
     def decisive(self) -> bool:

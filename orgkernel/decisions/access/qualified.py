@@ -33,5 +33,9 @@ def _passed(
         return False
     declared = records.qualifications.get(qualification)
     days = None if declared is None else declared.record.expires_after_days
-    ends = [each for each in (latest.expires_at, None if days is None else latest.at + days * _DAY) if each is not None]
+    ends = [
+        each
+        for each in (latest.expires_at, None if days is None else latest.at + days * _DAY)
+        if each is not None
+    ]
     return all(end > now for end in ends)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
+from typing import get_args
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.candidates import roles_given
@@ -26,7 +27,10 @@ MOST_CHANGES = 3
 MOST_ROLES = 8
 
 _COMMAND = (
-    codes.TARGET_NOT_ALLOWED | codes.CANNOT_DELEGATE | codes.DISPATCH_EDGE_FORBIDDEN | codes.WORKER_CANNOT_DISPATCH
+    codes.TARGET_NOT_ALLOWED
+    | codes.CANNOT_DELEGATE
+    | codes.DISPATCH_EDGE_FORBIDDEN
+    | codes.WORKER_CANNOT_DISPATCH
 )
 _BY_GRANT = codes.NOT_BOUND_TO_ROLE | codes.NO_POLICY_MATCH | codes.ASK_APPROVAL | _COMMAND
 _BY_POLICY = (
@@ -36,7 +40,8 @@ _BY_ROLE = (
     codes.NOT_VISIBLE | codes.NOT_IN_RESTRICTED_TO | codes.NOT_BOUND_TO_ROLE | codes.RANK_TOO_LOW
     | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP | _COMMAND
 )  # fmt: skip
-_WAIVER_OF: dict[int, Waiver] = {bit: waiver for waiver, bit in WAIVED.items()}  # type: ignore[misc]
+_WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
+_WAIVER_OF = {WAIVED[waiver]: waiver for waiver in _WAIVERS}
 _FIXABLE = _BY_GRANT | _BY_POLICY | _BY_ROLE | codes.QUALIFICATION_MISSING
 
 Changes = frozenset[Change]
@@ -46,7 +51,9 @@ def find_remedies(case: Case) -> tuple[Remedy, ...]:
     """Every minimal remedy, the shortest first; each has been tried by deciding again."""
     search = _Search(case)
     search.run()
-    ordered = sorted((tuple(sorted(changes)) for changes in search.minimal()), key=lambda each: (len(each), each))
+    ordered = sorted(
+        (tuple(sorted(changes)) for changes in search.minimal()), key=lambda each: (len(each), each)
+    )
     return tuple(Remedy(changes, " and ".join(map(render_change, changes))) for changes in ordered)
 
 
@@ -59,7 +66,12 @@ def render_change(change: Change) -> str:
     if change.kind == "grant":
         waiving = f", waiving {', '.join(change.waives)}" if change.waives else ""
         return f"grant {quote(change.value)} at level {quote(change.level)}{waiving}"
-    verbs = {"rank": "promote to", "qualification": "pass", "role": "fill role", "policy_removed": "remove policy"}
+    verbs = {
+        "rank": "promote to",
+        "qualification": "pass",
+        "role": "fill role",
+        "policy_removed": "remove policy",
+    }
     return f"{verbs[change.kind]} {quote(change.value)}"
 
 
@@ -84,7 +96,9 @@ def failing_after(case: Case, changes: Iterable[Change]) -> int:
 
 
 def _grant(change: Change) -> Grant:
-    return Grant("", "", (change.value,), next(level for level in LEVELS if level == change.level), change.waives)  # type: ignore[arg-type]
+    level = next(level for level in LEVELS if level == change.level)
+    waives = tuple(waiver for waiver in _WAIVERS if waiver in change.waives)
+    return Grant("", "", (change.value,), level, waives)
 
 
 class _Search:
@@ -155,7 +169,9 @@ class _Search:
         if bit & _BY_POLICY:
             removed = {change.value for change in changes if change.kind == "policy_removed"}
             yield from (
-                changes | {Change("policy_removed", policy)} for policy in self._policies() if policy not in removed
+                changes | {Change("policy_removed", policy)}
+                for policy in self._policies()
+                if policy not in removed
             )
 
     def _ranks(self) -> Iterator[Change]:
@@ -176,7 +192,9 @@ class _Search:
         waives = set() if grant is None else set(grant.waives)
         if bit in _WAIVER_OF:
             waives.add(_WAIVER_OF[bit])
-        wider = Change("grant", self._case.request.resource, tuple(sorted(waives)), LEVELS[self._case.required])
+        wider = Change(
+            "grant", self._case.request.resource, tuple(sorted(waives)), LEVELS[self._case.required]
+        )
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
 
@@ -186,7 +204,9 @@ class _Search:
             case = self._case
             view, cell = case.tables.view, case.cell
             assert case.holder is not None
-            found = set(roles_given(case.tables, cell)) | {each for each in cell.restricted_to or () if view.is_role(each)}
+            found = set(roles_given(case.tables, cell)) | {
+                each for each in cell.restricted_to or () if view.is_role(each)
+            }
             if cell.departments:
                 posts = view.records.posts
                 found.update(role for role in posts if posts[role].profile.department in cell.departments)
@@ -197,7 +217,9 @@ class _Search:
     def _policies(self) -> tuple[str, ...]:
         """Policies that decide now, about the subject or whom it acts for."""
         case = self._case
-        parents = [case.tables.holder(each) for each in (case.request.on_behalf_of, *case.request.via) if each]
+        parents = [
+            case.tables.holder(each) for each in (case.request.on_behalf_of, *case.request.via) if each
+        ]
         found = {
             policy.id
             for holder in (case.holder, *parents)

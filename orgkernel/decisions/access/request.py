@@ -13,7 +13,11 @@ PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """The circumstances of a request; what is left out is not known."""
+    """The circumstances of a request; what is left out is not known.
+
+    >>> AccessContext(channel="slack", pace="contingent").peer_kind is None
+    True
+    """
 
     now: float = 0.0
     """Seconds since 1970-01-01 UTC."""
@@ -45,7 +49,11 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     """May this subject do this to that?
 
     Subjects: `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, or `sender:PLATFORM/SPACE/ID`, which the
-    directory resolves. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`.
+    directory resolves. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`. A tool has the
+    actions it declares, and `use` for all of them; a role can be asked for `dispatch` and `escalate`.
+
+    >>> AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool").on_behalf_of is None
+    True
     """
 
     subject: str

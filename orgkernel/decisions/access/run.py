@@ -72,7 +72,12 @@ def weigh_run(
     if recorder is not None:
         recorder.note("exclusive lock", granted, ceiling, failing)
 
-    if context.input is not None and action != LOCK and cell.validator is not None and not cell.validator.is_valid(context.input):
+    if (
+        context.input is not None
+        and action != LOCK
+        and cell.validator is not None
+        and not cell.validator.is_valid(context.input)
+    ):
         failing |= codes.INPUT_INVALID
     if recorder is not None:
         recorder.note("input", granted, ceiling, failing)
@@ -82,7 +87,11 @@ def weigh_run(
 def find_lock(state: StateView, org_id: str, cell: Cell, context: AccessContext) -> ToolLock | None:
     """Who holds an exclusive tool now."""
     lock = state.locks.get(cell.id)
-    if lock is None or lock.org_id != org_id or (lock.expires_at is not None and lock.expires_at <= context.now):
+    if (
+        lock is None
+        or lock.org_id != org_id
+        or (lock.expires_at is not None and lock.expires_at <= context.now)
+    ):
         return None
     return lock
 

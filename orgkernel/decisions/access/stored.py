@@ -112,7 +112,11 @@ def gather_grants(
             for waiver in grant.waives:
                 waived |= WAIVED[waiver]
             found.append(grant)
-    return Given(level, waived, tuple(sorted(found, key=lambda grant: grant.grant_id))) if found else NOTHING_GIVEN
+    return (
+        Given(level, waived, tuple(sorted(found, key=lambda grant: grant.grant_id)))
+        if found
+        else NOTHING_GIVEN
+    )
 
 
 def lowest_restriction(
@@ -134,6 +138,8 @@ def lowest_restriction(
     return ceiling, tuple(sorted(found, key=lambda each: each.restriction_id))
 
 
-def _of(stored: Mapping[str, Sequence[Grant]] | Mapping[str, Sequence[Restriction]], keys: tuple[str, ...]) -> Iterator:  # type: ignore[type-arg]
+def _of(
+    stored: Mapping[str, Sequence[Grant]] | Mapping[str, Sequence[Restriction]], keys: tuple[str, ...]
+) -> Iterator:  # type: ignore[type-arg]
     for key in keys:
         yield from stored.get(key, ())

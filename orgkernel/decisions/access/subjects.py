@@ -65,7 +65,9 @@ def identify(view: OrgView, subject: str) -> Identity | None:
 def identify_role(view: OrgView, roles: tuple[str, ...]) -> Identity:
     """A holder of these roles, at the entry rank of the first."""
     name = view.records.posts[roles[0]].profile.name
-    return Identity(f"role:{roles[0]}", "role", roles[0], tuple(f"role:{role}" for role in roles), roles, name=name)
+    return Identity(
+        f"role:{roles[0]}", "role", roles[0], tuple(f"role:{role}" for role in roles), roles, name=name
+    )
 
 
 def _identify_person(records: OrgRecords, name: str) -> Identity | None:

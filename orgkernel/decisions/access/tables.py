@@ -10,7 +10,6 @@ from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
 
 
-
 class AccessTables:
     """Subjects and resources of one organisation."""
 
@@ -68,4 +67,6 @@ class AccessTables:
 
 def tables_of(view: OrgView) -> AccessTables:
     """The tables of a view."""
-    return view.remember("access", lambda: AccessTables(view, PolicyTable.of(view.records.policies.values()), {}))
+    return view.remember(
+        "access", lambda: AccessTables(view, PolicyTable.of(view.records.policies.values()), {})
+    )
