@@ -108,11 +108,13 @@ class Folder:
                 os.close(file)
         writer = self._tokens(6).hex()
         path = os.path.join(self.path, f"writer-{writer}.head")
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        # Held and whole before it has its name: a process that is killed here leaves nothing that looks like a head.
+        file = os.open(f"{path}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if fcntl:
             fcntl.flock(file, fcntl.LOCK_EX)
         fresh = HeadFile(writer, file, self.sign)
         fresh.write({})
+        os.rename(f"{path}.new", path)
         return fresh
 
     def segments(self) -> Iterator[tuple[int, Segment | None]]:

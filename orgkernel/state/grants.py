@@ -7,7 +7,7 @@ taken by whoever commits first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import get_args
 
 import msgspec
@@ -25,13 +25,16 @@ from orgkernel.state.transaction import Transaction
 
 SUBJECTS = ("agent", "person", "role", "system", "webhook", "relationship", "tag")
 RESOURCES = ("tool", "credential", "data")
+GrantCheck = Callable[[Grant], None]
+"""Raises when a grant names what is not declared. The store knows no documents; whoever opens it may."""
 
 
 class Grants:
     """The grants of a store."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, check: GrantCheck | None = None) -> None:
         self._rows = rows
+        self._check = check
 
     def issue(
         self,
@@ -48,7 +51,7 @@ class Grants:
         expires_at: float | None = None,
         uses: int | None = None,
     ) -> Grant:
-        """Give a permission. Raises `Refused` for what cannot be stored; names are checked by the kernel before."""
+        """Give a permission; raises `Refused` for what cannot be stored, and what the kernel's check of names raises."""
         grant = Grant(
             self._rows.new_id("g"),
             subject,
@@ -63,6 +66,8 @@ class Grants:
             expires_at=expires_at,
             uses_left=uses,
         )
+        if self._check is not None:
+            self._check(grant)
         return self._rows.change(lambda transaction: insert_grant(transaction, grant))
 
     def revoke(self, grant_id: str, *, actor: str, reason: str = "") -> Grant:

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.model.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
-from orgkernel.state.grants import RESOURCES, insert_grant
+from orgkernel.state.grants import RESOURCES, GrantCheck, insert_grant
 from orgkernel.state.records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
 from orgkernel.state.request_limits import RequestLimits, require_room
 from orgkernel.state.rows import Rows, record_of, require_reference, require_word, row_of
@@ -34,9 +34,10 @@ GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "a
 class Requests:
     """The requests of a store."""
 
-    def __init__(self, rows: Rows, limits: RequestLimits) -> None:
+    def __init__(self, rows: Rows, limits: RequestLimits, check: GrantCheck | None = None) -> None:
         self._rows = rows
         self._limits = limits
+        self._check = check
 
     def create(
         self,
@@ -107,24 +108,24 @@ class Requests:
             if responder == request.requester:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
             holds = GRANTED[approval]
-            grant = insert_grant(
-                transaction,
-                Grant(
-                    self._rows.new_id("g"),
-                    request.requester,
-                    request.resources,
-                    request.level,
-                    request.waives,
-                    request.org_id,
-                    request.channel,
-                    request.session,
-                    clean_text(reason) or request.reason,
-                    responder,
-                    expires_at=None if holds is None else transaction.now + holds,
-                    uses_left=1 if approval == "once" else None,
-                    request_id=request_id,
-                ),
+            wanted = Grant(
+                self._rows.new_id("g"),
+                request.requester,
+                request.resources,
+                request.level,
+                request.waives,
+                request.org_id,
+                request.channel,
+                request.session,
+                clean_text(reason) or request.reason,
+                responder,
+                expires_at=None if holds is None else transaction.now + holds,
+                uses_left=1 if approval == "once" else None,
+                request_id=request_id,
             )
+            if self._check is not None:  # what was declared when it was asked for may be gone
+                self._check(wanted)
+            grant = insert_grant(transaction, wanted)
             done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
             return done, grant
 

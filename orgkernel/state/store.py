@@ -14,7 +14,7 @@ from orgkernel.state.audit_log import AuditLog
 from orgkernel.state.checkpoints import Folder, Tokens
 from orgkernel.state.engine import make_engine
 from orgkernel.state.failures import failure_of
-from orgkernel.state.grants import Grants
+from orgkernel.state.grants import GrantCheck, Grants
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import Location
 from orgkernel.state.locks import Locks
@@ -43,9 +43,13 @@ class Store:
         clock: Callable[[], float],
         tokens: Tokens,
         limits: RequestLimits | None = None,
+        check_grant: GrantCheck | None = None,
         busy_seconds: float = 5.0,
     ) -> None:
-        """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked."""
+        """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
+
+        `check_grant` is asked before a grant is issued, by hand or by approving a request.
+        """
         self.location = location
         self.folder = Folder(location.checkpoints, tokens)
         self.engine = make_engine(location, busy_seconds)
@@ -58,9 +62,9 @@ class Store:
         rows = Rows(self.engine, location.shown, self._writer, clock, tokens)
         self.rows = rows
         self.agents = Agents(rows)
-        self.grants = Grants(rows)
+        self.grants = Grants(rows, check_grant)
         self.restrictions = Restrictions(rows)
-        self.requests = Requests(rows, limits or RequestLimits())
+        self.requests = Requests(rows, limits or RequestLimits(), check_grant)
         self.results = Results(rows)
         self.locks = Locks(rows)
         self.usage = Usage(rows)
