@@ -17,7 +17,7 @@ from orgkernel.decisions.state_view import (
     StateView,
     ToolLock,
 )
-from orgkernel.model.decision_cases import AccessQuestion, Circumstances, Given
+from orgkernel.records.decision_cases import AccessQuestion, Circumstances, Given
 
 
 def read_moment(written: str) -> float:

@@ -14,9 +14,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.case_state import FixedState, build_context, build_request, build_state
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import RouteStep
-from orgkernel.model.decision_cases import (
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.decision_cases import (
     AccessCase,
     Case,
     DecisionCases,

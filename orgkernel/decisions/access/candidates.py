@@ -11,9 +11,9 @@ from orgkernel.decisions.access.subjects import UNKNOWN_SENDER
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.model.access_policies import DATA_TIERS, STAR
-from orgkernel.model.directory import BUILT_IN_ORIGINS
-from orgkernel.model.organization import USER
+from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.records.directory import BUILT_IN_ORIGINS
+from orgkernel.records.organization import USER
 
 
 def candidate_subjects(

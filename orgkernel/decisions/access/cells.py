@@ -15,9 +15,9 @@ from orgkernel.decisions.access.codes import (
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.model.access_policies import DATA_TIERS, STAR
-from orgkernel.model.levels import LEVELS
-from orgkernel.model.tool_catalog import EssentialFor, Tool
+from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.records.levels import LEVELS
+from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 LEVEL = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.model.access_policies import Condition
+from orgkernel.records.access_policies import Condition
 
 _DAY, _MINUTE = 86_400, 60
 # 1970-01-01 was a Thursday; weeks are counted from Monday.

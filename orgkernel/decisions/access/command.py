@@ -7,7 +7,7 @@ from orgkernel.decisions.access.cells import DISPATCH
 from orgkernel.decisions.access.subjects import Identity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.organization import USER
+from orgkernel.records.organization import USER
 
 
 def command_sources(view: OrgView, identity: Identity, target: str, action: str) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subjects import Identity
 from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.graph.questions import OrgView
-from orgkernel.model.access_policies import DATA_TIERS
+from orgkernel.records.access_policies import DATA_TIERS
 
 NO_RANK = -1
 

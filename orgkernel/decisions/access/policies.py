@@ -10,7 +10,7 @@ from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subjects import Identity
 from orgkernel.graph.definition import Definition
-from orgkernel.model.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
+from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
 # What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
 Said = tuple[int, int, int]

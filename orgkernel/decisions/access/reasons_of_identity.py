@@ -9,7 +9,7 @@ from orgkernel.decisions.access.qualified import missing_qualifications
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.levels import LEVELS
+from orgkernel.records.levels import LEVELS
 
 
 def _unknown_principal(case: Case) -> Said:

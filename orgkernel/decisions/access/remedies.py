@@ -20,7 +20,7 @@ from orgkernel.decisions.access.run import weigh_run
 from orgkernel.decisions.access.stored import WAIVED
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
-from orgkernel.model.levels import LEVELS
+from orgkernel.records.levels import LEVELS
 
 MOST_CHANGES = 3
 # Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them.

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.model.levels import ToolLevel
+from orgkernel.records.levels import ToolLevel
 
 PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
 

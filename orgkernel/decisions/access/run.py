@@ -15,8 +15,8 @@ from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import StateView, ToolLock
-from orgkernel.model.access_policies import STAR
-from orgkernel.model.levels import ToolLevel
+from orgkernel.records.access_policies import STAR
+from orgkernel.records.levels import ToolLevel
 
 _PACE_TIERS = (None, "primary", "alternate", "contingent", "emergency")
 

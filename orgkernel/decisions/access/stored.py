@@ -15,7 +15,7 @@ from orgkernel.decisions.access.codes import (
 )
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.state_view import Grant, Restriction
-from orgkernel.model.access_policies import DATA_TIERS, STAR
+from orgkernel.records.access_policies import DATA_TIERS, STAR
 
 # What a grant may lift, and the failing bit it takes away.
 WAIVED = {

@@ -7,8 +7,8 @@ from typing import Literal
 
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.directory import BUILT_IN_ORIGINS
-from orgkernel.model.organization import USER
+from orgkernel.records.directory import BUILT_IN_ORIGINS
+from orgkernel.records.organization import USER
 
 SubjectKind = Literal["role", "agent", "person", "unknown", "system", "webhook"]
 # The sender whom the directory does not know.
