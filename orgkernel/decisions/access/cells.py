@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
@@ -142,14 +143,14 @@ def _tool(view: OrgView, tool_id: str) -> Cell:
     return cell
 
 
-def declared_credentials(view: OrgView) -> frozenset[str]:
+def declared_credentials(view: OrgView) -> Collection[str]:
     """Credentials are declared by being named: by a role, a tool or a policy."""
     return view.remember("credentials", lambda: _credentials(view.records))
 
 
-def _credentials(records: OrgRecords) -> frozenset[str]:
+def _credentials(records: OrgRecords) -> dict[str, None]:
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():
         named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
-    return frozenset(named)
+    return dict.fromkeys(sorted(named))
