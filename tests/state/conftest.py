@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -37,16 +34,6 @@ def postgres_place(postgres_server: str, tmp_path) -> Location:
     with psycopg.connect(postgres_server % "postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return parse_location(postgres_server % name, str(tmp_path))
-
-
-@pytest.fixture
-def quick_folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where the system has such a place: what a commit costs there is no matter for rules."""
-    if not os.access("/dev/shm", os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="orgkernel-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture
