@@ -126,9 +126,7 @@ def unknown_names(world: World, kind: str, name: str) -> set[str]:
     if kind == "tool":
         return set() if name in world["tools"] else {"TOOL_UNKNOWN"}
     if kind == "credential":
-        named = [
-            each for profile in included(world) for each in world["profiles"][profile].get("credentials", [])
-        ]
+        named = [each for profile in included(world) for each in world["profiles"][profile].get("credentials", [])]
         for tool in world["tools"].values():
             named += tool.get("credentials", [])
         for policy in world["policies"].values():
@@ -304,9 +302,7 @@ def declared_caps(
         if rank not in [each["id"] for each in world["ranks"]]:
             yield "RANK_TOO_LOW", 0
     needs = [*tool.get("qualifications", [])]
-    needs += [
-        each for each, one in world["qualifications"].items() if name in one.get("unlocks", []) and tool
-    ]
+    needs += [each for each, one in world["qualifications"].items() if name in one.get("unlocks", []) and tool]
     for qualification in needs:
         if not has_passed(world, subject, qualification, request["context"].get("now", 0.0)):
             yield "QUALIFICATION_MISSING", 0
@@ -432,9 +428,8 @@ def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
         "unknown": lambda wanted: wanted == (subject["kind"] == "unknown"),
         "system": lambda wanted: subject["kind"] == "system" and wanted in ("*", subject["id"]),
         "webhook": lambda wanted: subject["kind"] == "webhook" and wanted in ("*", subject["id"]),
-        "agent": lambda wanted: (
-            (crew(subject) and wanted == "*") or (subject["kind"] == "agent" and wanted == subject["id"])
-        ),
+        "agent": lambda wanted: (crew(subject) and wanted == "*")
+        or (subject["kind"] == "agent" and wanted == subject["id"]),
         "role": lambda wanted: bool(subject["roles"]) and (wanted == "*" or wanted in subject["roles"]),
     }
     return all(tests[key](wanted) for key, wanted in principal.items())
@@ -568,11 +563,7 @@ def stored_level(
             elif TIERS.index(name) >= tier:
                 found.append(level)
         elif listed([of_name], name):
-            if (
-                glob is None
-                or (path is None and not is_grant)
-                or (path is not None and path_fits(path, glob))
-            ):
+            if glob is None or (path is None and not is_grant) or (path is not None and path_fits(path, glob)):
                 found.append(level)
     return max(found) if found else None
 
