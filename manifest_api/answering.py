@@ -15,12 +15,15 @@ from starlette.types import Scope
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.kept import Key, Representation, ResponseCache
 from orgkernel.crew.v1 import encode
-from orgkernel.kernel.kernel import Kernel, State
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.standpoint import Standpoint
 
 SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"
-# Without keys everybody who may ask gets the same answers; with them, answers are kept apart by what a key may see.
-_ASKER = "loopback"
+# Whoever may read gets the same answers; the guards have let nobody else pass. What differs by who asks is not kept.
+_ASKER = "read"
+# A store that changes faster than an answer can be made must not keep anybody waiting.
+_TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")
 
@@ -29,8 +32,8 @@ class Answer(NamedTuple):
     """An encoded answer and what its headers say."""
 
     body: bytes
-    state: State
-    """What the kernel held when it gave the answer."""
+    standpoint: Standpoint
+    """What the kernel held, what was stored and when it was when it gave the answer."""
     snapshot: str
     stale: bool = False
     next: str | None = None
@@ -61,7 +64,7 @@ class Answers:
         }
         if answer.next is not None:
             headers["Link"] = f'<{_next_page(request, answer.next)}>; rel="next"'
-        self.keep(request, answer.state)
+        self.keep(request, answer.standpoint)
         return Response(answer.body, 200, headers, "application/json")
 
     async def respond_once(
@@ -92,21 +95,21 @@ class Answers:
         """The response to the same request of the same state; the guards have let the request pass."""
         if scope["method"] not in _KEPT_METHODS:
             return None
-        return self.cache.find(self.kernel.state, _key(scope, head, self.reading_failed))
+        return self.cache.find(self.kernel.standpoint, _key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
         """Prepare for the route's word that its response may be kept."""
         scope[_VERSION] = []
 
-    def keep(self, request: Request, state: State) -> None:
-        """A route's word: its response may be kept while the registry is in this state."""
-        request.scope[_VERSION].append((state, self.reading_failed))
+    def keep(self, request: Request, standpoint: Standpoint) -> None:
+        """A route's word: its response may be kept while the registry stands here."""
+        request.scope[_VERSION].append((standpoint, self.reading_failed))
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
-        """Keep a response, if its route said so and the registry is still in the same state."""
-        for state, reading_failed in scope[_VERSION]:
-            if state is self.kernel.state:
-                self.cache.put(state, _key(scope, head, reading_failed), response)
+        """Keep a response, if its route said so and the registry still stands there."""
+        for standpoint, reading_failed in scope[_VERSION]:
+            if standpoint is self.kernel.standpoint:
+                self.cache.put(standpoint, _key(scope, head, reading_failed), response)
 
 
 def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
@@ -115,17 +118,17 @@ def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
 
 
 def _ask(kernel: Kernel, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
-    """An answer that is from one state throughout: asked again when a reload came between."""
-    while True:
-        state = kernel.state
+    """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
+    for _ in range(_TRIES):
+        standpoint = kernel.standpoint
         value = ask(kernel)
         served = kernel.organization(org) if org is not None else None
-        if kernel.state is state:
+        if kernel.standpoint is standpoint:
             break
     return Answer(
         value if isinstance(value, bytes) else encode(value),
-        state,
-        served.snapshot.digest if served else state.latest.digest,
+        standpoint,
+        served.snapshot.digest if served else standpoint.state.latest.digest,
         served.stale if served else False,
         getattr(value, "next", None),
     )

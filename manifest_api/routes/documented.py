@@ -21,10 +21,12 @@ _STALE = {
 _ETAG = {"ETag": {"description": "Strong: hash of the representation.", "schema": {"type": "string"}}}
 _LINK = {"Link": {"description": 'The next page, as `rel="next"`.', "schema": {"type": "string"}}}
 _REASONS = {
-    400: "The body is not JSON.",
+    400: "The body is not JSON, or asks nothing that can be understood.",
+    401: "This needs a credential, or the one that was shown opens nothing.",
     404: "There is no such organisation or role.",
     415: "The body is not said to be JSON.",
-    503: "The organisation has errors and no earlier good version; what was found is listed.",
+    429: "Too many requests, or too many wrong credentials.",
+    503: "The store cannot be used, or the organisation has errors and no earlier good version; what was found is listed.",
 }
 
 
@@ -43,6 +45,23 @@ def told(
         responses[304] = {"description": "The client has the answer already.", "headers": headers}
     reasons = _REASONS | {409: _conflict(paged, org)}
     return responses | {status: {"description": reasons[status], "content": PROBLEM} for status in problems}
+
+
+def remembered(shape: str, *problems: int, status: int = 200) -> dict[int | str, Any]:
+    """The responses of a route that reads or changes what is remembered."""
+    reasons = _REASONS | {
+        404: "There is no such record.",
+        409: "There is no store yet, the record is in another state, or the cursor names no row.",
+    }
+    return {
+        status: {"description": "The answer.", "content": content(shape)},
+        **{each: {"description": reasons[each], "content": PROBLEM} for each in (*problems, 429, 503)},
+    }
+
+
+def body_of(shape: str, example: object) -> dict[str, Any]:
+    """The body a route takes."""
+    return {"requestBody": {"required": True, "content": content(shape, example)}}
 
 
 def _conflict(paged: bool, org: bool) -> str:

@@ -20,7 +20,7 @@ from orgkernel.cli.stores import (
     store_option,
 )
 
-_SCOPES = ("read", "grant", "approve", "rank", "lock", "report", "admin")
+_SCOPES = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
 
 
 @click.group("key")

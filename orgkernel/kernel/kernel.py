@@ -5,67 +5,36 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
+from orgkernel.crew.agent import build_agent_manifest
 from orgkernel.crew.filters import RoleFilter, select_roles
 from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.crew.role import build_role_manifest
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
+from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, encode
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
+from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
+from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
+from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization, UnknownRole
 from orgkernel.index.org_index import OrgIndex
+from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot, covers
+from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot
+from orgkernel.kernel.standpoint import Standpoint, Standpoints
 
 ACTIVE = "active"
 
-
-@dataclass(frozen=True)
-class ServedOrganization:
-    """The version of an organisation that answers."""
-
-    snapshot: OrgSnapshot
-    stale: bool = False
-    """Whether a later version was read and has errors."""
-
-
-@dataclass(frozen=True)
-class State:
-    """What the kernel holds at one moment; replaced whole, never changed."""
-
-    latest: Snapshot
-    served: Mapping[str, ServedOrganization]
-    refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organisations whose latest version has errors, with what was found about them, the stale ones included."""
-
-
-@dataclass(frozen=True)
-class Reload:
-    """What a reload changed.
-
-    >>> Reload(updated=("software_dev",), changed=True).kept
-    ()
-    """
-
-    updated: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    """Organisations whose new version has errors, so that the last good one keeps answering."""
-    refused: tuple[str, ...] = ()
-    """Organisations that have errors and never had a good version."""
-    removed: tuple[str, ...] = ()
-    changed: bool = False
-    """Whether anything differs from before, findings included."""
+__all__ = ["ACTIVE", "Kernel", "Reload", "ServedOrganization", "State"]
 
 
 class Kernel:
@@ -92,8 +61,9 @@ class Kernel:
         self._severities = dict(severities or {})
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
+        self._standpoints = Standpoints()
         latest = self._load()
-        self._state = _next_state(latest, {})[0]
+        self._state = next_state(latest, {})[0]
 
     @classmethod
     def open(
@@ -111,20 +81,28 @@ class Kernel:
         request = resolve_paths(named, os.getcwd()) if named else shipped_request()
         return cls(request, active=active, store=store)
 
-    def with_store(self, store: StateSource | None) -> Kernel:
-        """The same organisations, as they are held now, deciding access with another state.
+    def with_store(self, store: StateSource | None, clock: Clock | None = None) -> Kernel:
+        """The same organisations, as they are held now, deciding access with another state, or by another clock.
 
         >>> Kernel.open(active="blank").with_store(None).organization("active").snapshot.org_id
         'blank'
         """
         other = copy.copy(self)
         other._store = store
+        other._clock = clock or self._clock
+        other._kept = KeptBytes()
+        other._standpoints = Standpoints()
         return other
 
     @property
     def state(self) -> State:
         """What is held now; keep it to answer several questions from one version."""
         return self._state
+
+    @property
+    def standpoint(self) -> Standpoint:
+        """What answers depend on now: the same object for as long as none of them can change. Raises `StoreError`."""
+        return self._standpoints.current(self._state, self._store, self._clock)
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -162,6 +140,29 @@ class Kernel:
         """
         view, state = self._view_and_state(org)
         return decide_access(view, at_this_moment(request, self._clock), state)
+
+    def decide_with_reasons(
+        self, org: str, request: AccessRequest
+    ) -> tuple[AccessDecision, tuple[Reason, ...]]:
+        """The decision, and each of its codes in words with the lines it rests on.
+
+        >>> from orgkernel import AccessRequest
+        >>> request = AccessRequest("role:co", "use", "tool:scheduler")
+        >>> decision, reasons = Kernel.open().decide_with_reasons("software_dev", request)
+        >>> decision.outcome, reasons[0].why[0].file
+        ('allow', 'templates/software_dev/roles/co.yaml')
+        """
+        view, state = self._view_and_state(org)
+        return decide_with_reasons(view, at_this_moment(request, self._clock), state)
+
+    def at_this_moment(self, request: AccessRequest) -> AccessRequest:
+        """A request with the time it is asked at, unless it states one.
+
+        >>> from orgkernel import AccessRequest
+        >>> Kernel.open().at_this_moment(AccessRequest("role:co", "use", "tool:scheduler")).context.now > 0
+        True
+        """
+        return at_this_moment(request, self._clock)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -214,6 +215,10 @@ class Kernel:
         asked = at_this_moment(request or AccessRequest(subject, "", ""), self._clock)
         return what_can(view, subject, request=asked, state=state, kinds=kinds)
 
+    def _here_and_now(self) -> AccessContext:
+        now, offset = self._clock()
+        return AccessContext(now=now, utc_offset=offset)
+
     def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
         index = self.organization(org).snapshot.index
         return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
@@ -229,7 +234,27 @@ class Kernel:
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
-        return build_role_manifest(snapshot.index, role, snapshot.findings_about(f"role:{role}"))
+        view, state = self._view_and_state(org)
+        return build_role_manifest(
+            view, role, snapshot.findings_about(f"role:{role}"), state, self._here_and_now()
+        )
+
+    def agent_manifest(self, org: str, agent: str) -> AgentManifest:
+        """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
+
+        Raises `UnknownAgent` besides what `dispatch` raises.
+
+        >>> manifest = Kernel.open().agent_manifest("household", "clerk")
+        >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
+        ('lieutenant', ['read_file', 'write_file', 'notify'])
+        """
+        view, state = self._view_and_state(org)
+        agents = view.records.agents
+        if agent not in agents:
+            help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
+            raise UnknownAgent(f"organization {quote(view.org_id)} has no agent {quote(agent)}", help)
+        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
+        return build_agent_manifest(view, agent, findings, state, self._here_and_now())
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
@@ -237,13 +262,13 @@ class Kernel:
         >>> Kernel.open().manifest_bytes("blank", "co")[:36]
         b'{"_schema":"orgkernel:crew_manifest"'
         """
-        state = self._state
-        kept = self._kept.find(state, (org, role))
+        standpoint = self.standpoint
+        kept = self._kept.find(standpoint, (org, role))
         if kept is not None:
             return kept
         answer = encode(self.manifest(org, role))
-        if self._state is state:
-            self._kept.put(state, (org, role), answer)
+        if self.standpoint is standpoint:
+            self._kept.put(standpoint, (org, role), answer)
         return answer
 
     def crew(
@@ -263,6 +288,7 @@ class Kernel:
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
+        _, state = self._view_and_state(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -273,7 +299,7 @@ class Kernel:
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, state, self._here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
 
     def organization(self, org: str) -> ServedOrganization:
@@ -316,7 +342,7 @@ class Kernel:
         """
         with self._reloading:
             latest = self._load()
-            self._state, report = _next_state(latest, self._state.served, self._state.latest)
+            self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
 
     def _load(self) -> Snapshot:
@@ -336,59 +362,3 @@ class Kernel:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or start with `--active ORG`",
         )
-
-
-def _next_state(
-    latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
-) -> tuple[State, Reload]:
-    """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
-    now: dict[str, ServedOrganization] = {}
-    refused: dict[str, tuple[Diagnostic, ...]] = {}
-    blamed: set[str] = set()
-    for org_id, organization in latest.organizations.items():
-        if not organization.has_errors:
-            now[org_id] = ServedOrganization(organization)
-            continue
-        refused[org_id] = organization.diagnostics
-        if org_id in served:
-            now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
-    for org_id, answering in served.items():
-        if org_id in now:
-            continue
-        file = answering.snapshot.records.document.name
-        broken = [each for each in latest.tree.broken if org_id in each.claims or covers(each.name, file)]
-        if broken:
-            now[org_id] = ServedOrganization(answering.snapshot, stale=True)
-            names = {each.name for each in broken}
-            blamed |= names
-            refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
-    for org_id, name in _unreadable_organizations(latest):
-        if org_id not in now and name not in blamed:
-            found_there = tuple(found for found in latest.diagnostics if found.place.file == name)
-            refused.setdefault(org_id, found_there)
-    report = Reload(
-        tuple(
-            org_id
-            for org_id, each in now.items()
-            if not each.stale
-            and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
-        ),
-        tuple(org_id for org_id, each in now.items() if each.stale),
-        tuple(org_id for org_id in refused if org_id not in now),
-        tuple(org_id for org_id in served if org_id not in now),
-        before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
-    )
-    return State(latest, now, refused), report
-
-
-def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Organisations whose own file could not be read, by the id it seems to declare, and the names of the files.
-
-    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (design §3).
-    """
-    for each in latest.tree.broken:
-        folder, stem = os.path.split(os.path.splitext(each.path)[0])
-        if each.kind == "organization" or (each.kind is None and stem == "org"):
-            claims = each.claims - {stem} or {os.path.basename(folder) if stem == "org" else stem}
-            for org_id in sorted(claims):
-                yield org_id, each.name

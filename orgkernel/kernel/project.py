@@ -13,7 +13,7 @@ from orgkernel.errors import BadProject
 from orgkernel.rules.pages import all_pages
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "store")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "store", "oidc")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -30,6 +30,8 @@ class Project:
     fail_on: Severity = Severity.ERROR
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
+    oidc: dict[str, Any] | None = None
+    """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
 
 
 def find_project(folder: str) -> Project:
@@ -76,6 +78,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     store = settings.get("store")
     if store is not None and not isinstance(store, str):
         raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
+    oidc = settings.get("oidc")
+    if oidc is not None and not isinstance(oidc, dict):
+        raise BadProject(f"`{where}`: `oidc` is not a table", "write `[oidc]` and its settings below")
     severities = settings.get("severities", {})
     if not isinstance(severities, dict):
         raise BadProject(
@@ -94,6 +99,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
         store,
+        oidc,
     )
 
 
