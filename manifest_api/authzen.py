@@ -290,7 +290,9 @@ def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuest
     resource = question.resource or above.resource
     if subject is None or action is None or resource is None:
         parts = (("subject", subject), ("action", action), ("resource", resource))
-        errors = [InvalidValue(where=f"body.{name}", message="is missing") for name, part in parts if part is None]
+        errors = [
+            InvalidValue(where=f"body.{name}", message="is missing") for name, part in parts if part is None
+        ]
         lacking = " and ".join(f"`{name}`" for name, part in parts if part is None)
         raise Refused(BAD_EVALUATION, f"the question lacks {lacking}", "see `/docs`", errors)
     context = question.context if question.context is not None else above.context

@@ -38,7 +38,9 @@ def told_once(answer: Any, status: int = 200) -> Response:
     return Response(encode(answer), status, media_type="application/json")
 
 
-def page_of(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, limit: int) -> tuple[tuple[T, ...], str | None]:
+def page_of(
+    rows: Sequence[T], name: Callable[[T], str], cursor: str | None, limit: int
+) -> tuple[tuple[T, ...], str | None]:
     """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one."""
     start = 0
     if cursor is not None:

@@ -6,12 +6,14 @@ again. Judged is only what depends on nothing but the headers.
 
 from __future__ import annotations
 
+import re
+
 from starlette.types import Scope
 
 from manifest_api.coding import choose_coding
 
 _FORWARDING = (b"forwarded", b"x-real-ip", b"via")
-_LONGEST_ID = 200
+_REQUEST_ID = re.compile(rb"[ -~]{1,200}")
 _FORWARDING_PREFIX = b"x-forwarded"
 
 _Headers = tuple[tuple[bytes, bytes], ...]
@@ -20,7 +22,17 @@ _Headers = tuple[tuple[bytes, bytes], ...]
 class RequestHead:
     """The headers that decide whether and how a request is answered."""
 
-    __slots__ = ("authorization", "body_length", "coding", "conditions", "content_type", "forwarded", "has_body", "hosts", "request_id")
+    __slots__ = (
+        "authorization",
+        "body_length",
+        "coding",
+        "conditions",
+        "content_type",
+        "forwarded",
+        "has_body",
+        "hosts",
+        "request_id",
+    )
 
     def __init__(self, headers: _Headers) -> None:
         named: dict[bytes, list[bytes]] = {}
@@ -45,7 +57,7 @@ class RequestHead:
         self.authorization = tuple(named.get(b"authorization", ()))
         """The credentials that are shown, as they were sent."""
         ids = named.get(b"x-request-id", [])
-        self.request_id = ids[0] if ids and len(ids[0]) <= _LONGEST_ID and ids[0].isascii() else b""
+        self.request_id = ids[0] if ids and _REQUEST_ID.fullmatch(ids[0]) else b""
         """What the client calls the request."""
         self.has_body = bool(lengths) or b"transfer-encoding" in named
 

@@ -62,7 +62,9 @@ def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
         raise BadProject("`[oidc]`: `jwks` is not fetched over https", "name an https URL, or a file")
     algorithms = said.get("algorithms", ["RS256", "ES256"])
     if not isinstance(algorithms, list) or not algorithms or not set(algorithms) <= set(ALGORITHMS):
-        raise BadProject("`[oidc]`: `algorithms` is no list of known ones", f"there are {listing(ALGORITHMS)}")
+        raise BadProject(
+            "`[oidc]`: `algorithms` is no list of known ones", f"there are {listing(ALGORITHMS)}"
+        )
     claim = said.get("agent_claim", "orgkernel_agent")
     if not isinstance(claim, str) or not claim:
         raise BadProject("`[oidc]`: `agent_claim` is no text")
@@ -118,13 +120,18 @@ class TokenVerifier:
             return self._client.get_signing_key_from_jwt(token).key
         assert self._keys is not None
         for key in self._keys.keys:
-            if (key_id is None and len(self._keys.keys) == 1) or (key_id is not None and key.key_id == key_id):
+            if (key_id is None and len(self._keys.keys) == 1) or (
+                key_id is not None and key.key_id == key_id
+            ):
                 return key.key
         raise UnfitToken("no key of the issuer has its key id")
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         now = self._clock()
-        for name, fits in (("exp", lambda at: now < at + _LEEWAY_SECONDS), ("nbf", lambda at: at - _LEEWAY_SECONDS <= now)):
+        for name, fits in (
+            ("exp", lambda at: now < at + _LEEWAY_SECONDS),
+            ("nbf", lambda at: at - _LEEWAY_SECONDS <= now),
+        ):
             at = claims.get(name)
             if at is None and name == "nbf":
                 continue
@@ -133,11 +140,15 @@ class TokenVerifier:
         subject = claims["sub"]
         agent = claims.get(self._settings.agent_claim)
         for name in (subject, agent):
-            if name is not None and not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME):
+            if name is not None and not (
+                isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+            ):
                 raise UnfitToken("it is for a name that cannot be written down")
         said = claims.get("scope", "")
         words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
-        wanted = {word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)}
+        wanted = {
+            word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
+        }
         scopes = frozenset(scope for scope in SCOPES if scope in wanted)
         if agent is not None:
             # Whoever runs an agent must not be able to make keys for others.

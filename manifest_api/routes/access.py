@@ -67,7 +67,11 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
         _rows(
             asked,
             lambda kernel: kernel.who_can(
-                asked.org, question.action, question.resource, context=asked.request.context, kinds=question.kinds
+                asked.org,
+                question.action,
+                question.resource,
+                context=asked.request.context,
+                kinds=question.kinds,
             ),
         ),
         asked.org,

@@ -30,14 +30,20 @@ _LATEST = 1e15
 )
 async def get_audit(
     request: Request,
-    since: Annotated[float | None, Query(ge=0, le=_LATEST, description="Seconds since 1970-01-01 UTC.")] = None,
-    until: Annotated[float | None, Query(ge=0, le=_LATEST, description="Seconds since 1970-01-01 UTC.")] = None,
+    since: Annotated[
+        float | None, Query(ge=0, le=_LATEST, description="Seconds since 1970-01-01 UTC.")
+    ] = None,
+    until: Annotated[
+        float | None, Query(ge=0, le=_LATEST, description="Seconds since 1970-01-01 UTC.")
+    ] = None,
     kind: Annotated[AuditKind | None, Query(description="What the rows are about.")] = None,
     activity: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="allow, deny, ask; created, used, revoked …")
+        str | None,
+        Query(min_length=1, max_length=200, description="allow, deny, ask; created, used, revoked …"),
     ] = None,
     subject: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="`KIND:ID`, or `KIND:` for all of a kind.")
+        str | None,
+        Query(min_length=1, max_length=200, description="`KIND:ID`, or `KIND:` for all of a kind."),
     ] = None,
     channel: Annotated[str | None, Query(min_length=1, max_length=200, description="Channel.")] = None,
     record: Annotated[

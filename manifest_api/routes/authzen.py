@@ -81,7 +81,9 @@ async def post_evaluation(request: Request) -> Response:
         {
             "subject": _EXAMPLE["subject"],
             "action": _EXAMPLE["action"],
-            "evaluations": [{"resource": {"type": "tool", "id": each}} for each in ("text_editor", "scheduler")],
+            "evaluations": [
+                {"resource": {"type": "tool", "id": each}} for each in ("text_editor", "scheduler")
+            ],
             "options": {"evaluations_semantic": "execute_all"},
         },
     ),
@@ -96,7 +98,9 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     if not asked.evaluations:
         evaluation = await _evaluate(auditor, filled(asked, asked), caller)
         return Response(encode(evaluation), 200, headers, "application/json")
-    stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(asked.options.evaluations_semantic)
+    stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
+        asked.options.evaluations_semantic
+    )
     started: list[Callable[[], Any]] = []
     for each in asked.evaluations:
         begun, decision = _begin(auditor, each, asked, caller)
@@ -191,7 +195,11 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
         return kernel.who_can(
-            asked.org, asked.request.action, asked.request.resource, context=asked.request.context, kinds=kinds
+            asked.org,
+            asked.request.action,
+            asked.request.resource,
+            context=asked.request.context,
+            kinds=kinds,
         )
 
     return await _entities(answers, asked, search, rows, lambda row: row.subject)

@@ -47,13 +47,18 @@ async def get_grants(
 
 
 @router.get(
-    "/v1/grants/{grant}", response_class=Response, responses=remembered("Grant", 404, 409), dependencies=[only()]
+    "/v1/grants/{grant}",
+    response_class=Response,
+    responses=remembered("Grant", 404, 409),
+    dependencies=[only()],
 )
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
     found = await with_store(request, lambda store: (store.grants.get(grant),), (None,))
     if found[0] is None:
-        raise Refused(UNKNOWN_RECORD, f"there is no grant {quote(grant)}", "`GET /v1/grants?all=true` lists all")
+        raise Refused(
+            UNKNOWN_RECORD, f"there is no grant {quote(grant)}", "`GET /v1/grants?all=true` lists all"
+        )
     return told_once(found[0])
 
 

@@ -55,7 +55,9 @@ async def get_request(request: Request, request_id: RequestId) -> Response:
     """One request, and what became of it."""
     found = await with_store(request, lambda store: (store.requests.get(request_id),), (None,))
     if found[0] is None:
-        raise Refused(UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all")
+        raise Refused(
+            UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all"
+        )
     return told_once(found[0])
 
 
@@ -64,7 +66,9 @@ async def get_request(request: Request, request_id: RequestId) -> Response:
     response_class=Response,
     status_code=201,
     responses=remembered("AccessRequest", 400, 401, 409, 415, status=201),
-    openapi_extra=body_of("RequestDraft", {"resources": ["tool:browser_agent"], "reason": "to read the docs"}),
+    openapi_extra=body_of(
+        "RequestDraft", {"resources": ["tool:browser_agent"], "reason": "to read the docs"}
+    ),
     dependencies=[only()],
 )
 async def post_request(request: Request) -> Response:
@@ -131,13 +135,13 @@ def _requester(caller: Caller, draft: RequestDraft) -> str:
     if caller.agent_id is not None:
         own = f"agent:{caller.agent_id}"
         if draft.requester not in (None, own):
-            raise Refused(
-                OTHER_REQUESTER, f"the credential belongs to {quote(own)}", "leave `requester` out"
-            )
+            raise Refused(OTHER_REQUESTER, f"the credential belongs to {quote(own)}", "leave `requester` out")
         return own
     if draft.requester is None:
         raise Refused(
-            OTHER_REQUESTER, "the credential belongs to no agent, and no requester is named", "name the `requester`"
+            OTHER_REQUESTER,
+            "the credential belongs to no agent, and no requester is named",
+            "name the `requester`",
         )
     return draft.requester
 
@@ -145,5 +149,7 @@ def _requester(caller: Caller, draft: RequestDraft) -> str:
 def _existing(store: Store, request_id: str) -> AccessRequest:
     found = store.requests.get(request_id)
     if found is None:
-        raise Refused(UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all")
+        raise Refused(
+            UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all"
+        )
     return found

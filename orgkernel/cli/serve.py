@@ -3,33 +3,67 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import suppress
 
 import click
 
 from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.cli.stores import store_option
 from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.project import find_project
+from orgkernel.kernel.stored import locate_store
 
 
 @click.command("serve")
 @path_option
 @click.option("--active", metavar="ORG", help="The organisation that answers as `active`.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Loopback address to listen on.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; one beyond loopback needs a key first.",
+)
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free one."
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
-def command(paths: tuple[str, ...], active: str | None, host: str, port: int, reload: bool) -> None:
-    """Answer over HTTP on loopback; an organisation with errors is not served, the others are."""
+@click.option(
+    "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
+    help="Requests a second that one key may send.",
+)  # fmt: skip
+@store_option
+def command(
+    paths: tuple[str, ...],
+    active: str | None,
+    host: str,
+    port: int,
+    reload: bool,
+    rate: float,
+    store: str | None,
+) -> None:
+    """Answer over HTTP; an organisation with errors is not served, the others are.
+
+    Without a key loopback may ask, and nothing else. Every change, and everything off loopback, needs a key: make the
+    first with `orgkernel key create --admin`.
+    """
+    from manifest_api.guards.tokens import read_settings
     from manifest_api.server import serve
 
+    here = os.getcwd()
+    project = find_project(here)
+    location = locate_store(project, here, store)
+    tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
     kernel = open_kernel(paths, active=active)
     if active is not None:
         with suppress(NotServed):  # it may be mended while we run
             kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    serve(kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url))
+    serve(
+        kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url),
+        store=location, tokens=tokens, rate=rate,
+    )  # fmt: skip
 
 
 def _say_what_to_try(kernel: Kernel, url: str) -> None:

@@ -140,5 +140,7 @@ def _items(rows: Sequence[AccessRow], kind: str, action: str = "") -> tuple[v1.I
     return tuple(
         v1.Item(id=row.resource.partition(":")[2], why=())
         for row in rows
-        if row.outcome == "allow" and row.resource.startswith(f"{kind}:") and (not action or action in row.actions)
+        if row.outcome == "allow"
+        and row.resource.startswith(f"{kind}:")
+        and (not action or action in row.actions)
     )

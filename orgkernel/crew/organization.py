@@ -90,7 +90,10 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
             priority=policy.priority,
             ceiling=policy.ceiling,
             fallback=policy.fallback,
-            **{name: _said(getattr(policy, name)) for name in ("match", "permissions", "session", "modifiers")},
+            **{
+                name: _said(getattr(policy, name))
+                for name in ("match", "permissions", "session", "modifiers")
+            },
         )
 
 

@@ -71,7 +71,9 @@ def effective_item(
     layers = _Layers()
     whole = AccessRequest(holder.subject, "use", cell.resource, context)
     verdict = weigh_run(tables, state, holder, cell, "use", None, whole, layers)
-    rows = what_can(view, holder.subject, request=AccessRequest(holder.subject, "", cell.resource, context), state=state)
+    rows = what_can(
+        view, holder.subject, request=AccessRequest(holder.subject, "", cell.resource, context), state=state
+    )
     level = LEVELS[level_left(verdict)]
     return replace(
         item,

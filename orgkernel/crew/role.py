@@ -83,9 +83,7 @@ def build_role_manifest(
         requirements=tuple(settings(post, profile.requirements, "requirements")),
         standing_orders=listed(post, "standing_orders", profile.standing_orders),
         does_not_have=listed(post, "does_not_have", profile.does_not_have),
-        agents=tuple(
-            v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)
-        ),
+        agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,

@@ -373,7 +373,9 @@ def encode(value: Any) -> bytes:
 
 def build_manifest_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of `crew_manifest`: a role's, an agent's or an organisation's."""
-    references, definitions = build_definitions([RoleManifest, AgentManifest, OrganizationManifest], "#/$defs/{name}")
+    references, definitions = build_definitions(
+        [RoleManifest, AgentManifest, OrganizationManifest], "#/$defs/{name}"
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "orgkernel crew_manifest",
