@@ -33,6 +33,13 @@ async def with_store(request: Request, work: Callable[[Store], T], empty: T | No
     return await run_in_threadpool(work, store)
 
 
+async def find_in_store(request: Request, find: Callable[[Store], T | None]) -> T | None:
+    """Something in the store, in a thread; None where it is not there, or where there is no store yet."""
+    remembered: Remembered = request.app.state.remembered
+    store = remembered.open()
+    return None if store is None else await run_in_threadpool(find, store)
+
+
 def told_once(answer: Any, status: int = 200) -> Response:
     """An answer from the store: nobody keeps it."""
     return Response(encode(answer), status, media_type="application/json")

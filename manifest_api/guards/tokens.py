@@ -18,6 +18,7 @@ import msgspec
 from manifest_api.guards.caller import SCOPES, Caller
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
+from orgkernel.state.records import Scope
 
 # INVARIANT: no algorithm that shares a secret, and none without a signature: a public key must never verify an HMAC.
 ALGORITHMS = (
@@ -127,33 +128,43 @@ class TokenVerifier:
         raise UnfitToken("no key of the issuer has its key id")
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
-        now = self._clock()
-        for name, fits in (
-            ("exp", lambda at: now < at + _LEEWAY_SECONDS),
-            ("nbf", lambda at: at - _LEEWAY_SECONDS <= now),
-        ):
-            at = claims.get(name)
-            if at is None and name == "nbf":
-                continue
-            if isinstance(at, bool) or not isinstance(at, int | float) or not fits(at):
-                raise UnfitToken(f"its {name} does not hold now")
+        self._require_time(claims)
         subject = claims["sub"]
         agent = claims.get(self._settings.agent_claim)
         for name in (subject, agent):
-            if name is not None and not (
-                isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
-            ):
+            if name is not None and not _is_name(name):
                 raise UnfitToken("it is for a name that cannot be written down")
-        said = claims.get("scope", "")
-        words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
-        wanted = {
-            word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
-        }
-        scopes = frozenset(scope for scope in SCOPES if scope in wanted)
+        scopes = _scopes_of(claims.get("scope", ""))
         if agent is not None:
             # Whoever runs an agent must not be able to make keys for others.
             scopes -= {"admin"}
         return Caller(f"token:{subject}", scopes, agent, float(claims["exp"]))
+
+    def _require_time(self, claims: Mapping[str, Any]) -> None:
+        """Whether it holds now, by our own clock; raises `UnfitToken`."""
+        now = self._clock()
+        ends, begins = claims["exp"], claims.get("nbf", now)
+        if not (_is_time(ends) and now < ends + _LEEWAY_SECONDS):
+            raise UnfitToken("it has expired")
+        if not (_is_time(begins) and begins - _LEEWAY_SECONDS <= now):
+            raise UnfitToken("it does not hold yet")
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+
+
+def _scopes_of(said: Any) -> frozenset[Scope]:
+    """What the `scope` claim opens here: words in one text, or a list of them."""
+    words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
+    ours = {
+        word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
+    }
+    return frozenset(scope for scope in SCOPES if scope in ours)
 
 
 def _read_keys(jwt: Any, path: str) -> Any:

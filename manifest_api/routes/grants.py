@@ -9,7 +9,15 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import GrantDraft, GrantPage, Note
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import DEFAULT_ROWS, Limit, page_of, refuse_helping_itself, told_once, with_store
+from manifest_api.changing import (
+    DEFAULT_ROWS,
+    Limit,
+    find_in_store,
+    page_of,
+    refuse_helping_itself,
+    told_once,
+    with_store,
+)
 from manifest_api.guards.caller import require_scope
 from manifest_api.problems import UNKNOWN_RECORD, Refused
 from manifest_api.questions import Cursor, only, read_body
@@ -54,12 +62,12 @@ async def get_grants(
 )
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
-    found = await with_store(request, lambda store: (store.grants.get(grant),), (None,))
-    if found[0] is None:
+    found = await find_in_store(request, lambda store: store.grants.get(grant))
+    if found is None:
         raise Refused(
             UNKNOWN_RECORD, f"there is no grant {quote(grant)}", "`GET /v1/grants?all=true` lists all"
         )
-    return told_once(found[0])
+    return told_once(found)
 
 
 @router.post(

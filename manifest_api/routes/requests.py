@@ -9,7 +9,15 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import ApprovalAnswer, Approved, Note, RequestDraft, RequestPage
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import DEFAULT_ROWS, Limit, page_of, refuse_helping_itself, told_once, with_store
+from manifest_api.changing import (
+    DEFAULT_ROWS,
+    Limit,
+    find_in_store,
+    page_of,
+    refuse_helping_itself,
+    told_once,
+    with_store,
+)
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import OTHER_REQUESTER, UNKNOWN_RECORD, Refused
 from manifest_api.questions import Cursor, only, read_body
@@ -53,12 +61,12 @@ async def get_requests(
 )
 async def get_request(request: Request, request_id: RequestId) -> Response:
     """One request, and what became of it."""
-    found = await with_store(request, lambda store: (store.requests.get(request_id),), (None,))
-    if found[0] is None:
+    found = await find_in_store(request, lambda store: store.requests.get(request_id))
+    if found is None:
         raise Refused(
             UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all"
         )
-    return told_once(found[0])
+    return told_once(found)
 
 
 @router.post(

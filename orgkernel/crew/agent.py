@@ -9,7 +9,6 @@ from orgkernel.crew.abilities import essential_tools, granted_item, tool_item
 from orgkernel.crew.permissions import effective_item, granted_tools, requestable
 from orgkernel.crew.role import finding_item
 from orgkernel.crew.utc import as_utc
-from orgkernel.decisions.access.cells import LEVEL
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import Holder, rank_now
 from orgkernel.decisions.access.listing import what_can
@@ -23,6 +22,7 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.crew_roster import Member
+from orgkernel.records.levels import LEVELS
 
 
 def build_agent_manifest(
@@ -119,8 +119,7 @@ def _tools(view: OrgView, holder: Holder, state: StateView, context: AccessConte
 
 
 def _level(edge: Edge) -> int:
-    level: str = edge.attribute.partition(":")[2]
-    return LEVEL[level]
+    return LEVELS.index(edge.attribute.partition(":")[2])
 
 
 def _wanted(
