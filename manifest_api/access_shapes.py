@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from manifest_api.authzen import Context
 from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
 from orgkernel.decisions.reasons import Reason
@@ -17,7 +18,12 @@ from orgkernel.state.records import Approval, AuditEntry, RequestKind
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
 Text = Annotated[str, msgspec.Meta(max_length=4_000)]
-Resources = Annotated[tuple[Name, ...], msgspec.Meta(min_length=1, max_length=100)]
+_ID = "[!-~]{1,150}$"
+Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook|relationship|tag):{_ID}")]
+Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{_ID}")]
+Resource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{_ID}")]
+Resources = Annotated[tuple[Resource, ...], msgspec.Meta(min_length=1, max_length=100)]
+Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 SubjectKind = Literal["role", "agent", "person", "system", "webhook"]
 ResourceKind = Literal["tool", "credential", "data", "role"]
 
@@ -29,7 +35,7 @@ class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     subject: Name
     action: Name
     resource: Name
-    context: dict[str, Any] = {}
+    context: Context = {}
     """Circumstances as for an evaluation, `on_behalf_of`, `via` and `envelope` included."""
 
 
@@ -40,7 +46,7 @@ class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     action: Name
     resource: Name
     kinds: tuple[SubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
-    context: dict[str, Any] = {}
+    context: Context = {}
 
 
 class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +55,7 @@ class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     org: Name = ACTIVE
     subject: Name
     kinds: tuple[ResourceKind, ...] = ("tool", "credential", "data", "role")
-    context: dict[str, Any] = {}
+    context: Context = {}
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +118,7 @@ class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A permission to be given. Who gives it is said by the credential."""
 
-    subject: Name
+    subject: Grantee
     resources: Resources
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
@@ -122,7 +128,7 @@ class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     reason: Text = ""
     expires_at: float | None = None
     """Seconds since 1970-01-01 UTC."""
-    uses: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
+    uses: Many | None = None
 
 
 class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +147,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A permission that is asked for."""
 
-    requester: Name | None = None
+    requester: Requester | None = None
     """Left out by the credential of an agent, which asks for that agent and for nobody else."""
     resources: Resources
     kind: RequestKind = "access"

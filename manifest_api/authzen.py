@@ -27,6 +27,42 @@ MOST_EVALUATIONS, MOST_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100
 Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"]
 
 
+Whole = Annotated[float, msgspec.Meta(ge=0, le=1_000_000, multiple_of=1)]
+"""A count. JSON has one kind of number: 2.0 is as good as 2."""
+
+
+class Circumstances(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a context may say; everything else is ignored, and said to be."""
+
+    org: Name = ACTIVE
+    """The organisation; the active one by default."""
+    on_behalf_of: str | None = None
+    via: tuple[str, ...] = ()
+    envelope: dict[str, ToolLevel] | None = None
+    channel: str | None = None
+    peer_kind: Literal["dm", "group"] | None = None
+    peer_id: str | None = None
+    account: str | None = None
+    guild: str | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+    session: str | None = None
+    pace: PaceTier | None = None
+    input: dict[str, Any] | None = None
+    depth: Whole = 0
+    children: Whole = 0
+    concurrent: Whole = 0
+
+
+def _described() -> dict[str, Any]:
+    """The schema of a context: what is known of it, and whatever else a caller likes to say."""
+    _, definitions = msgspec.json.schema_components([Circumstances])
+    return {"properties": definitions["Circumstances"]["properties"]}
+
+
+Context = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
+
+
 class Entity(msgspec.Struct, frozen=True):
     """A subject or a resource."""
 
@@ -57,7 +93,7 @@ class EvaluationQuestion(msgspec.Struct, frozen=True):
     subject: Entity
     action: Action
     resource: Entity
-    context: dict[str, Any] = {}
+    context: Context = {}
 
 
 class PartialQuestion(msgspec.Struct, frozen=True):
@@ -66,7 +102,7 @@ class PartialQuestion(msgspec.Struct, frozen=True):
     subject: Entity | None = None
     action: Action | None = None
     resource: Entity | None = None
-    context: dict[str, Any] | None = None
+    context: Context | None = None
 
 
 class EvaluationOptions(msgspec.Struct, frozen=True):
@@ -87,7 +123,8 @@ class Page(msgspec.Struct, frozen=True):
 
     token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
     next_token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
-    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_RESULTS)] = DEFAULT_RESULTS
+    # JSON has one kind of number: 10.0 is a limit as good as 10.
+    limit: Annotated[float, msgspec.Meta(ge=1, le=MOST_RESULTS, multiple_of=1)] = DEFAULT_RESULTS
 
 
 class SubjectSearch(msgspec.Struct, frozen=True):
@@ -96,7 +133,7 @@ class SubjectSearch(msgspec.Struct, frozen=True):
     subject: EntityType
     action: Action
     resource: Entity
-    context: dict[str, Any] = {}
+    context: Context = {}
     page: Page = Page()
 
 
@@ -106,7 +143,7 @@ class ResourceSearch(msgspec.Struct, frozen=True):
     subject: Entity
     action: Action
     resource: EntityType
-    context: dict[str, Any] = {}
+    context: Context = {}
     page: Page = Page()
 
 
@@ -115,7 +152,7 @@ class ActionSearch(msgspec.Struct, frozen=True):
 
     subject: Entity
     resource: Entity
-    context: dict[str, Any] = {}
+    context: Context = {}
     page: Page = Page()
 
 
@@ -229,29 +266,6 @@ class Configuration(msgspec.Struct, frozen=True):
     search_action_endpoint: str
 
 
-class Circumstances(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a context may say; everything else is ignored, and said to be."""
-
-    org: Name = ACTIVE
-    """The organisation; the active one by default."""
-    on_behalf_of: str | None = None
-    via: tuple[str, ...] = ()
-    envelope: dict[str, ToolLevel] | None = None
-    channel: str | None = None
-    peer_kind: Literal["dm", "group"] | None = None
-    peer_id: str | None = None
-    account: str | None = None
-    guild: str | None = None
-    hook_id: str | None = None
-    event_type: str | None = None
-    session: str | None = None
-    pace: PaceTier | None = None
-    input: dict[str, Any] | None = None
-    depth: int = 0
-    children: int = 0
-    concurrent: int = 0
-
-
 class Asked(msgspec.Struct, frozen=True):
     """A question in our words."""
 
@@ -274,6 +288,9 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
     except msgspec.ValidationError as error:
         raise unfit(str(error), BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})
+    if context.depth or context.children or context.concurrent:
+        counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
+        context = msgspec.structs.replace(context, **counts)
     request = AccessRequest(subject, action, resource, context, known.on_behalf_of, known.via, known.envelope)
     return Asked(known.org, request, tuple(name for name in said if name not in _SAID))
 

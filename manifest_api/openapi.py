@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 from fastapi import APIRouter, FastAPI
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from manifest_api import access_shapes, authzen, shapes
 from manifest_api.routes import (
@@ -84,6 +86,18 @@ _OF_EVERY_ROUTE = {
 }
 
 
+def methods_at(scope: Scope) -> tuple[str, ...]:
+    """The methods of a path, over all routes that have it."""
+    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
+    found = {
+        method
+        for route in routes
+        if route.matches(scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+    return tuple(sorted(found | ({"HEAD"} if "GET" in found else set())))
+
+
 def build_openapi() -> dict[str, Any]:
     """The OpenAPI 3.1 document, the same for every kernel."""
     app = FastAPI(
@@ -123,4 +137,10 @@ def _mend(operation: dict[str, Any]) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    return build_definitions(_SHAPES, REFERENCE)[1]
+    schemas = build_definitions(_SHAPES, REFERENCE)[1]
+    # One question in full, or several that may share their parts.
+    schemas["EvaluationsQuestion"]["anyOf"] = [
+        {"required": ["subject", "action", "resource"]},
+        {"required": ["evaluations"], "properties": {"evaluations": {"minItems": 1}}},
+    ]
+    return schemas

@@ -107,11 +107,11 @@ UNKNOWN_RECORD = _kind(
     "UNKNOWN_RECORD", 404, "There is no such record", "The store has no grant, request, agent or row of this id.",
 )  # fmt: skip
 UNKNOWN_NAME = _kind(
-    "UNKNOWN_NAME", 422, "A name is not declared",
+    "UNKNOWN_NAME", 409, "A name is not declared",
     "The subject, resource or organisation is declared by no document that is served.",
 )  # fmt: skip
 BAD_VALUE = _kind(
-    "BAD_VALUE", 422, "A value cannot be stored", "The detail says which, and the help what it may be.",
+    "BAD_VALUE", 409, "A value cannot be stored", "The detail says which, and the help what it may be.",
 )  # fmt: skip
 REFUSED = _kind(
     "REFUSED", 409, "The state does not allow it", "The detail says why.",

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from manifest_api import problems
 from manifest_api.answering import SNAPSHOT, Answers
+from manifest_api.openapi import methods_at
 from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
 from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding
 from manifest_api.standing import build_finding, build_standings
@@ -110,8 +111,7 @@ async def _refuse_by_framework(request: Request, error: Exception) -> Response:
     kind = _KIND_OF_STATUS.get(error.status_code, problems.BAD_REQUEST)
     headers = dict(error.headers or {})
     if kind is problems.METHOD_NOT_ALLOWED:
-        if "GET" in headers.get("Allow", ""):
-            headers["Allow"] += ", HEAD"
+        headers["Allow"] = ", ".join(methods_at(request.scope))
         detail = f"{quote(request.url.path)} has no method {quote(request.method)}"
     elif kind is problems.UNKNOWN_ROUTE:
         detail = f"there is nothing at {quote(request.url.path)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -12,11 +13,10 @@ from manifest_api.access_shapes import AccessRows, Explained, ExplainQuestion, W
 from manifest_api.answering import AnswersOfApp
 from manifest_api.authzen import Asked, understand
 from manifest_api.guards.caller import require_scope
-from manifest_api.problems import BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, told
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.kernel.kernel import Kernel
 
 router = APIRouter(tags=["access"])
 _ANSWERS = (400, 401, 404, 409, 415, 429, 503)
@@ -102,9 +102,9 @@ async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> Asked:
-    if "org" in context and org not in (ACTIVE, context["org"]):
-        raise Refused(BAD_EVALUATION, "the question names two organizations", "name it once, as `org`")
-    return understand(subject, action, resource, {"org": org} | context)
+    """A question whose organisation is said once, in the body; one in the context is ignored, and said to be."""
+    asked = understand(subject, action, resource, {**context, "org": org})
+    return msgspec.structs.replace(asked, ignored=(*asked.ignored, "org")) if "org" in context else asked
 
 
 def _rows(asked: Asked, read: Callable[[Kernel], tuple[AccessRow, ...]]) -> Callable[[Kernel], AccessRows]:

@@ -37,7 +37,7 @@ from manifest_api.authzen import (
     understand,
 )
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.problems import BAD_EVALUATION, Refused
+from manifest_api.problems import BAD_CURSOR, BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, content, told
 from orgkernel.crew.v1 import encode
@@ -120,10 +120,19 @@ def _begin(
     auditor: Auditor, each: Any, above: EvaluationsQuestion, caller: Caller
 ) -> tuple[Callable[[], Any], bool]:
     """Decide one of several; what cannot be asked is an error of its own and no permission."""
+    context = each.context if each.context is not None else above.context
+    said = understand("", "", "", context or {})  # malformed circumstances are an error of the whole request
     try:
         question = filled(each, above)
-        asked = understand(
-            named(question.subject), question.action.name, named(question.resource), question.context
+        asked = Asked(
+            said.org,
+            msgspec.structs.replace(
+                said.request,
+                subject=named(question.subject),
+                action=question.action.name,
+                resource=named(question.resource),
+            ),
+            said.ignored,
         )
         begun = auditor.begin(asked.org, asked.request, caller)
     except StoreError:
@@ -182,7 +191,7 @@ def _as_evaluation(answered: Answered, asked: Asked) -> Evaluation:
 @router.post(
     "/access/v1/search/subject",
     response_class=Response,
-    responses=told("EntityList", *_ANSWERS, kept=False),
+    responses=told("EntityList", *_ANSWERS, kept=False, paged=True),
     openapi_extra=body_of("SubjectSearch", {**_EXAMPLE, "subject": {"type": "role"}}),
     dependencies=[only()],
 )
@@ -208,7 +217,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 @router.post(
     "/access/v1/search/resource",
     response_class=Response,
-    responses=told("EntityList", *_ANSWERS, kept=False),
+    responses=told("EntityList", *_ANSWERS, kept=False, paged=True),
     openapi_extra=body_of("ResourceSearch", {**_EXAMPLE, "resource": {"type": "tool"}}),
     dependencies=[only()],
 )
@@ -228,7 +237,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
 @router.post(
     "/access/v1/search/action",
     response_class=Response,
-    responses=told("ActionList", *_ANSWERS, kept=False),
+    responses=told("ActionList", *_ANSWERS, kept=False, paged=True),
     openapi_extra=body_of("ActionSearch", {key: _EXAMPLE[key] for key in ("subject", "resource")}),
     dependencies=[only()],
 )
@@ -292,9 +301,9 @@ def _page(kernel: Kernel, asked: Asked, search: Any, found: list[str]) -> tuple[
         start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
         if token != f"{stamp}-{start}" or not 0 < start < len(found):
             raise Refused(
-                BAD_EVALUATION, "the token continues no list of this version", "start again without a token"
+                BAD_CURSOR, "the token continues no list of this version", "start again without a token"
             )
-    end = start + page.limit
+    end = start + int(page.limit)
     shown = found[start:end]
     following = f"{stamp}-{end}" if end < len(found) else ""
     return shown, PageAnswer(following, len(shown), len(found))

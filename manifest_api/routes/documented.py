@@ -37,7 +37,12 @@ def told(
 
     `kept` answers have an ETag, those of an organisation may be stale, those of a list may have another page.
     """
-    headers = {**_SNAPSHOT, **(_ETAG if kept else {}), **(_STALE if org else {}), **(_LINK if paged else {})}
+    headers = {
+        **_SNAPSHOT,
+        **(_ETAG if kept else {}),
+        **(_STALE if org else {}),
+        **(_LINK if paged and kept else {}),
+    }
     responses: dict[int | str, Any] = {
         200: {"description": "The answer.", "headers": headers, "content": content(shape)}
     }

@@ -88,7 +88,7 @@ async def post_grant(request: Request, answers: AnswersOfApp) -> Response:
         lambda store: store.grants.issue(
             draft.subject, draft.resources, issued_by=caller.credential, level=draft.level, waives=draft.waives,
             org_id=draft.org_id, channel=draft.channel, session=draft.session, reason=draft.reason,
-            expires_at=draft.expires_at, uses=draft.uses,
+            expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses),
         ),
     )  # fmt: skip
     return told_once(granted, 201)
