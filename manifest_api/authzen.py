@@ -19,6 +19,7 @@ from manifest_api.shapes import LONGEST_WORD, InvalidValue
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.request import AccessContext, AccessRequest, PaceTier
 from orgkernel.decisions.reasons import Reason
+from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.kernel import ACTIVE
 from orgkernel.records.levels import ToolLevel
 
@@ -99,10 +100,10 @@ class EvaluationQuestion(msgspec.Struct, frozen=True):
 class PartialQuestion(msgspec.Struct, frozen=True):
     """One of several questions; what it leaves out is taken from above."""
 
-    subject: Entity | None = None
-    action: Action | None = None
-    resource: Entity | None = None
-    context: Context | None = None
+    subject: Entity | msgspec.UnsetType = msgspec.UNSET
+    action: Action | msgspec.UnsetType = msgspec.UNSET
+    resource: Entity | msgspec.UnsetType = msgspec.UNSET
+    context: Context | msgspec.UnsetType = msgspec.UNSET
 
 
 class EvaluationOptions(msgspec.Struct, frozen=True):
@@ -305,12 +306,21 @@ def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuest
     subject = question.subject or above.subject
     action = question.action or above.action
     resource = question.resource or above.resource
-    if subject is None or action is None or resource is None:
-        parts = (("subject", subject), ("action", action), ("resource", resource))
-        errors = [
-            InvalidValue(where=f"body.{name}", message="is missing") for name, part in parts if part is None
-        ]
-        lacking = " and ".join(f"`{name}`" for name, part in parts if part is None)
-        raise Refused(BAD_EVALUATION, f"the question lacks {lacking}", "see `/docs`", errors)
-    context = question.context if question.context is not None else above.context
-    return EvaluationQuestion(subject, action, resource, context or {})
+    if subject is msgspec.UNSET or action is msgspec.UNSET or resource is msgspec.UNSET:
+        parts = {"subject": subject, "action": action, "resource": resource}
+        missing = [name for name, part in parts.items() if part is msgspec.UNSET]
+        raise Refused(
+            BAD_EVALUATION,
+            f"the question lacks {listing(missing)}",
+            "see `/docs`",
+            [InvalidValue(where=f"body.{name}", message="is missing") for name in missing],
+        )
+    return EvaluationQuestion(subject, action, resource, context_of(question, above))
+
+
+def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
+    """The context of a question, or the one above."""
+    for context in (question.context, above.context):
+        if context is not msgspec.UNSET:
+            return context
+    return {}

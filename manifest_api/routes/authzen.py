@@ -32,6 +32,7 @@ from manifest_api.authzen import (
     SearchContext,
     SubjectSearch,
     Uncertain,
+    context_of,
     filled,
     named,
     understand,
@@ -120,8 +121,9 @@ def _begin(
     auditor: Auditor, each: Any, above: EvaluationsQuestion, caller: Caller
 ) -> tuple[Callable[[], Any], bool]:
     """Decide one of several; what cannot be asked is an error of its own and no permission."""
-    context = each.context if each.context is not None else above.context
-    said = understand("", "", "", context or {})  # malformed circumstances are an error of the whole request
+    said = understand(
+        "", "", "", context_of(each, above)
+    )  # malformed circumstances are an error of the whole request
     try:
         question = filled(each, above)
         asked = Asked(
