@@ -52,4 +52,4 @@ class KeyRing:
             self._known[digest] = key
         if not key.is_active(self._clock()):
             return None
-        return Caller(f"key:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at)
+        return Caller(f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at)

@@ -20,7 +20,10 @@ class Caller(msgspec.Struct, frozen=True):
     """Whoever sent a request."""
 
     credential: str
-    """What the audit calls it: `key:ID`, `token:ISSUED_TO`, or `loopback` for anybody on this machine."""
+    """What the audit calls it: `caller:KEY_ID`, `oidc:SUBJECT`, or `loopback` for anybody on this machine.
+
+    Not `key:` and not `token:`, which the audit would take for the beginning of a secret and mask.
+    """
     scopes: frozenset[Scope]
     agent_id: str | None = None
     """The agent the credential belongs to."""

@@ -138,7 +138,7 @@ class TokenVerifier:
         if agent is not None:
             # Whoever runs an agent must not be able to make keys for others.
             scopes -= {"admin"}
-        return Caller(f"token:{subject}", scopes, agent, float(claims["exp"]))
+        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]))
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
         """Whether it holds now, by our own clock; raises `UnfitToken`."""

@@ -76,7 +76,7 @@ async def post_evaluation(request: Request) -> Response:
 @router.post(
     "/access/v1/evaluations",
     response_class=Response,
-    responses=told("Evaluations", *_ANSWERS, kept=False),
+    responses=told("Evaluations|Evaluation", *_ANSWERS, kept=False),
     openapi_extra=body_of(
         "EvaluationsQuestion",
         {

@@ -76,6 +76,7 @@ def _conflict(paged: bool, org: bool) -> str:
 
 
 def content(shape: str, example: object = None) -> dict[str, Any]:
-    """JSON of a shape."""
-    schema: dict[str, Any] = {"schema": {"$ref": REFERENCE.format(name=shape)}}
+    """JSON of a shape; of one of several where they are separated by a bar."""
+    references = [{"$ref": REFERENCE.format(name=name)} for name in shape.split("|")]
+    schema: dict[str, Any] = {"schema": references[0] if len(references) == 1 else {"anyOf": references}}
     return {"application/json": schema | ({"example": example} if example is not None else {})}
