@@ -48,6 +48,7 @@ from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.kernel.kernel import Kernel
 
 router = APIRouter(tags=["access"])
+EVALUATION = "/access/v1/evaluation"
 _ANSWERS = (400, 401, 404, 409, 415, 429, 503)
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
 _EXAMPLE = {
@@ -59,7 +60,7 @@ _SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "
 
 
 @router.post(
-    "/access/v1/evaluation",
+    EVALUATION,
     response_class=Response,
     responses=told("Evaluation", *_ANSWERS, kept=False),
     openapi_extra=body_of("EvaluationQuestion", _EXAMPLE),
@@ -67,6 +68,8 @@ _SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
     caller = require_scope(request, "read")
+    if request.scope["query_string"]:
+        raise Refused(BAD_EVALUATION, "the question is the body; there are no parameters", "see `/docs`")
     question = await read_body(request, EvaluationQuestion, _SHOWN, BAD_EVALUATION)
     evaluation = await _evaluate(request.app.state.auditor, question, caller)
     headers = {SNAPSHOT: evaluation.context.snapshot}
