@@ -26,6 +26,9 @@ class Names:
         self._exact = frozenset(word for word in words if not word.endswith(STAR))
         self._beginnings = tuple(word[:-1] for word in words if word.endswith(STAR))
 
+    def __bool__(self) -> bool:
+        return bool(self._exact or self._beginnings)
+
     def __contains__(self, name: str) -> bool:
         return name in self._exact or name.startswith(self._beginnings)
 
@@ -61,6 +64,11 @@ class AccessPolicy:
     def decisive(self) -> bool:
         """Whether it says anything about what is allowed."""
         return self.effect != "annotate"
+
+    @property
+    def denies(self) -> bool:
+        """Whether it denies anything."""
+        return self.effect == "deny" or bool(self.denied)
 
     def holds_in(self, context: AccessContext) -> bool:
         """Whether one of its conditions holds, or it has none."""
@@ -200,5 +208,9 @@ def _meets(policy: AccessPolicy, identity: Identity) -> bool:
 def _is_named(kind: str, named: str, identity: Identity) -> bool:
     if named == STAR:
         # A role stands for any agent that fills it.
-        return identity.kind == kind or (identity.is_crew and (kind == "agent" or bool(identity.roles)))
+        return (
+            bool(identity.roles)
+            if kind == "role"
+            else identity.kind == kind or (kind == "agent" and identity.is_crew)
+        )
     return f"{kind}:{named}" in identity.keys

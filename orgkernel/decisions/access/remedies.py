@@ -12,8 +12,8 @@ from typing import get_args
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.candidates import roles_given
+from orgkernel.decisions.access.case import Case
 from orgkernel.decisions.access.decision import Change, Remedy
-from orgkernel.decisions.access.evidence import Case
 from orgkernel.decisions.access.holders import Assumed, rank_now, rank_number
 from orgkernel.decisions.access.qualified import missing_qualifications
 from orgkernel.decisions.access.run import weigh_run
