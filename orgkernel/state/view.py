@@ -140,10 +140,11 @@ class _Version:
 
     def _connect(self) -> Any:
         pooled = self._rows.engine.raw_connection()
+        connection: Any = pooled.driver_connection
         pooled.detach()  # it is ours from here on
         if self._rows.engine.dialect.name == "postgresql":
-            pooled.driver_connection.autocommit = True  # type: ignore[union-attr]
-        return pooled
+            connection.autocommit = True
+        return connection
 
 
 def _changed(connection: Connection, table: Table, since: int) -> Iterable[Any]:
