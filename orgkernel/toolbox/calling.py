@@ -1,0 +1,58 @@
+"""Waiting: for a call no longer than it may take, for the store without holding up the event loop, for a callback."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
+
+T = TypeVar("T")
+GRACE = 0.5
+"""Seconds a call that is stopped has to tidy up."""
+
+
+async def run_for(
+    adapter: Adapter, permit: object, call: Call, seconds: float | None, tasks: list[asyncio.Task[Reply]]
+) -> Reply | None:
+    """How a call ended, None when it took too long; the call is put among `tasks`, because it may then still run.
+
+    Raises `PermitRefused`. A call that does not let itself be stopped is left behind, so that the caller goes on.
+    """
+    task = asyncio.ensure_future(adapter.run(permit, call))
+    tasks.append(task)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            task.cancel()
+            await asyncio.wait({task}, timeout=GRACE)
+            task.add_done_callback(_seen)
+            return None
+    except asyncio.CancelledError:
+        task.cancel()
+        task.add_done_callback(_seen)
+        raise
+    if task.cancelled():
+        return Reply("failed", error="the call was cancelled", is_uncertain=True)
+    return task.result()
+
+
+def _seen(task: asyncio.Task[Reply]) -> None:
+    """Nobody waits for it any more; an error of it is no news."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """What a function returns that waits for the store."""
+    return await asyncio.to_thread(function, *arguments, **named)
+
+
+async def answer_of(callback: Callable[..., Any], *arguments: Any) -> Any:
+    """What a callback of the host answers, sync or async; a sync one runs in a thread and may wait."""
+    if inspect.iscoroutinefunction(callback):
+        return await callback(*arguments)
+    answer = await asyncio.to_thread(callback, *arguments)
+    return await answer if inspect.isawaitable(answer) else answer
