@@ -35,10 +35,10 @@ SECONDS = 10.0
 
 
 def encode_input(tool_input: Mapping[str, Any]) -> bytes:
-    """An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
+    r"""An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
 
     >>> encode_input({"b": 1, "a": ["ü"]})
-    b'{"a":["\\\\u00fc"],"b":1}'
+    b'{"a":["\\u00fc"],"b":1}'
     """
     try:
         text = json.dumps(dict(tool_input), sort_keys=True, allow_nan=False, separators=(",", ":"))

@@ -13,7 +13,7 @@ from orgkernel.errors import BadProject
 from orgkernel.rules.pages import all_pages
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "store")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "store", "toolbox")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -30,6 +30,8 @@ class Project:
     fail_on: Severity = Severity.ERROR
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
+    toolbox: dict[str, Any] = field(default_factory=dict)
+    """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
 
 
 def find_project(folder: str) -> Project:
@@ -84,6 +86,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     for code in severities:
         if code not in all_pages():
             raise BadProject(f"`{where}`: there is no rule {quote(code)}", "`orgkernel rule` lists all")
+    toolbox = settings.get("toolbox", {})
+    if not isinstance(toolbox, dict):
+        raise BadProject(f"`{where}`: `toolbox` is not a table", "write `[toolbox.TOOL]` for each tool")
     return Project(
         folder,
         tuple(paths),
@@ -94,6 +99,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
         store,
+        toolbox,
     )
 
 

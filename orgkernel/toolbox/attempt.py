@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ async def _attempt(parts: Parts, asked: Asked) -> Attempt:
     except (TypeError, ValueError) as error:
         text = f"the input is no JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
-    path = parts.path_in(asked.tool_id, asked.tool_input)
+    path = parts.path_in(asked.tool_id, json.loads(tool_input))
     request = msgspec.structs.replace(
         asked.request, action=action or WHOLE[1], resource=who if path is None else f"{who}:{path}"
     )

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from orgkernel.errors import OrgkernelError
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 
 T = TypeVar("T")
@@ -36,6 +37,10 @@ async def run_for(
         raise
     if task.cancelled():
         return Reply("failed", error="the call was cancelled", is_uncertain=True)
+    error = task.exception()
+    if error is not None and not isinstance(error, OrgkernelError):
+        text = f"an error of orgkernel itself: {type(error).__name__}: {error}"
+        return Reply("failed", error=text, is_uncertain=True)
     return task.result()
 
 

@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass
 
 from orgkernel.decisions.state_view import ToolLock
-from orgkernel.errors import Conflict, OrgkernelError
+from orgkernel.errors import OrgkernelError
 from orgkernel.state.ports import State
 
 Key = tuple[str, str, str]
@@ -41,9 +41,7 @@ class Exclusive:
             if held is not None and self._stands(held.lock):
                 held.calls += 1
                 return held.lock
-            found = next(
-                (each for each in self._store.locks.list(org_id) if each.tool_id == tool_id), None
-            )
+            found = next((each for each in self._store.locks.list(org_id) if each.tool_id == tool_id), None)
             if found is not None and found.holder == subject:
                 self._held[key] = _Held(found, 1, is_ours=False)
                 return found
@@ -71,6 +69,6 @@ class Exclusive:
     def _stands(self, lock: ToolLock) -> bool:
         try:
             self._store.locks.check(lock.org_id, lock.tool_id, lock.holder, lock.token)
-        except Conflict:
-            return False
+        except OrgkernelError:
+            return False  # or not known, which is no better
         return True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import threading
 import time
 from concurrent.futures import Future
@@ -40,6 +42,12 @@ class Planned:
     tool_input: bytes
     is_sole_action: bool
     timeout: float | None
+
+    @property
+    def with_input(self) -> AccessRequest:
+        """The request as the decider gets it."""
+        context = msgspec.structs.replace(self.request.context, input=json.loads(self.tool_input))
+        return msgspec.structs.replace(self.request, context=context)
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
         """A step about it."""
@@ -105,8 +113,8 @@ async def _call(
 
 def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     """A decision that allows nothing, with what is missing and who has it."""
-    decision, request = ruling.decision, planned.request
-    told = parts.kernel.explain(planned.org, request)
+    decision = ruling.decision
+    told = parts.kernel.explain(planned.org, planned.with_input)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
     code = "ASK_APPROVAL" if asks else decision.code
@@ -125,9 +133,9 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
     for obligation in decision.obligations:
         if parts.credentials is not None and obligation.startswith(_HANDED_OUT):
             name = obligation.removeprefix(_HANDED_OUT)
-            value = parts.credentials(name)
-            if value:
-                found[name] = value
+            with contextlib.suppress(Exception):  # theirs; a credential that is not found is missing
+                if value := parts.credentials(name):
+                    found[name] = value
     return found
 
 
@@ -141,20 +149,13 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.tool_id not in parts.adapters:
         return None
-    decision = await in_thread(_decide, parts, planned)
+    decision = await in_thread(parts.kernel.decide, planned.org, planned.with_input)
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
     return await in_thread(
         parts.exclusive.enter, parts.view(planned.org).org_id, planned.tool_id, planned.request.subject,
         tool.lock_timeout_seconds,
     )  # fmt: skip
-
-
-def _decide(parts: Parts, planned: Planned) -> AccessDecision:
-    context = msgspec.structs.replace(
-        planned.request.context, input=msgspec.json.decode(planned.tool_input)
-    )
-    return parts.kernel.decide(planned.org, msgspec.structs.replace(planned.request, context=context))
 
 
 async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:

@@ -20,6 +20,8 @@ class PythonFunction:
 
     function: Function | Mapping[str, Function]
     """One function for a tool with one action, else one for each action."""
+    credentials_as: str | None = None
+    """The argument that gets the credentials the subject may use, name to value; never taken from the input."""
     path_from: str | None = None
     """The argument that names a path; what is allowed is then asked about that path."""
 

@@ -12,9 +12,7 @@ _LEAST = 4
 """Values shorter than this are not masked: they would be found in any text."""
 
 
-def headers_for(
-    provider: HttpApi | McpServer, credentials: Mapping[str, str]
-) -> tuple[dict[str, str], str]:
+def headers_for(provider: HttpApi | McpServer, credentials: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """The headers of a call; and what is missing, where a credential is."""
     headers = dict(provider.headers)
     for header, (name, before) in provider.credential_headers.items():

@@ -26,12 +26,15 @@ class FunctionAdapter(Adapter):
             if not callable(function):
                 raise BadToolbox(f"what serves `{tool_id}` is no function: {type(function).__name__}")
         self._functions = functions
+        self._credentials_as = provider.credentials_as
 
     async def _call(self, call: Call) -> Reply:
         function = chosen(self._functions, call.action, call.is_sole_action)
         if function is None:
             return not_served(self.tool_id, call.action)
         arguments = call.arguments
+        if self._credentials_as is not None:
+            arguments[self._credentials_as] = dict(call.credentials)
         try:
             inspect.signature(function).bind(**arguments)
         except TypeError as error:
@@ -68,6 +71,8 @@ async def _in_thread(call: Call, function: Callable[..., Any], arguments: dict[s
     def work() -> None:
         try:
             output = context.run(function, **arguments)
+        except StopIteration as error:
+            ended.set_exception(RuntimeError(f"the function raised {error!r}"))  # a future cannot hold it
         except BaseException as error:
             ended.set_exception(error)
         else:

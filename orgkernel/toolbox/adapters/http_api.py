@@ -83,7 +83,9 @@ class HttpAdapter(Adapter):
                 content += chunk
                 if len(content) > self._provider.max_bytes:
                     limit = self._provider.max_bytes
-                    return Reply("failed", error=f"the answer is longer than {limit} bytes", is_uncertain=True)
+                    return Reply(
+                        "failed", error=f"the answer is longer than {limit} bytes", is_uncertain=True
+                    )
             return _reply(response.status_code, response.headers.get("content-type", ""), bytes(content))
 
 

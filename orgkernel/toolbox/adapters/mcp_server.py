@@ -78,7 +78,7 @@ class McpAdapter(Adapter):
             command, *arguments = provider.server
             started = StdioServerParameters(command=command, args=arguments, env=environment)
             # What a server says on its standard error is talk, and could hold what it was given.
-            quiet = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            quiet = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
             transport = stdio_client(started, errlog=quiet)
         return await stack.enter_async_context(Client(transport))
 
