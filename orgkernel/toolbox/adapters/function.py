@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
@@ -22,7 +22,7 @@ class FunctionAdapter(Adapter):
         """Raises `BadToolbox` for what is no function."""
         super().__init__(tool_id, redeem)
         functions = provider.function
-        for function in [functions] if callable(functions) else functions.values():
+        for function in functions.values() if isinstance(functions, Mapping) else [functions]:
             if not callable(function):
                 raise BadToolbox(f"what serves `{tool_id}` is no function: {type(function).__name__}")
         self._functions = functions
