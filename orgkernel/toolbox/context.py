@@ -47,16 +47,20 @@ class ToolContext:
 
     def has_tool(self, tool: str, action: str = "") -> bool:
         """Whether it may do this, or anything, with a tool now; what first has to be approved it may not."""
-        return any(
-            each.tool == tool and (action in each.actions if action else each.actions) for each in self.list()
-        )
+        found = self._find(tool)
+        return found is not None and (action in found.actions if action else bool(found.actions))
 
     def level(self, tool: str) -> str:
         """Its level for a tool: `none`, `observe`, `read`, `write` or `full`."""
-        return next((each.level for each in self.list() if each.tool == tool), "none")
+        found = self._find(tool)
+        return "none" if found is None else found.level
+
+    def _find(self, tool: str) -> AvailableTool | None:
+        request = msgspec.structs.replace(self._request, resource=f"tool:{tool}")
+        return next(iter(available_tools(self._parts, self._org, request)), None)
 
     def refresh(self, **circumstances: Any) -> Difference:
-        """Tell what has changed about the run, and learn what that and everything else since changed about the tools.
+        """Tell what has changed about the run, and learn what differs from the tools that were listed last.
 
         `pace`, `session`, `channel` and the other fields of an `AccessContext`; `on_behalf_of`, `via` and `envelope`.
         """
