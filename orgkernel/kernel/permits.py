@@ -24,7 +24,7 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
-from orgkernel.kernel.decision_entry import decision_entry
+from orgkernel.kernel.decision_log import build_entry
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -93,7 +93,7 @@ class Permits:
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        self._kernel = kernel
+        self._opened = kernel
         self._store = store
         self._seconds = seconds
         self._clock = clock
@@ -101,6 +101,11 @@ class Permits:
         self._lock = threading.Lock()
         self._book: dict[int, tuple[Permit, Terms]] = {}
         self._order: deque[tuple[float, int]] = deque()
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel as it is now, deciding with the state of the store; it is a copy, so it is not to be kept."""
+        return self._opened if self._store is None else self._opened.with_store(self._store)
 
     def decide(self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True) -> Ruling:
         """Decide about a call and, where it is allowed, permit it. With a store, what is answered is on the disk first.
@@ -110,12 +115,12 @@ class Permits:
         """
         context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
         request = msgspec.structs.replace(request, context=context)
-        decision = self._kernel.decide(org, request)
+        decision = self.kernel.decide(org, request)
         try:
             audit_id = self._write(org, request, decision, decision.grants if permit else ())
         except Conflict:
             # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
-            decision = self._kernel.decide(org, request)
+            decision = self.kernel.decide(org, request)
             audit_id = self._write(org, request, decision, decision.grants if permit else ())
         allowed = permit and decision.outcome == "allow"
         return Ruling(decision, self._permit(org, request, tool_input) if allowed else None, audit_id)
@@ -164,8 +169,9 @@ class Permits:
     ) -> str:
         if self._store is None:
             return ""
-        org_id = self._kernel.organization(org).snapshot.org_id
-        return self._store.audit.write(decision_entry(org_id, request, decision, self._wall_clock()), uses)
+        view = self._opened.organization(org).snapshot.index
+        entry = build_entry(view, request, decision, at=self._wall_clock(), actor=request.on_behalf_of or "")
+        return self._store.audit.write(entry, uses)
 
 
 def _digest(tool_input: bytes) -> str:

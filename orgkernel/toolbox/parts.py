@@ -38,7 +38,6 @@ class Handover:
 class Parts:
     """The parts of one toolbox."""
 
-    kernel: Kernel
     store: State | None
     permits: Permits
     providers: Mapping[str, Provider]
@@ -46,6 +45,11 @@ class Parts:
     exclusive: Exclusive | None
     credentials: Credentials | None
     handover: Handover
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, as it is now."""
+        return self.permits.kernel
 
     def view(self, org: str) -> OrgView:
         """The organisation as it is served now."""

@@ -43,7 +43,9 @@ def _provider(tool: str, table: Any) -> Provider:
     where = f"`[toolbox.{tool}]`"
     kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:
-        said = f"{listing(kinds)}, of which one can serve the tool" if kinds else "nothing that serves the tool"
+        said = (
+            f"{listing(kinds)}, of which one can serve the tool" if kinds else "nothing that serves the tool"
+        )
         raise BadToolbox(f"{where} names {said}", f"write one of {listing(_KINDS)}")
     kind = kinds[0]
     made = _KINDS[kind]

@@ -53,16 +53,12 @@ class Toolbox:
         With a store, decisions are made with its state, and decisions, uses, locks and gaps are written down in it;
         exclusive tools need one. `credentials` gives the value of a credential to a call that may have it.
         """
-        if store is not None:
-            kernel = kernel.with_store(store)
         permits = Permits(kernel, store, seconds=permit_seconds)
         adapters = {
             tool: make_adapter(tool, provider, permits.redeem) for tool, provider in providers.items()
         }
         exclusive = None if store is None else Exclusive(store)
-        self._parts = Parts(
-            kernel, store, permits, dict(providers), adapters, exclusive, credentials, handover
-        )
+        self._parts = Parts(store, permits, dict(providers), adapters, exclusive, credentials, handover)
         self._timeout = timeout
 
     def context(

@@ -113,7 +113,9 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     assert marlo.level("linkedin_post_api") == "read"
     early = marlo.invoke_blocking("linkedin_post_api", POST, action="publish", fallback=False)
     assert (early.outcome, early.code) == ("denied", "RANK_TOO_LOW")
-    assert early.steps[0].remedies == ("X",)
+    assert early.steps[0].remedies == (
+        "grant `tool:linkedin_post_api` at level `write`, waiving rank", "promote to `lieutenant`",
+    )  # fmt: skip
     store.agents.add("marlo", actor="person:user", trust=0.45)
     store.agents.set_trust("marlo", 0.6, actor="person:user", reason="a month of good drafts")
     assert marlo.level("linkedin_post_api") == "write"

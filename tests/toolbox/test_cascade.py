@@ -10,8 +10,8 @@ import pytest
 
 from orgkernel import Kernel
 from orgkernel.errors import UsageError
-from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from tests.state.opening import opened, sqlite_at
 from tests.toolbox.crew import TOOLS, brief, organization, toolbox
 from tests.toolbox.serving import nobody
@@ -212,9 +212,7 @@ def test_then_each_superior_is_asked_nearest_first(kernel: Kernel) -> None:
 def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:
     """Through the host and in the audit; what fails on the way is a step too."""
     reports: list[tuple[str, str]] = []
-    handover = Handover(
-        reason=_breaks, ask=_breaks, report=lambda top, gap: reports.append((top, gap.text))
-    )
+    handover = Handover(reason=_breaks, ask=_breaks, report=lambda top, gap: reports.append((top, gap.text)))
     with opened(sqlite_at(tmp_path)) as store:
         box = toolbox(kernel, store, look=DOWN, handover=handover)
         result = box.context("post", "agent:ann").invoke_blocking("look")

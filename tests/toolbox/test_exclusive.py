@@ -152,7 +152,11 @@ def test_a_lock_that_is_lost_while_the_tool_runs_is_said(kernel: Kernel, store: 
         store.locks.break_("post", "press", actor="person:user")
         return "pressed"
 
-    result = toolbox(kernel, store, press=PythonFunction(broken)).context("post", "agent:ann").invoke_blocking("press")
+    result = (
+        toolbox(kernel, store, press=PythonFunction(broken))
+        .context("post", "agent:ann")
+        .invoke_blocking("press")
+    )
     assert (result.outcome, result.metadata["lock"]) == ("done", "LOCK_LOST")
     assert brief(result) == [("tool", "tool:press", "done", "")]
 

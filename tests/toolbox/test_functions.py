@@ -44,7 +44,11 @@ async def _later(where: str) -> str:
 
 def test_an_async_function_is_awaited(kernel: Kernel) -> None:
     """In the caller's event loop; also one hidden in a plain function."""
-    context = ann(kernel, look=_later, guess=lambda where: _later(where))
+
+    def hidden(where: str) -> Any:
+        return _later(where)
+
+    context = ann(kernel, look=_later, guess=hidden)
 
     async def both() -> list[Any]:
         return [(await context.invoke(tool, {"where": tool})).output for tool in ("look", "guess")]
@@ -93,7 +97,11 @@ def test_whatever_a_function_raises_is_a_result(error: BaseException, said: str,
 def test_arguments_that_do_not_fit_are_a_result(kernel: Kernel) -> None:
     """The function is not called."""
     called: list[str] = []
-    context = ann(kernel, look=lambda where: called.append(where))
+
+    def look(where: str) -> None:
+        called.append(where)
+
+    context = ann(kernel, look=look)
     for given in ({}, {"where": "x", "more": 1}):
         result = context.invoke_blocking("look", given)
         assert (result.outcome, result.code) == ("failed", "TOOL_FAILED")
@@ -195,20 +203,28 @@ def test_a_tool_with_several_actions_needs_one_named(kernel: Kernel) -> None:
 
 def test_credentials_are_handed_to_who_may_have_them(kernel: Kernel) -> None:
     """By the decider's obligations, not by the input; and what a tool says of them is masked."""
+
     def read(keys: dict[str, str], id: str = "") -> dict[str, Any]:
         return {"has": sorted(keys), "said": [f"<{value}>" for value in keys.values()]}
 
     served = PythonFunction({"read": read}, credentials_as="keys")
-    box = toolbox(kernel, mail=served, credentials=lambda name: {"mailbox": "s3cr3t-v4lue"}.get(name))
+    box = toolbox(kernel, mail=served, credentials={"mailbox": "s3cr3t-v4lue"}.get)
     worker, guest = (box.context("post", subject) for subject in ("agent:ann", "role:guest"))
     given = {"keys": {"mailbox": "mine"}}
-    assert worker.invoke_blocking("mail", given, action="read").output == {"has": ["mailbox"], "said": ["<***>"]}
+    assert worker.invoke_blocking("mail", given, action="read").output == {
+        "has": ["mailbox"],
+        "said": ["<***>"],
+    }
     assert guest.invoke_blocking("mail", given, action="read").output == {"has": [], "said": []}
 
 
 def test_a_source_of_credentials_that_fails_has_none(kernel: Kernel) -> None:
     """It is the host's, and no error of the call."""
-    served = PythonFunction({"read": lambda keys: sorted(keys)}, credentials_as="keys")
+
+    def read(keys: dict[str, str]) -> list[str]:
+        return list(keys)
+
+    served = PythonFunction({"read": read}, credentials_as="keys")
     box = toolbox(kernel, mail=served, credentials={}.__getitem__)
     assert box.context("post", "agent:ann").invoke_blocking("mail", action="read").output == []
 

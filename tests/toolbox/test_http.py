@@ -102,7 +102,9 @@ def test_arguments_go_into_path_query_and_body(kernel: Kernel, url: str) -> None
 
 def test_what_is_denied_is_not_sent(kernel: Kernel, url: str) -> None:
     """Deleting needs full, the worker has write."""
-    result = ann(kernel, HttpApi(url, ROUTES)).invoke_blocking("mail", {"id": "1"}, action="delete", fallback=False)
+    result = ann(kernel, HttpApi(url, ROUTES)).invoke_blocking(
+        "mail", {"id": "1"}, action="delete", fallback=False
+    )
     assert (result.outcome, result.code) == ("denied", "NOT_BOUND_TO_ROLE")
     assert seen == []
 

@@ -82,7 +82,9 @@ def test_a_tool_the_server_does_not_have_is_unavailable(kernel: Kernel, server: 
 
 def test_a_server_that_takes_too_long_is_a_result(kernel: Kernel, url: str) -> None:
     """The call is stopped."""
-    result = ann(kernel, McpServer(url)).invoke_blocking("look", {"where": "far"}, timeout=1.0, fallback=False)
+    result = ann(kernel, McpServer(url)).invoke_blocking(
+        "look", {"where": "far"}, timeout=1.0, fallback=False
+    )
     assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
 
 
@@ -107,14 +109,22 @@ def test_credentials_reach_the_server_and_nobody_else(kernel: Kernel, url: str) 
     """As a variable of a process, as a header over HTTP; masked in what comes back."""
     source = {"mailbox": SECRET}.get
     process = McpServer(COMMAND, {"read": "read_mail"}, credential_environment={"MAILBOX_KEY": "mailbox"})
-    result = ann(kernel, process, "mail", credentials=source).invoke_blocking("mail", {"id": "1"}, action="read")
+    result = ann(kernel, process, "mail", credentials=source).invoke_blocking(
+        "mail", {"id": "1"}, action="read"
+    )
     assert result.output == {"id": "1", "key": "***"}
-    over_http = McpServer(url, {"read": "read_mail"}, credential_headers={"authorization": ("mailbox", "Bearer ")})
-    result = ann(kernel, over_http, "mail", credentials=source).invoke_blocking("mail", {"id": "1"}, action="read")
+    over_http = McpServer(
+        url, {"read": "read_mail"}, credential_headers={"authorization": ("mailbox", "Bearer ")}
+    )
+    result = ann(kernel, over_http, "mail", credentials=source).invoke_blocking(
+        "mail", {"id": "1"}, action="read"
+    )
     assert result.ok
     assert {each.get(b"authorization") for each in asked} == {f"Bearer {SECRET}".encode()}
     for provider in (process, over_http):
-        result = ann(kernel, provider, "mail").invoke_blocking("mail", {"id": "1"}, action="read", fallback=False)
+        result = ann(kernel, provider, "mail").invoke_blocking(
+            "mail", {"id": "1"}, action="read", fallback=False
+        )
         assert (result.outcome, result.error) == ("unavailable", "the credential `mailbox` is missing")
 
 
