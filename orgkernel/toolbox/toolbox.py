@@ -33,7 +33,7 @@ class Toolbox:
     >>> tools = toolbox.context("software_dev", "role:osint_specialist")
     >>> tools.invoke_blocking("search_engine", {"query": "kernels"}).output
     ['a page on kernels']
-    >>> toolbox.context("software_dev", "role:bugfix_specialist").has_tool("search_engine")
+    >>> toolbox.context("software_dev", "role:codegen_specialist").has_tool("search_engine")
     False
     """
 
