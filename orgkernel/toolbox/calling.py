@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from orgkernel.errors import OrgkernelError
@@ -12,7 +12,9 @@ from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 
 T = TypeVar("T")
 GRACE = 0.5
-"""Seconds a call that is stopped has to tidy up."""
+"""Seconds a call that is stopped has to tidy up before the caller goes on without it."""
+SETTLE = 8.0
+"""Seconds it has before its event loop ends; the MCP SDK takes up to six to end a process that does not want to."""
 
 
 async def run_for(
@@ -42,6 +44,18 @@ async def run_for(
         text = f"an error of orgkernel itself: {type(error).__name__}: {error}"
         return Reply("failed", error=text, is_uncertain=True)
     return task.result()
+
+
+async def settled(work: Coroutine[Any, Any, T]) -> T:
+    """What some work returns, once the calls it gave up have tidied up, where they do within a few seconds.
+
+    The event loop ends with it, and would stop them at that a second time: a server process could be left running.
+    """
+    answer = await work
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    if left:
+        await asyncio.wait(left, timeout=SETTLE)
+    return answer
 
 
 def _seen(task: asyncio.Task[Reply]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import why_edge
-from orgkernel.errors import OrgkernelError
+from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.organization import USER
@@ -19,6 +20,9 @@ from orgkernel.toolbox.calling import answer_of, in_thread
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.recording import record_gap
 from orgkernel.toolbox.result import Step
+
+SHOWN = 5
+"""Of those who can use a tool, this many are named."""
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -41,8 +45,10 @@ class Gap(msgspec.Struct, frozen=True):
         """The gap after some steps."""
         first = steps[0]
         action = first.action or asked.action or "use"
-        rows = parts.kernel.who_can(asked.org, action, f"tool:{asked.tool_id}", kinds=("role", "agent"))
-        able = tuple(row.subject for row in rows if row.outcome == "allow")[:5]
+        able: tuple[str, ...] = ()
+        with contextlib.suppress(StoreError):  # then nobody knows who can
+            rows = parts.kernel.who_can(asked.org, action, f"tool:{asked.tool_id}", kinds=("role", "agent"))
+            able = tuple(row.subject for row in rows if row.outcome == "allow")[:SHOWN]
         org_id = parts.view(asked.org).org_id
         return cls(
             org_id, asked.request.subject, asked.tool_id, action, dict(asked.tool_input), first.code,
@@ -79,12 +85,15 @@ async def go_up(parts: Parts, asked: Asked, gap: Gap) -> tuple[Any, str, list[St
 async def _ask(parts: Parts, asked: Asked, gap: Gap, superior: str, edge: Edge) -> tuple[Any, Step]:
     why = (why_edge(edge),)
     request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
-    ruling = await in_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
+    try:
+        ruling = await in_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
+        able = parts.kernel.decide(asked.org, AccessRequest(superior, gap.action, f"tool:{gap.tool}"))
+    except StoreError as error:
+        return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":
         text = f"`{gap.subject}` may not escalate to `{superior}`"
         return None, Step("superior", superior, "denied", ruling.decision.code, text, "escalate", why, audit_id=ruling.audit_id)  # fmt: skip
     view = parts.view(asked.org)
-    able = parts.kernel.decide(asked.org, AccessRequest(superior, gap.action, f"tool:{gap.tool}"))
     agents = [each.source for each in view.agents_in(superior.partition(":")[2])]
     metadata = {"may_use_the_tool": able.outcome, "agents": agents}
 

@@ -12,6 +12,7 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.toolbox.attempt import Asked
+from orgkernel.toolbox.calling import settled
 from orgkernel.toolbox.cascade import escalate, invoke
 from orgkernel.toolbox.listing import AvailableTool, Difference, available_tools, compare
 from orgkernel.toolbox.parts import Parts
@@ -103,7 +104,7 @@ class ToolContext:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self.invoke(tool, input, **options))
+            return asyncio.run(settled(self.invoke(tool, input, **options)))
         raise UsageError("an event loop runs here", "write `await context.invoke(…)`")
 
     async def escalate(self, result: ToolResult) -> ToolResult:

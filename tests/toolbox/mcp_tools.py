@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel
@@ -30,7 +31,8 @@ def look(where: str) -> str:
     """Look somewhere."""
     if where == "nowhere":
         raise ValueError("there is no such place")
-    if where == "far":
+    if where.startswith("far"):
+        Path(where.partition(" ")[2] or os.devnull).write_text(str(os.getpid()), encoding="utf-8")
         time.sleep(5)
     return f"seen {where}"
 

@@ -14,7 +14,7 @@ from orgkernel import Kernel
 from orgkernel.errors import UnknownOrganization, UsageError
 from orgkernel.state.audit_queries import AuditFilter, read_rows
 from orgkernel.state.store import Store
-from orgkernel.toolbox import PythonFunction
+from orgkernel.toolbox import Handover, PythonFunction
 from tests.state.opening import opened, sqlite_at
 from tests.toolbox.crew import TOOLS, WORKER, organization, profile, toolbox
 
@@ -179,7 +179,26 @@ def test_what_cannot_be_written_down_does_not_run(kernel: Kernel, store: Store) 
     store.close()
     result = context.invoke_blocking("look", fallback=False)
     assert (result.outcome, ran) == ("unavailable", [])
-    assert result.code.startswith(("STORE", "BAD_STORE"))
+    assert result.code == "STORE_FAILED"
+
+
+def test_without_its_store_the_whole_cascade_is_still_a_result(kernel: Kernel, store: Store) -> None:
+    """Every step says that nothing could be written down, and the top is told by the host."""
+    told: list[str] = []
+    handover = Handover(
+        reason=lambda gap: None, ask=lambda *_: "never", report=lambda top, gap: told.append(top)
+    )
+    context = toolbox(kernel, store, look=PythonFunction(works), handover=handover).context(
+        "post", "agent:ann"
+    )
+    store.close()
+    result = context.invoke_blocking("look")
+    assert {(step.kind, step.outcome, step.code) for step in result.steps} == {
+        ("tool", "unavailable", "STORE_FAILED"), ("alternative", "unavailable", "STORE_FAILED"),
+        ("own_reasoning", "no_answer", "NO_ANSWER"), ("superior", "unavailable", "STORE_FAILED"),
+        ("top", "reported", ""),
+    }  # fmt: skip
+    assert (result.outcome, told) == ("reported", ["person:user"])
 
 
 def test_many_agents_call_at_once(kernel: Kernel, store: Store) -> None:

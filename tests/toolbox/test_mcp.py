@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from orgkernel import Kernel
 from orgkernel.errors import BadToolbox
 from orgkernel.toolbox import McpServer, ToolContext
+from tests.api.running import until
 from tests.toolbox import mcp_tools
 from tests.toolbox.crew import organization, toolbox
 from tests.toolbox.serving import nobody, serving
@@ -86,6 +88,28 @@ def test_a_server_that_takes_too_long_is_a_result(kernel: Kernel, url: str) -> N
         "look", {"where": "far"}, timeout=1.0, fallback=False
     )
     assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
+
+
+DEAF = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", ["busy", "deaf"])
+def test_a_process_that_takes_too_long_is_ended(kind: str, kernel: Kernel, tmp_path: Path) -> None:
+    """Also one that does not listen: nothing of it is left."""
+    noted = tmp_path / "pid"
+    command = COMMAND if kind == "busy" else (sys.executable, "-c", DEAF, str(noted))
+    context = ann(kernel, McpServer(command))
+    result = context.invoke_blocking("look", {"where": f"far {noted}"}, timeout=4, fallback=False)
+    assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
+    until(lambda: _runs(int(noted.read_text())), lambda runs: not runs)
 
 
 @pytest.mark.parametrize(
