@@ -75,10 +75,18 @@ class Cache:
             return None
         body = content[_HEAD:]
         if content[: len(_MAGIC)] != _MAGIC or content[len(_MAGIC) : _HEAD] != _SUM(body).digest():
+            self.discard(key)
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # used now: kept longer
         return body
+
+    def has(self, key: str) -> bool:
+        """Whether there is something under a key, looked at or not."""
+        try:
+            return _is_trusted(os.stat(self._path(key)))
+        except (OSError, ValueError):
+            return False
 
     def put(self, key: str, body: bytes) -> bool:
         """Keep some bytes under a key; whether that worked."""

@@ -86,6 +86,11 @@ class SourceDocument:
         self._record, self._marks = record, marks
         return self
 
+    def hold_again(self) -> None:
+        """Keep at hand what the parts unpack to, as after reading."""
+        packed = self.packed
+        self.hold(unpack_record(self.kind, packed.record), unpack_marks(packed.marks))
+
     def seal(self) -> None:
         """Keep the packed parts only."""
         self._record = self._marks = None
@@ -107,7 +112,8 @@ class SourceDocument:
     @property
     def marks(self) -> Marks:
         """Where each value stands."""
-        return unpack_marks(self.packed.marks) if self._marks is None else self._marks
+        marks = self._marks
+        return unpack_marks(self.packed.marks) if marks is None else marks
 
     @property
     def unknown(self) -> tuple[Unknown, ...]:
