@@ -15,8 +15,10 @@ from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
+from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot, covers
+from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
+from orgkernel.loading.cache import Cache
 
 ACTIVE = "active"
 
@@ -72,12 +74,13 @@ class Kernel:
         *,
         active: str | None = None,
         severities: Mapping[str, Severity | None] | None = None,
+        cache: Cache | None = None,
     ) -> None:
         self._request = request
         self._active = active
-        self._severities = dict(severities or {})
+        self._loader = Loader(request, severities or {}, cache)
         self._reloading = threading.Lock()
-        latest = self._load()
+        latest = self._loader.load()
         self._state = _next_state(latest, {})[0]
 
     @classmethod
@@ -198,18 +201,20 @@ class Kernel:
         return state.refused.get(self._resolve(org, state), ())
 
     def reload(self) -> Reload:
-        """Read everything again. An organisation that now has errors keeps its last good version.
+        """Read what changed again. An organisation that now has errors keeps its last good version.
 
         >>> Kernel.open().reload().changed
         False
         """
         with self._reloading:
-            latest = self._load()
+            latest = self._loader.load()
             self._state, report = _next_state(latest, self._state.served, self._state.latest)
             return report
 
-    def _load(self) -> Snapshot:
-        return build_snapshot(self._request.roots, self._severities, self._request.asked)
+    def save(self) -> None:
+        """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
+        with self._reloading:
+            self._loader.save()
 
     def _resolve(self, org: str, state: State) -> str:
         if org != ACTIVE or ACTIVE in state.served:

@@ -82,7 +82,10 @@ class _Rows(Sequence[FileRead]):
     """What each file yielded, put together when asked: only a change to the tree asks."""
 
     def __init__(
-        self, packed: PackedFiles, located: Sequence[Located], read: Sequence[ReadFile | SourceDocument]
+        self,
+        packed: PackedFiles,
+        located: Sequence[Located | None],
+        read: Sequence[ReadFile | SourceDocument | None],
     ) -> None:
         self._packed = packed
         self._located = located

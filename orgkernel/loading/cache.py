@@ -57,6 +57,7 @@ class Cache:
         self.problem = ""
         """Why nothing can be kept, a sentence for people; empty while all is well."""
         self._max_bytes = max_bytes
+        self._found: list[str] = []
 
     def find(self, key: str) -> memoryview | None:
         """What was put under a key; None where there is nothing, or not what was put there."""
@@ -79,6 +80,7 @@ class Cache:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # used now: kept longer
+        self._found.append(key)
         return body
 
     def has(self, key: str) -> bool:
@@ -105,6 +107,13 @@ class Cache:
         """Forget what is under a key."""
         with contextlib.suppress(OSError, ValueError):
             os.unlink(self._path(key))
+
+    def distrust(self) -> bool:
+        """Forget everything that was found until now, because something in it is wrong; whether there was anything."""
+        found, self._found = self._found, []
+        for key in found:
+            self.discard(key)
+        return bool(found)
 
     def _path(self, key: str) -> str:
         return os.path.join(self.folder, key + _SUFFIX)
