@@ -6,21 +6,24 @@ An edge costs four small integers and one packed place instead of an object; `Ed
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
+from itertools import compress, groupby
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.loading.marks import unpack_mark
+from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_mark
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
 # The column of kinds, translated by one of these, says which edges are of that kind.
 _IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number in _NUMBER_OF_KIND.items()}
 # File, line and column of a place in 64 bits: a million files, four million lines and columns.
-_LINE_BITS = _COLUMN_BITS = 22
+_LINE_BITS = _COLUMN_BITS = COLUMN_BITS
+_BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
 _MASK = (1 << _LINE_BITS) - 1
+_new = tuple.__new__
 
 
 PackedColumns = tuple[tuple[str, ...], bytes, bytes, bytes, bytes, bytes]
@@ -37,6 +40,19 @@ class EdgeRun(NamedTuple):
     file: str
     marks: Sequence[int]
     """Where each of the targets is written."""
+
+
+def run_of(edge: Edge) -> EdgeRun:
+    """An edge that stands alone."""
+    place = edge.place
+    return EdgeRun(
+        edge.kind,
+        edge.source,
+        (edge.target,),
+        edge.attribute,
+        place.file,
+        (pack_mark(place.line, place.column),),
+    )
 
 
 class _Numbers(dict[str, int]):
@@ -70,7 +86,10 @@ class EdgeColumns:
                 sources.extend([number_of(source)] * count)
                 targets.extend(map(number_of, ends))
                 attributes.extend([number_of(attribute)] * count)
-            places.extend([in_file | _position(mark) for mark in marks])
+            if max(marks) < _BEYOND:
+                places.extend([in_file | mark >> STYLE_BITS for mark in marks])
+            else:
+                places.extend([in_file | _position(mark) for mark in marks])
         self._kind, self._source, self._target = kinds, sources, targets
         self._attribute, self._place = attributes, places
         self._words = tuple(numbers)
@@ -107,20 +126,19 @@ class EdgeColumns:
 
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""
-        return self._grouped(self._source, numbers)
+        groups: dict[str, tuple[int, ...]] = {}
+        # The edges of a node mostly stand together.
+        for source, together in groupby(numbers, self._source.__getitem__):
+            word, positions = self._words[source], tuple(together)
+            groups[word] = groups[word] + positions if word in groups else positions
+        return groups
 
     def by_target(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that end at each node, nodes in the order of their first edge."""
-        return self._grouped(self._target, numbers)
-
-    def _grouped(self, column: array[int], numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
-        groups: dict[int, list[int]] = {}
+        groups: defaultdict[int, list[int]] = defaultdict(list)
+        target = self._target
         for number in numbers:
-            end = column[number]
-            if end in groups:
-                groups[end].append(number)
-            else:
-                groups[end] = [number]
+            groups[target[number]].append(number)
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
@@ -136,15 +154,16 @@ class EdgeColumns:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        return Edge(
-            _KINDS[self._kind[number]],
-            words[self._source[number]],
-            words[self._target[number]],
-            words[self._attribute[number]],
-            Place(
-                words[place >> (_LINE_BITS + _COLUMN_BITS)],
-                place >> _COLUMN_BITS & _MASK,
-                place & _MASK,
+        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        file = words[place >> (_LINE_BITS + _COLUMN_BITS)]
+        return _new(
+            Edge,
+            (
+                _KINDS[self._kind[number]],
+                words[self._source[number]],
+                words[self._target[number]],
+                words[self._attribute[number]],
+                _new(Place, (file, place >> _COLUMN_BITS & _MASK, place & _MASK)),
             ),
         )
 

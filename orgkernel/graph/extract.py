@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orgkernel.graph.columns import EdgeRun
+from orgkernel.graph.columns import EdgeRun, run_of
+from orgkernel.graph.extract_access import extract_access_edges
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.loading.marks import Marks, RouteStep, find_item_marks, find_mark
+from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.organization import USER
 from orgkernel.records.plan_catalog import Step
-from orgkernel.records.role_profile import Capabilities, RoleProfile, SkillUse
+from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
 
 TIERS = ("alternate", "contingent", "emergency")
+_NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), DispatchRights()
 _Marked = tuple[Sequence[str], Sequence[int]]
 
 
@@ -28,6 +30,7 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
         yield from _relations(records, post, profile, None if role_id in overridden else marks)
     yield from _channels(records)
     yield from _catalogues(records)
+    yield from map(run_of, extract_access_edges(records))
 
 
 def external_ids(records: OrgRecords) -> frozenset[str]:
@@ -66,18 +69,21 @@ def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
 
 
 def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
-    # Most edges of an organisation come from these lists, which no override replaces.
+    # Most edges of an organisation come from these lists, which no override replaces; the marks of ids are integers.
+    if able == _NO_CAPABILITIES:
+        return
+    written = children_of(marks, "capabilities")
     if able.bst_domains:
-        domains, at = _distinct(able.bst_domains, find_item_marks(marks, ("capabilities", "bst_domains")))
+        domains, at = _distinct(able.bst_domains, written["bst_domains"][1][1])
         yield EdgeRun(EdgeKind.HANDLES, role, domains, "", file, at)
     if able.htn_plans:
-        plans, at = _distinct(able.htn_plans, find_item_marks(marks, ("capabilities", "htn_plans")))
+        plans, at = _distinct(able.htn_plans, written["htn_plans"][1][1])
         yield EdgeRun(EdgeKind.FOLLOWS, role, plans, "", file, at)
     if able.tools_primary:
-        at = find_item_marks(marks, ("capabilities", "tools_primary"))
+        at = written["tools_primary"][1][1]
         yield EdgeRun(EdgeKind.EQUIPPED_WITH, role, able.tools_primary, "primary:full", file, at)
     if able.tools_secondary:
-        at = find_item_marks(marks, ("capabilities", "tools_secondary"))
+        at = written["tools_secondary"][1][1]
         yield EdgeRun(EdgeKind.EQUIPPED_WITH, role, able.tools_secondary, "secondary:full", file, at)
     for number, use in enumerate(able.tools):
         mark = find_mark(marks, ("capabilities", "tools", number, "tool"))
@@ -89,7 +95,7 @@ def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Ite
         attribute = f"{need}:{skill.min_proficiency}"
         yield EdgeRun(EdgeKind.REQUIRES, role, (skill.skill,), attribute, file, (mark,))
     if able.intents:
-        intents, at = _distinct(able.intents, find_item_marks(marks, ("capabilities", "intents")))
+        intents, at = _distinct(able.intents, written["intents"][1][1])
         yield EdgeRun(EdgeKind.SERVES_INTENT, role, intents, "", file, at)
 
 
@@ -122,16 +128,18 @@ def _relations(
         yield _single(post, EdgeKind.BELONGS_TO, profile.department, "", ("department",))
     plan = profile.pace_plan
     if plan is not None:
-        for tier_name in TIERS:
-            tier = getattr(plan, tier_name)
+        tiers = (plan.alternate, plan.contingent, plan.emergency)
+        for tier_name, tier in zip(TIERS, tiers, strict=True):
             if tier is None or tier.escalate_to is None:
                 continue
-            route = ("pace_plan", tier_name, "escalate_to")
             if marks is None:
+                route = ("pace_plan", tier_name, "escalate_to")
                 yield _single(post, EdgeKind.ESCALATES_TO, tier.escalate_to, tier_name, route)
             else:
-                mark = find_mark(marks, route)
+                mark = children_of(marks, "pace_plan", tier_name)["escalate_to"][1]
                 yield EdgeRun(EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,))
+    if profile.dispatch == _NO_RIGHTS:
+        return
     for number, target in enumerate(profile.dispatch.may_to):
         yield _single(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
     for number, source in enumerate(profile.dispatch.may_from):

@@ -265,15 +265,11 @@ class OrgView(ABC):
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        if post is None:
-            return ()
-        equipped = {edge.target for edge in self.tools_of(role_id)}
-        return tuple(
-            tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
-        )
+        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
 
     @cached_property
-    def _essential(self) -> tuple[tuple[str, Essential], ...]:
+    def essential(self) -> tuple[tuple[str, Essential], ...]:
+        """The tools that some role always has, and which roles."""
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
@@ -289,6 +285,34 @@ class OrgView(ABC):
     def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
         """To whom each PACE tier escalates."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
+
+    # -- access and crew --------------------------------------------------------------------------------------------
+
+    def qualifications_needed_for(self, tool_id: str) -> tuple[Edge, ...]:
+        """Qualifications a user of the tool needs, whether the tool or the qualification says so."""
+        return self.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
+
+    def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
+        """Tools a policy speaks of by name or by a glob, and what it says."""
+        return self.edges_from(EdgeKind.COVERS, policy_id)
+
+    def policies_about(self, tool_id: str) -> tuple[Edge, ...]:
+        """Policies that speak of a tool by name or by a glob."""
+        return self.edges_to(EdgeKind.COVERS, tool_id)
+
+    def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
+        """Roles an agent fills here."""
+        return self.edges_from(EdgeKind.FILLS, agent_id)
+
+    def agents_in(self, role_id: str) -> tuple[Edge, ...]:
+        """Agents that fill the role here."""
+        return self.edges_to(EdgeKind.FILLS, role_id)
+
+
+def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
+    """Tools a role always has, given those it is equipped with."""
+    equipped = {edge.target for edge in tools}
+    return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 
 def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:

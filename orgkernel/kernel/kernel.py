@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from orgkernel.crew.filters import RoleFilter, select_roles
 from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.crew.role import build_role_manifest
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
+from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
@@ -80,6 +81,7 @@ class Kernel:
         self._active = active
         self._loader = Loader(request, severities or {}, cache)
         self._reloading = threading.Lock()
+        self._kept = KeptBytes()
         latest = self._loader.load()
         self._state = _next_state(latest, {})[0]
 
@@ -136,7 +138,22 @@ class Kernel:
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
-        return build_role_manifest(snapshot.index, role, snapshot.diagnostics)
+        return build_role_manifest(snapshot.index, role, snapshot.findings_about(f"role:{role}"))
+
+    def manifest_bytes(self, org: str, role: str) -> bytes:
+        """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
+
+        >>> Kernel.open().manifest_bytes("blank", "co")[:36]
+        b'{"_schema":"orgkernel:crew_manifest"'
+        """
+        state = self._state
+        kept = self._kept.find(state, (org, role))
+        if kept is not None:
+            return kept
+        answer = encode(self.manifest(org, role))
+        if self._state is state:
+            self._kept.put(state, (org, role), answer)
+        return answer
 
     def crew(
         self,

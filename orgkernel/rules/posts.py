@@ -75,9 +75,9 @@ class Posts:
                 continue
             one, two, three = plan.alternate, plan.contingent, plan.emergency
             asked = (
-                one and one.trigger,
-                two and two.trigger,
-                three and three.trigger,
+                one.trigger if one else None,
+                two.trigger if two else None,
+                three.trigger if three else None,
                 profile.doctrine.max_turns_without_progress,
             )
             sound = judged.get(asked)

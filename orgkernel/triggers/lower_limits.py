@@ -64,7 +64,7 @@ def _read_part(part: str, max_turns: int) -> tuple[str, float] | None:
     if entry.kind == "flag" or entry.name == "max":
         return None
     value = max_turns * float(factor or 1) if turns else float(number)
-    if float(factor or 0) > MAX_NUMBER or value > MAX_NUMBER:
+    if float(factor or 0) >= MAX_NUMBER or value >= MAX_NUMBER:
         return None
     if not entry.lower < value < entry.upper:
         return None
