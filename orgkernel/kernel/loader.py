@@ -68,7 +68,7 @@ class Loader:
     def __init__(
         self, request: Request, severities: Mapping[str, Severity | None], cache: Cache | None = None
     ) -> None:
-        self._request = request
+        self.request = request
         self._severities = dict(severities)
         self._cache = cache
         self._last: tuple[SignedTree, Snapshot] | None = None
@@ -77,7 +77,7 @@ class Loader:
     def load(self) -> Snapshot:
         """Everything as it is now."""
         begun = time.time_ns()
-        located = tuple(locate_files(self._request.roots))
+        located = tuple(locate_files(self.request.roots))
         signatures = tuple(sign_file(each.path) for each in located)
         signed = self._last[0] if self._last else self._find_signed()
         seen = _Seen(begun, located, signatures, _unchanged(signed, located, signatures))
@@ -132,9 +132,9 @@ class Loader:
         from orgkernel.kernel.reuse import open_with
 
         return read_and_build(
-            self._request.roots,
+            self.request.roots,
             self._severities,
-            self._request.asked,
+            self.request.asked,
             located=seen.located,
             open_file=open_with(self._known_files(seen)),
         )
@@ -178,11 +178,11 @@ class Loader:
         return bytes(packed).decode("ascii", "replace") if packed else ""
 
     def _tree_key(self) -> str:
-        return self._request_key("tree", *(root.path for root in self._request.roots))
+        return self._request_key("tree", *(root.path for root in self.request.roots))
 
     def _request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        roots = self._request.roots
+        roots = self.request.roots
         own = [root.path for root in roots if not root.shared]
         top = os.path.dirname(os.path.commonpath(own)) if own else ""
         shape = [
@@ -190,7 +190,7 @@ class Loader:
             for root in roots
         ]
         severities = sorted((code, level and level.value) for code, level in self._severities.items())
-        asked = (shape, severities, sorted(self._request.asked), more)
+        asked = (shape, severities, sorted(self.request.asked), more)
         return f"{kind}-{_digest(fingerprint(), msgspec.msgpack.encode(asked))}"
 
     def _key_of(self, seen: _Seen) -> str:
