@@ -70,7 +70,7 @@ class Loader:
     ) -> None:
         self.request = request
         self._severities = dict(severities)
-        self._cache = cache
+        self.cache = cache
         self._last: tuple[SignedTree, Snapshot] | None = None
         self._unsaved = False
 
@@ -94,15 +94,15 @@ class Loader:
 
     def save(self) -> None:
         """Put what was loaded into the cache; later than the answer, because nobody waits for it."""
-        if not self._unsaved or self._cache is None or self._last is None:
+        if not self._unsaved or self.cache is None or self._last is None:
             return
         self._unsaved = False
         tree, snapshot = self._last
-        if not self._cache.has(tree.key) and not self._cache.put(tree.key, pack_snapshot(snapshot)):
+        if not self.cache.has(tree.key) and not self.cache.put(tree.key, pack_snapshot(snapshot)):
             return
-        self._cache.put(self._tree_key(), msgspec.msgpack.encode(tree))
+        self.cache.put(self._tree_key(), msgspec.msgpack.encode(tree))
         if self._base_key() != tree.key:
-            self._cache.put(self._request_key("last"), tree.key.encode())
+            self.cache.put(self._request_key("last"), tree.key.encode())
 
     # -- what is the same as before -----------------------------------------------------------------------------------
 
@@ -116,13 +116,13 @@ class Loader:
         return self._restore(key, seen.located)
 
     def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
-        packed = self._cache.find(key) if self._cache else None
-        if packed is None or self._cache is None:
+        packed = self.cache.find(key) if self.cache else None
+        if packed is None or self.cache is None:
             return None
         try:
             return restore_snapshot(decode_snapshot(packed), located)
         except DamagedEntry:
-            self._cache.discard(key)
+            self.cache.discard(key)
             return None
 
     # -- what is not --------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class Loader:
 
     def _known_in_cache(self, wanted: Wanted) -> dict[str, FileRead]:
         key = self._base_key() if wanted else ""
-        packed = self._cache.find(key) if self._cache and key else None
+        packed = self.cache.find(key) if self.cache and key else None
         try:
             return pick_files(decode_snapshot(packed).files, wanted) if packed else {}
         except (DamagedEntry, ValueError, LookupError):
@@ -166,7 +166,7 @@ class Loader:
     # -- keys ---------------------------------------------------------------------------------------------------------
 
     def _find_signed(self) -> SignedTree | None:
-        packed = self._cache.find(self._tree_key()) if self._cache else None
+        packed = self.cache.find(self._tree_key()) if self.cache else None
         try:
             return decode(_SIGNED, packed) if packed else None
         except DamagedEntry:
@@ -174,7 +174,7 @@ class Loader:
 
     def _base_key(self) -> str:
         """Under which key the last snapshot of this request is, wherever it was made."""
-        packed = self._cache.find(self._request_key("last")) if self._cache else None
+        packed = self.cache.find(self._request_key("last")) if self.cache else None
         return bytes(packed).decode("ascii", "replace") if packed else ""
 
     def _tree_key(self) -> str:
@@ -220,7 +220,7 @@ class Loader:
         )
         self._last = (tree, snapshot)
         # What could not be read may be readable the next time, and nothing would show it.
-        self._unsaved = self._cache is not None and all(digests)
+        self._unsaved = self.cache is not None and all(digests)
 
 
 def _unchanged(
