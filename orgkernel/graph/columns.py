@@ -142,13 +142,17 @@ class EdgeColumns:
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
+    def target(self, number: int) -> str:
+        """Where the edge at a position ends."""
+        return self._words[self._target[number]]
+
     def source(self, number: int) -> str:
         """Where the edge at a position starts."""
         return self._words[self._source[number]]
 
-    def target(self, number: int) -> str:
-        """Where the edge at a position ends."""
-        return self._words[self._target[number]]
+    def attribute(self, number: int) -> str:
+        """The attribute of the edge at a position."""
+        return self._words[self._attribute[number]]
 
     def edge(self, number: int) -> Edge:
         """The edge at a position."""

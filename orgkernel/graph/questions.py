@@ -15,9 +15,12 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 T = TypeVar("T")
+
+_LEVEL_OF: dict[str, ToolLevel] = {level: level for level in LEVELS}
 
 
 class OrgView(ABC):
@@ -52,6 +55,14 @@ class OrgView(ABC):
     @abstractmethod
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         """Where edges of a kind end, each once; cheaper than the edges."""
+
+    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+        """Target and attribute of the edges of a kind that start here; cheaper than the edges."""
+        return tuple((edge.target, edge.attribute) for edge in self.edges_from(kind, source))
+
+    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+        """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
+        return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
     @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
@@ -262,6 +273,14 @@ class OrgView(ABC):
                 best.setdefault(edge.source, edge)
         return tuple(best.values())
 
+    def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
+        """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
+        return _highest(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+
+    def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
+        """Roles equipped with the tool, to the highest level any of their entries gives."""
+        return _highest(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
@@ -307,6 +326,15 @@ class OrgView(ABC):
     def agents_in(self, role_id: str) -> tuple[Edge, ...]:
         """Agents that fill the role here."""
         return self.edges_to(EdgeKind.FILLS, role_id)
+
+
+def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+    levels: dict[str, ToolLevel] = {}
+    for end, attribute in ends:
+        level = _LEVEL_OF[attribute.partition(":")[2]]
+        if level != "none" and (end not in levels or LEVELS.index(level) > LEVELS.index(levels[end])):
+            levels[end] = level
+    return levels
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "cache")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -30,6 +30,8 @@ class Project:
     fail_on: Severity = Severity.ERROR
     cache: str | bool = True
     """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
+    store: str | None = None
+    """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
 
 
 def find_project(folder: str) -> Project:
@@ -73,6 +75,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     active = settings.get("active")
     if active is not None and not isinstance(active, str):
         raise BadProject(f"`{where}`: `active` is not a text")
+    store = settings.get("store")
+    if store is not None and not isinstance(store, str):
+        raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
     severities = settings.get("severities", {})
     if not isinstance(severities, dict):
         raise BadProject(
@@ -91,6 +96,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
         _cache(where, settings.get("cache", True)),
+        store,
     )
 
 
