@@ -16,8 +16,9 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.check import check_organization, check_tree, suppress, with_severities
+from orgkernel.kernel.second_process import is_worth_it, second_process
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
-from orgkernel.loading.files import Located, Root
+from orgkernel.loading.files import Located, Root, locate_files
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import OpenFile, open_text, read_tree
 
@@ -32,7 +33,13 @@ def read_and_build(
 ) -> Snapshot:
     """Read the roots, or the files that were located below them, and build what they make up."""
     with _without_collection():
-        return _build_snapshot(read_tree(roots, located=located, open_file=open_file), severities, asked)
+        located = locate_files(roots) if located is None else located
+        if open_file is open_text and is_worth_it(len(located)):
+            with second_process(located) as open_shared:
+                tree = read_tree(roots, located=located, open_file=open_shared)
+        else:
+            tree = read_tree(roots, located=located, open_file=open_file)
+        return _build_snapshot(tree, severities, asked)
 
 
 @contextmanager
