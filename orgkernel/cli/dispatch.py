@@ -8,7 +8,6 @@ import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
-from orgkernel.crew.v1 import encode
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
@@ -37,6 +36,8 @@ def command(
     kernel = open_kernel(paths, org, no_cache=no_cache)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
     if form == "json":
+        from orgkernel.crew.v1 import encode
+
         echo_json(encode(decision).decode())
     else:
         click.echo(_render(decision), nl=False)

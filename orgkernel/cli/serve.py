@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from contextlib import suppress
 
@@ -33,6 +34,7 @@ def command(
         with suppress(NotServed):  # it may be mended while we run
             kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    gc.enable()  # unlike other commands, this one goes on
     serve(kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url))
 
 

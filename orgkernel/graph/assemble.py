@@ -139,6 +139,7 @@ def _resolve(
         for superior, post in reversed(organization.hierarchy.items())
         for subordinate in post.subordinates
     }
+    overrides = organization.overrides
     for role_id, route in included.items():
         source = scope.profile(role_id)
         if source is None:
@@ -146,7 +147,7 @@ def _resolve(
             continue
         shared = uses[id(source)] > 1
         superior = superiors.get(role_id) if shared else None
-        posts[role_id] = RolePost(role_id, source, document, shared, superior)
+        posts[role_id] = RolePost(role_id, source, document, shared, superior, overrides.get(role_id))
     missed = scope.missed(included)
     contributing = [document, *(post.document for post in posts.values()), *scope.catalogues]
     return OrgRecords(

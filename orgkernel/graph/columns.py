@@ -124,6 +124,21 @@ class EdgeColumns:
         wanted = self._kind.tobytes().translate(_IS_KIND[kind])
         return array("I", compress(range(len(wanted)), wanted))
 
+    def from_source(self, numbers: Iterable[int], source: str) -> tuple[int, ...]:
+        """Those of the positions that start at one node, found by looking at each."""
+        return self._at(self._source, numbers, source)
+
+    def to_target(self, numbers: Iterable[int], target: str) -> tuple[int, ...]:
+        """Those of the positions that end at one node, found by looking at each."""
+        return self._at(self._target, numbers, target)
+
+    def _at(self, column: array[int], numbers: Iterable[int], word: str) -> tuple[int, ...]:
+        try:
+            end = self._words.index(word)
+        except ValueError:
+            return ()
+        return tuple([number for number in numbers if column[number] == end])
+
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""
         groups: dict[str, tuple[int, ...]] = {}

@@ -7,28 +7,27 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from orgkernel.crew.filters import RoleFilter, select_roles
-from orgkernel.crew.organization import build_organization_manifest
-from orgkernel.crew.role import build_role_manifest
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
-from orgkernel.decisions.access.decide import decide_access
-from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
-from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
-from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
 from orgkernel.loading.cache import Cache
+
+if TYPE_CHECKING:
+    # What only some questions need is imported where they are asked: a command asks one.
+    from orgkernel.crew.filters import RoleFilter
+    from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+    from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+    from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.decisions.state_view import StateView
+    from orgkernel.index.org_index import OrgIndex
+    from orgkernel.kernel.moment import Clock, StateSource
 
 ACTIVE = "active"
 
@@ -86,7 +85,7 @@ class Kernel:
         severities: Mapping[str, Severity | None] | None = None,
         cache: Cache | None = None,
         store: StateSource | None = None,
-        clock: Clock = read_clock,
+        clock: Clock | None = None,
     ) -> None:
         self._request = request
         self._store = store
@@ -164,7 +163,9 @@ class Kernel:
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
         view, state = self._view_and_state(org)
-        return decide_access(view, at_this_moment(request, self._clock), state)
+        from orgkernel.decisions.access.decide import decide_access
+
+        return decide_access(view, self._at_this_moment(request), state)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -178,7 +179,9 @@ class Kernel:
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
         view, state = self._view_and_state(org)
-        return explain_access(view, at_this_moment(request, self._clock), state)
+        from orgkernel.decisions.access.explain import explain_access
+
+        return explain_access(view, self._at_this_moment(request), state)
 
     def who_can(
         self,
@@ -187,7 +190,7 @@ class Kernel:
         resource: str,
         *,
         context: AccessContext | None = None,
-        kinds: Iterable[str] = SUBJECT_KINDS,
+        kinds: Iterable[str] | None = None,
     ) -> tuple[AccessRow, ...]:
         """Who may do this, must ask for it, or could in other circumstances.
 
@@ -196,7 +199,11 @@ class Kernel:
         [('role:co', 'allow')]
         """
         view, state = self._view_and_state(org)
-        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self._clock)
+        from orgkernel.decisions.access.listing import SUBJECT_KINDS, who_can
+        from orgkernel.decisions.access.request import AccessContext, AccessRequest
+
+        asked = self._at_this_moment(AccessRequest("", action, resource, context or AccessContext()))
+        kinds = SUBJECT_KINDS if kinds is None else kinds
         return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
 
     def what_can(
@@ -214,11 +221,21 @@ class Kernel:
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
         view, state = self._view_and_state(org)
-        asked = at_this_moment(request or AccessRequest(subject, "", ""), self._clock)
+        from orgkernel.decisions.access.listing import what_can
+        from orgkernel.decisions.access.request import AccessRequest
+
+        asked = self._at_this_moment(request or AccessRequest(subject, "", ""))
         return what_can(view, subject, request=asked, state=state, kinds=kinds)
+
+    def _at_this_moment(self, request: AccessRequest) -> AccessRequest:
+        from orgkernel.kernel.moment import at_this_moment, read_clock
+
+        return at_this_moment(request, self._clock or read_clock)
 
     def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
         index = self.organization(org).snapshot.index
+        from orgkernel.decisions.state_view import EMPTY_STATE
+
         return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
@@ -232,6 +249,8 @@ class Kernel:
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
+        from orgkernel.crew.role import build_role_manifest
+
         return build_role_manifest(snapshot.index, role, snapshot.findings_about(f"role:{role}"))
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
@@ -244,6 +263,8 @@ class Kernel:
         kept = self._kept.find(state, (org, role))
         if kept is not None:
             return kept
+        from orgkernel.crew.v1 import encode
+
         answer = encode(self.manifest(org, role))
         if self._state is state:
             self._kept.put(state, (org, role), answer)
@@ -266,6 +287,9 @@ class Kernel:
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
+        from orgkernel.crew.filters import RoleFilter, select_roles
+        from orgkernel.crew.organization import build_organization_manifest
+
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:

@@ -191,7 +191,7 @@ class Loader:
         ]
         severities = sorted((code, level and level.value) for code, level in self._severities.items())
         asked = (shape, severities, sorted(self.request.asked), more)
-        return f"{kind}-{_digest(fingerprint(), msgspec.msgpack.encode(asked))}"
+        return f"{kind}-{_digest(fingerprint(self.cache), msgspec.msgpack.encode(asked))}"
 
     def _key_of(self, seen: _Seen) -> str:
         files = [

@@ -144,9 +144,16 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     profiles = array("I", packed.profiles)
     if any(tree.documents[number].kind != "role_profile" for number in profiles):
         raise DamagedEntry("a post without a profile")
-    superior_of = packed.superiors.get
+    superior_of, override_of = packed.superiors.get, organization.overrides.get
     posts = {
-        role_id: RolePost(role_id, tree.documents[number], document, bool(shared), superior_of(role_id))
+        role_id: RolePost(
+            role_id,
+            tree.documents[number],
+            document,
+            bool(shared),
+            superior_of(role_id),
+            override_of(role_id),
+        )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
     made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogues]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,11 +48,13 @@ def find_project(folder: str) -> Project:
 
 
 def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
+    if not os.path.lexists(path):
+        return None
+    import tomllib  # most folders have no settings
+
     try:
         with open(path, "rb") as file:
             settings: Any = tomllib.load(file)
-    except FileNotFoundError:
-        return None
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if section:
             return None  # not our file: its own tools will say what is wrong with it

@@ -21,10 +21,10 @@ from orgkernel.loading.parsed import (
     MAX_DEPTH,
     MAX_REFUSALS,
     MAX_VALUES,
-    UNPRINTABLE,
     Parsed,
     ParsedText,
     Refusal,
+    unprintable,
 )
 from orgkernel.loading.plain_yaml import parse_plain
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
@@ -135,7 +135,7 @@ class _Reader:
 
     def refuse_character(self, text: str) -> None:
         """Of a text that `files.decode` would have refused: the parsers give an offset in it, or nothing."""
-        match = UNPRINTABLE.search(text)
+        match = unprintable().search(text)
         place = mark_after(text[: match.start()]) if match else pack_mark(1, 1)
         what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
         self.refuse(row.CHARACTER, place, f"{what} not allowed")
