@@ -34,6 +34,8 @@ from orgkernel.loading.tree import OpenFile, open_text
 # From how many files on a second process is worth its start: the imports of a third of a second.
 LARGE = 4_000
 _NAP = 0.001
+# How long a batch is waited for, in seconds: a process may be stopped.
+_PATIENCE = 5.0
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _RESULTS = msgspec.msgpack.Decoder(BatchResult)
 
@@ -119,8 +121,10 @@ class _Shared:
 
     def _is_there(self, batch: int) -> bool:
         """Wait for the results of a batch; False where they will not come."""
+        patience = time.monotonic() + _PATIENCE
         while not self._taken.is_done_behind(batch):
-            if self._process.poll() is not None and not self._taken.is_done_behind(batch):
+            over = self._process.poll() is not None or time.monotonic() > patience
+            if over and not self._taken.is_done_behind(batch):
                 return False
             time.sleep(_NAP)
         if batch not in self._places:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -133,6 +134,20 @@ def test_one_that_is_killed_changes_nothing(folder: Path, monkeypatch: pytest.Mo
 
     snapshot, elsewhere = read_with_two(folder, monkeypatch, kill)
     assert elsewhere
+    assert said(snapshot) == said(read(folder))
+
+
+def test_one_that_is_stopped_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first does not wait for ever for a batch that the second has taken."""
+    monkeypatch.setattr(second_process, "_PATIENCE", 0.05)
+
+    def stop(shared: Any) -> None:
+        wait_for(6)(shared)
+        shared._process.send_signal(signal.SIGSTOP)
+        while shared._taken.take_behind() is not None:
+            pass
+
+    snapshot, _ = read_with_two(folder, monkeypatch, stop)
     assert said(snapshot) == said(read(folder))
 
 
