@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from inspect import signature
 from typing import Annotated, Any
 
@@ -43,11 +43,6 @@ class CrewQuestion:
     wanted: RoleFilter
     cursor: str | None
     limit: int
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells two questions apart."""
-        return (*astuple(self.wanted), self.cursor, self.limit)
 
 
 async def _crew_question(

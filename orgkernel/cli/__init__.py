@@ -25,6 +25,13 @@ _COMMANDS = {
     "upgrade": "Rewrite older documents in place.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
+    "agent": "Say which agents there are, and how they stand.",
+    "grant": "Give permissions, and take them back.",
+    "request": "Ask for a permission, and answer.",
+    "key": "Make and revoke keys of the HTTP API.",
+    "lock": "Say who holds which exclusive tool.",
+    "audit": "Ask what was decided and done; prove it is whole.",
+    "store": "Upgrade, back up and describe the store.",
 }
 
 
@@ -63,12 +70,13 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point; exit codes: 0 fine, 1 findings or failed cases, 2 cannot run."""
+    _forget_caches()
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a file's name need not be text, nor a terminal speak UTF-8
             stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(cli(standalone_mode=False) or 0)
+        sys.exit(_run())
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
@@ -94,6 +102,35 @@ def main() -> None:
             "this is a bug; set ORGKERNEL_DEBUG=1 to see where it is",
         )
         sys.exit(2)
+
+
+def _run() -> int:
+    """The exit code of the command, run again without the cache when what it held turned out to be none of ours."""
+    try:
+        return cli(standalone_mode=False) or 0
+    except (click.exceptions.Exit, click.exceptions.Abort, click.ClickException, OrgkernelError, OSError):
+        raise
+    except Exception:
+        if not _distrust_caches():
+            raise
+        return cli(standalone_mode=False) or 0
+
+
+def _forget_caches() -> None:
+    if opening := sys.modules.get("orgkernel.cli.opening"):
+        opening.CACHES.opened.clear()
+        opening.CACHES.distrusted = False
+
+
+def _distrust_caches() -> bool:
+    opening = sys.modules.get("orgkernel.cli.opening")
+    opened = list(opening.CACHES.opened) if opening else []
+    used = [cache.folder for cache in opened if cache.distrust()]
+    if opening is None or not used or opening.CACHES.distrusted:
+        return False
+    opening.CACHES.distrusted = True
+    _say(f"note: the cache {used[0]} held something that cannot be used; it is not used", "")
+    return True
 
 
 def _say(message: str, help: str) -> None:

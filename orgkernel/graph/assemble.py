@@ -16,8 +16,9 @@ from msgspec.msgpack import encode
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.elsewhere import Elsewhere, Including
+from orgkernel.graph.groups import Duplicate, Group
 from orgkernel.graph.records import OrgRecords, RolePost
-from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
+from orgkernel.graph.scopes import Scope, Scopes
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 from orgkernel.records.organization import Organization
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, unpack_mark
+from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_mark
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
@@ -23,6 +23,7 @@ _IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number 
 _LINE_BITS = _COLUMN_BITS = COLUMN_BITS
 _BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
 _MASK = (1 << _LINE_BITS) - 1
+_new = tuple.__new__
 
 
 PackedColumns = tuple[tuple[str, ...], bytes, bytes, bytes, bytes, bytes]
@@ -39,6 +40,19 @@ class EdgeRun(NamedTuple):
     file: str
     marks: Sequence[int]
     """Where each of the targets is written."""
+
+
+def run_of(edge: Edge) -> EdgeRun:
+    """An edge that stands alone."""
+    place = edge.place
+    return EdgeRun(
+        edge.kind,
+        edge.source,
+        (edge.target,),
+        edge.attribute,
+        place.file,
+        (pack_mark(place.line, place.column),),
+    )
 
 
 class _Numbers(dict[str, int]):
@@ -128,27 +142,32 @@ class EdgeColumns:
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
+    def target(self, number: int) -> str:
+        """Where the edge at a position ends."""
+        return self._words[self._target[number]]
+
     def source(self, number: int) -> str:
         """Where the edge at a position starts."""
         return self._words[self._source[number]]
 
-    def target(self, number: int) -> str:
-        """Where the edge at a position ends."""
-        return self._words[self._target[number]]
+    def attribute(self, number: int) -> str:
+        """The attribute of the edge at a position."""
+        return self._words[self._attribute[number]]
 
     def edge(self, number: int) -> Edge:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        return Edge(
-            _KINDS[self._kind[number]],
-            words[self._source[number]],
-            words[self._target[number]],
-            words[self._attribute[number]],
-            Place(
-                words[place >> (_LINE_BITS + _COLUMN_BITS)],
-                place >> _COLUMN_BITS & _MASK,
-                place & _MASK,
+        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        file = words[place >> (_LINE_BITS + _COLUMN_BITS)]
+        return _new(
+            Edge,
+            (
+                _KINDS[self._kind[number]],
+                words[self._source[number]],
+                words[self._target[number]],
+                words[self._attribute[number]],
+                _new(Place, (file, place >> _COLUMN_BITS & _MASK, place & _MASK)),
             ),
         )
 

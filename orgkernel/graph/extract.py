@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orgkernel.graph.columns import EdgeRun
+from orgkernel.graph.columns import EdgeRun, run_of
+from orgkernel.graph.extract_access import extract_access_edges
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
@@ -29,6 +30,7 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
         yield from _relations(records, post, profile, None if role_id in overridden else marks)
     yield from _channels(records)
     yield from _catalogues(records)
+    yield from map(run_of, extract_access_edges(records))
 
 
 def external_ids(records: OrgRecords) -> frozenset[str]:

@@ -15,9 +15,12 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 T = TypeVar("T")
+
+_LEVEL_OF: dict[str, ToolLevel] = {level: level for level in LEVELS}
 
 
 class OrgView(ABC):
@@ -52,6 +55,14 @@ class OrgView(ABC):
     @abstractmethod
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         """Where edges of a kind end, each once; cheaper than the edges."""
+
+    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+        """Target and attribute of the edges of a kind that start here; cheaper than the edges."""
+        return tuple((edge.target, edge.attribute) for edge in self.edges_from(kind, source))
+
+    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+        """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
+        return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
     @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
@@ -262,18 +273,22 @@ class OrgView(ABC):
                 best.setdefault(edge.source, edge)
         return tuple(best.values())
 
+    def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
+        """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
+        return _highest(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+
+    def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
+        """Roles equipped with the tool, to the highest level any of their entries gives."""
+        return _highest(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        if post is None:
-            return ()
-        equipped = {edge.target for edge in self.tools_of(role_id)}
-        return tuple(
-            tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
-        )
+        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
 
     @cached_property
-    def _essential(self) -> tuple[tuple[str, Essential], ...]:
+    def essential(self) -> tuple[tuple[str, Essential], ...]:
+        """The tools that some role always has, and which roles."""
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
@@ -289,6 +304,43 @@ class OrgView(ABC):
     def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
         """To whom each PACE tier escalates."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
+
+    # -- access and crew --------------------------------------------------------------------------------------------
+
+    def qualifications_needed_for(self, tool_id: str) -> tuple[Edge, ...]:
+        """Qualifications a user of the tool needs, whether the tool or the qualification says so."""
+        return self.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
+
+    def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
+        """Tools a policy speaks of by name or by a glob, and what it says."""
+        return self.edges_from(EdgeKind.COVERS, policy_id)
+
+    def policies_about(self, tool_id: str) -> tuple[Edge, ...]:
+        """Policies that speak of a tool by name or by a glob."""
+        return self.edges_to(EdgeKind.COVERS, tool_id)
+
+    def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
+        """Roles an agent fills here."""
+        return self.edges_from(EdgeKind.FILLS, agent_id)
+
+    def agents_in(self, role_id: str) -> tuple[Edge, ...]:
+        """Agents that fill the role here."""
+        return self.edges_to(EdgeKind.FILLS, role_id)
+
+
+def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+    levels: dict[str, ToolLevel] = {}
+    for end, attribute in ends:
+        level = _LEVEL_OF[attribute.partition(":")[2]]
+        if level != "none" and (end not in levels or LEVELS.index(level) > LEVELS.index(levels[end])):
+            levels[end] = level
+    return levels
+
+
+def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
+    """Tools a role always has, given those it is equipped with."""
+    equipped = {edge.target for edge in tools}
+    return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 
 def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:

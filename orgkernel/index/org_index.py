@@ -42,6 +42,14 @@ class OrgIndex(OrgView):
     def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._inward[kind].get(target, ())))
 
+    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+        target, attribute = self._columns.target, self._columns.attribute
+        return tuple((target(number), attribute(number)) for number in self._outward[kind].get(source, ()))
+
+    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+        source, attribute = self._columns.source, self._columns.attribute
+        return tuple((source(number), attribute(number)) for number in self._inward[kind].get(target, ()))
+
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
 

@@ -34,6 +34,17 @@ class OrgSnapshot:
 
         return OrgGraph(self.records, self.columns)
 
+    def findings_about(self, subject: str) -> tuple[Diagnostic, ...]:
+        """What was found about one subject, such as `role:co`."""
+        return self._by_subject.get(subject, ())
+
+    @cached_property
+    def _by_subject(self) -> Mapping[str, tuple[Diagnostic, ...]]:
+        found: dict[str, list[Diagnostic]] = {}
+        for each in self.diagnostics:
+            found.setdefault(each.subject, []).append(each)
+        return {subject: tuple(those) for subject, those in found.items()}
+
     @property
     def org_id(self) -> str:
         """Id of the organisation."""

@@ -152,6 +152,16 @@ def read_text(path: str, name: str) -> SourceText:
     return decode(path, name, content)
 
 
+def digest_file(path: str) -> str | None:
+    """The digest that reading a file would find; None where it could not be read."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return hashlib.sha256(content).hexdigest() if len(content) <= MAX_BYTES else None
+
+
 def decode(path: str, name: str, content: bytes) -> SourceText:
     """Bytes to text; a byte order mark of UTF-8 is dropped, any other encoding refused."""
     digest = hashlib.sha256(content).hexdigest()

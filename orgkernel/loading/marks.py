@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 COLUMN_BITS = 22
 _COLUMN = (1 << COLUMN_BITS) - 1
 STYLE_BITS = 2
+_LINE_SHIFT = COLUMN_BITS + STYLE_BITS
 
 PLAIN, QUOTED, BLOCK = 0, 1, 2
 
@@ -65,6 +66,24 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
             break
         key_mark, marks = found
     return key_mark if key else start_of(marks)
+
+
+def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[int, bool]]:
+    """The line of each key in the mapping at `route`, and whether the document writes it.
+
+    Where it does not, the line is that of the last key on the way to it.
+    """
+    around = start_of(marks)
+    for step in route:
+        found = _step(marks, step)
+        if found is None:
+            return [(around >> _LINE_SHIFT, False)] * len(names)
+        around, marks = found
+    line = around >> _LINE_SHIFT
+    children = None if isinstance(marks, int) else marks[1]
+    if not isinstance(children, dict):
+        return [(line, False)] * len(names)
+    return [(children[name][0] >> _LINE_SHIFT, True) if name in children else (line, False) for name in names]
 
 
 def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:

@@ -21,6 +21,7 @@ from orgkernel.loading.marks import (
     find_item_marks,
     find_mark,
     has_value,
+    locate_keys,
     unpack_mark,
     unpack_within,
 )
@@ -86,6 +87,11 @@ class SourceDocument:
         self._record, self._marks = record, marks
         return self
 
+    def hold_again(self) -> None:
+        """Keep at hand what the parts unpack to, as after reading."""
+        packed = self.packed
+        self.hold(unpack_record(self.kind, packed.record), unpack_marks(packed.marks))
+
     def seal(self) -> None:
         """Keep the packed parts only."""
         self._record = self._marks = None
@@ -107,7 +113,8 @@ class SourceDocument:
     @property
     def marks(self) -> Marks:
         """Where each value stands."""
-        return unpack_marks(self.packed.marks) if self._marks is None else self._marks
+        marks = self._marks
+        return unpack_marks(self.packed.marks) if marks is None else marks
 
     @property
     def unknown(self) -> tuple[Unknown, ...]:
@@ -118,6 +125,14 @@ class SourceDocument:
         """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
+
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line of keys of the mapping at a route, and whether the document writes them.
+
+        What `place(*route, name, key=True)` and `has(*route, name)` say of each name, on one way there.
+        """
+        file = self.name
+        return [(file, line, written) for line, written in locate_keys(self.marks, route, names)]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of the list at a route stands."""

@@ -1,0 +1,263 @@
+"""Loading with a memory: what did not change since the last load is not read again, in this process or in another.
+
+The state of every file (size, times, inode) is compared with that of the last load; contents are compared where states
+differ, and where a file is as new as that load, because it may have been written again within one tick of the clock. Only
+files with another content are read as documents.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import msgspec
+
+from orgkernel.diagnostics import Severity
+from orgkernel.kernel.fingerprint import fingerprint
+from orgkernel.kernel.packed_files import Wanted, pick_files
+from orgkernel.kernel.packing import decode_snapshot, pack_snapshot, restore_snapshot
+from orgkernel.kernel.roots import Request
+from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.loading.cache import Cache, Signature, sign_file
+from orgkernel.loading.entries import DamagedEntry, decode
+from orgkernel.loading.files import Located, digest_file, locate_files
+from orgkernel.loading.sources import FileRead
+
+# Times of files may be this coarse (FAT: two seconds), in ns.
+_TICK = 2 * 10**9
+
+
+class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The state of a file when it was read."""
+
+    root: int
+    name: str
+    shared: bool
+    signature: Signature | None
+    digest: str
+
+
+class SignedTree(msgspec.Struct, frozen=True, array_like=True):
+    """What a load saw, and under which key its snapshot is."""
+
+    key: str
+    begun: int
+    """Before the first file was looked at, in ns since 1970."""
+    files: tuple[SignedFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The files there are now; the digest only of those that are known to be as they were."""
+
+    begun: int
+    located: tuple[Located, ...]
+    signatures: tuple[Signature | None, ...]
+    digests: tuple[str | None, ...]
+
+
+_SIGNED = msgspec.msgpack.Decoder(SignedTree)
+
+
+class Loader:
+    """Loads one request again and again. Use from one thread at a time."""
+
+    def __init__(
+        self, request: Request, severities: Mapping[str, Severity | None], cache: Cache | None = None
+    ) -> None:
+        self.request = request
+        self._severities = dict(severities)
+        self.cache = cache
+        self._last: tuple[SignedTree, Snapshot] | None = None
+        self._unsaved = False
+
+    def load(self) -> Snapshot:
+        """Everything as it is now."""
+        begun = time.time_ns()
+        located = tuple(locate_files(self.request.roots))
+        signatures = tuple(sign_file(each.path) for each in located)
+        signed = self._last[0] if self._last else self._find_signed()
+        seen = _Seen(begun, located, signatures, _unchanged(signed, located, signatures))
+        if signed is not None and None not in seen.digests and len(signed.files) == len(located):
+            snapshot = self._last[1] if self._last else self._restore(signed.key, located)
+            if snapshot is not None:
+                self._last = (signed, snapshot)
+                return snapshot
+        if signed is not None or self._base_key():
+            seen = _with_digests(seen)
+        snapshot = self._find_snapshot(seen) or self._build(seen)
+        self._remember(seen, snapshot)
+        return snapshot
+
+    def save(self) -> None:
+        """Put what was loaded into the cache; later than the answer, because nobody waits for it."""
+        if not self._unsaved or self.cache is None or self._last is None:
+            return
+        self._unsaved = False
+        tree, snapshot = self._last
+        if not self.cache.has(tree.key) and not self.cache.put(tree.key, pack_snapshot(snapshot)):
+            return
+        self.cache.put(self._tree_key(), msgspec.msgpack.encode(tree))
+        if self._base_key() != tree.key:
+            self.cache.put(self._request_key("last"), tree.key.encode())
+
+    # -- what is the same as before -----------------------------------------------------------------------------------
+
+    def _find_snapshot(self, seen: _Seen) -> Snapshot | None:
+        """The snapshot of the same contents, whoever made it: this process, an earlier one, another machine."""
+        if None in seen.digests:
+            return None
+        key = self._key_of(seen)
+        if self._last and self._last[0].key == key:
+            return self._last[1]
+        return self._restore(key, seen.located)
+
+    def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
+        packed = self.cache.find(key) if self.cache else None
+        if packed is None or self.cache is None:
+            return None
+        try:
+            return restore_snapshot(decode_snapshot(packed), located)
+        except DamagedEntry:
+            self.cache.discard(key)
+            return None
+
+    # -- what is not --------------------------------------------------------------------------------------------------
+
+    def _build(self, seen: _Seen) -> Snapshot:
+        from orgkernel.kernel.build import read_and_build
+        from orgkernel.kernel.reuse import open_with
+
+        return read_and_build(
+            self.request.roots,
+            self._severities,
+            self.request.asked,
+            located=seen.located,
+            open_file=open_with(self._known_files(seen)),
+        )
+
+    def _known_files(self, seen: _Seen) -> dict[str, FileRead]:
+        """What files yielded before, by path, of those that have the same content now."""
+        wanted = {
+            (each.number, each.name): (each, digest)
+            for each, digest in zip(seen.located, seen.digests, strict=True)
+            if digest
+        }
+        if self._last is None:
+            return self._known_in_cache(wanted)
+        known = {}
+        for row in self._last[1].tree.files:
+            each, digest = wanted.get((row.located.number, row.located.name), (None, ""))
+            if each == row.located and digest == row.digest:
+                known[row.located.path] = row
+        return known
+
+    def _known_in_cache(self, wanted: Wanted) -> dict[str, FileRead]:
+        key = self._base_key() if wanted else ""
+        packed = self.cache.find(key) if self.cache and key else None
+        try:
+            return pick_files(decode_snapshot(packed).files, wanted) if packed else {}
+        except (DamagedEntry, ValueError, LookupError):
+            return {}
+
+    # -- keys ---------------------------------------------------------------------------------------------------------
+
+    def _find_signed(self) -> SignedTree | None:
+        packed = self.cache.find(self._tree_key()) if self.cache else None
+        try:
+            return decode(_SIGNED, packed) if packed else None
+        except DamagedEntry:
+            return None
+
+    def _base_key(self) -> str:
+        """Under which key the last snapshot of this request is, wherever it was made."""
+        packed = self.cache.find(self._request_key("last")) if self.cache else None
+        return bytes(packed).decode("ascii", "replace") if packed else ""
+
+    def _tree_key(self) -> str:
+        return self._request_key("tree", *(root.path for root in self.request.roots))
+
+    def _request_key(self, kind: str, *more: str) -> str:
+        """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
+        roots = self.request.roots
+        own = [root.path for root in roots if not root.shared]
+        top = os.path.dirname(os.path.commonpath(own)) if own else ""
+        shape = [
+            (root.name, root.shared, root.context, os.path.relpath(root.path, top) if not root.shared else "")
+            for root in roots
+        ]
+        severities = sorted((code, level and level.value) for code, level in self._severities.items())
+        asked = (shape, severities, sorted(self.request.asked), more)
+        return f"{kind}-{_digest(fingerprint(), msgspec.msgpack.encode(asked))}"
+
+    def _key_of(self, seen: _Seen) -> str:
+        files = [
+            (
+                each.number,
+                each.name,
+                os.fsencode(each.path.removeprefix(each.root.path)),
+                each.root.shared,
+                digest,
+            )
+            for each, digest in zip(seen.located, seen.digests, strict=True)
+        ]
+        return f"snapshot-{_digest(self._request_key('').encode(), msgspec.msgpack.encode(files))}"
+
+    # -- remembering --------------------------------------------------------------------------------------------------
+
+    def _remember(self, seen: _Seen, snapshot: Snapshot) -> None:
+        digests = tuple(row.digest for row in snapshot.tree.files)
+        tree = SignedTree(
+            self._key_of(_Seen(seen.begun, seen.located, seen.signatures, digests)),
+            seen.begun,
+            tuple(
+                SignedFile(each.number, each.name, each.root.shared, signature, digest)
+                for each, signature, digest in zip(seen.located, seen.signatures, digests, strict=True)
+            ),
+        )
+        self._last = (tree, snapshot)
+        # What could not be read may be readable the next time, and nothing would show it.
+        self._unsaved = self.cache is not None and all(digests)
+
+
+def _unchanged(
+    signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
+) -> tuple[str | None, ...]:
+    """The digest of every file that is certainly as it was; None for any other."""
+    if signed is None:
+        return (None,) * len(located)
+    limit = signed.begun - _TICK
+    before = {(file.root, file.name): file for file in signed.files}
+    digests: list[str | None] = []
+    for each, signature in zip(located, signatures, strict=True):
+        file = before.get((each.number, each.name))
+        is_same = (
+            file is not None
+            and signature is not None
+            and file.signature == signature
+            and file.shared == each.root.shared
+            and signature[1] < limit
+            and signature[2] < limit
+        )
+        digests.append(file.digest if is_same and file is not None else None)
+    return tuple(digests)
+
+
+def _with_digests(seen: _Seen) -> _Seen:
+    """With the digests of the files that may have changed, as far as they can be read."""
+    digests = tuple(
+        digest if digest is not None else digest_file(each.path)
+        for each, digest in zip(seen.located, seen.digests, strict=True)
+    )
+    return _Seen(seen.begun, seen.located, seen.signatures, digests)
+
+
+def _digest(*parts: bytes) -> str:
+    whole = sha256()
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "big"))
+        whole.update(part)
+    return whole.hexdigest()
