@@ -1,6 +1,6 @@
 """The second process: reads files from the last one backwards until it meets the first process.
 
-Started by `second_process.py` with three open files: what to read, how it is divided, and where results go.
+Started by `second_process.py` with three open files: what to read, how it is divided, and where results go; and the size of a batch.
 """
 
 from __future__ import annotations
@@ -12,25 +12,23 @@ from collections.abc import Sequence
 
 import msgspec
 
-from orgkernel.kernel.shared_reading import BATCH, BatchResult, Division, Result, SharedFile, batch_count
+from orgkernel.kernel.shared_reading import HEAD, BatchResult, Division, Result, SharedFile, batch_count
 from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.entries import pack_file
 from orgkernel.loading.files import read_text
 
-_LENGTH = 8
 
-
-def main(work: int, division: int, results: int) -> None:
+def main(work: int, division: int, results: int, size: int) -> None:
     """Read until there is nothing left to take."""
     gc.disable()
     with os.fdopen(work, "rb") as file:
         files = msgspec.msgpack.decode(file.read(), type=list[SharedFile])
-    taken = Division(division, batch_count(files))
+    taken = Division(division, batch_count(files, size))
     with os.fdopen(results, "wb", buffering=0) as file:
         while (batch := taken.take_behind()) is not None:
-            found = BatchResult(batch, tuple(map(_read, files[batch * BATCH : (batch + 1) * BATCH])))
+            found = BatchResult(batch, tuple(map(_read, files[batch * size : (batch + 1) * size])))
             content = msgspec.msgpack.encode(found)
-            file.write(len(content).to_bytes(_LENGTH, "big") + content)
+            file.write(HEAD.pack(batch, len(content)) + content)
             taken.finish_behind(batch)
 
 
@@ -43,7 +41,7 @@ def _read(each: SharedFile) -> Result:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """As a program, with the numbers of the open files."""
+    """As a program, with the numbers of the open files and the size of a batch."""
     main(*map(int, arguments))
 
 

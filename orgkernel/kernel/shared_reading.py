@@ -10,15 +10,19 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
+from struct import Struct
 
 import msgspec
 
 BATCH = 128
+"""Files in a batch: some twenty milliseconds of work."""
+HEAD = Struct(">QQ")
+"""What stands before the results of a batch: its number, and their length in bytes."""
 _WORD = 8
 _TAKEN_IN_FRONT, _TAKEN_BEHIND, _DONE_BEHIND, _WORDS = range(4)
 
-# What a file yields that says it is ours: digest of its content and packed documents. None: whoever asks reads it.
 Result = tuple[str, bytes] | None
+"""What a file yields that says it is ours: digest of its content, packed documents. None: whoever asks reads it."""
 
 
 class SharedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -32,7 +36,7 @@ class BatchResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a batch of files yielded."""
 
     batch: int
-    results: tuple[tuple[str, bytes] | None, ...]
+    results: tuple[Result, ...]
 
 
 class Division:
@@ -75,6 +79,6 @@ class Division:
         return self._words[_DONE_BEHIND] <= batch
 
 
-def batch_count(files: Sequence[object]) -> int:
-    """Into how many batches files are divided."""
-    return -(-len(files) // BATCH)
+def batch_count(files: Sequence[object], size: int) -> int:
+    """Into how many batches of a size files are divided."""
+    return -(-len(files) // size)
