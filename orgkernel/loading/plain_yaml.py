@@ -47,10 +47,10 @@ def parse_plain(text: str) -> Parsed | None:
     read = map(read_line, lines)
     started = False
     for before, first in enumerate(read):
-        if first.kind == IS_START and not started:
+        if first[0] == IS_START and not started:
             started = True
-        elif first.kind != IS_SKIP:
-            return None if first.column else _build(chain((first,), read), lines, before)
+        elif first[0] != IS_SKIP:
+            return None if first[1] else _build(chain((first,), read), lines, before)
     return None
 
 
