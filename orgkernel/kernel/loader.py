@@ -10,54 +10,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
 
 import msgspec
 
 from orgkernel.diagnostics import Severity
+from orgkernel.kernel.file_states import (
+    Seen,
+    SignedFile,
+    SignedTree,
+    digest_of_parts,
+    key_of,
+    unchanged,
+    with_digests,
+)
 from orgkernel.kernel.fingerprint import fingerprint
 from orgkernel.kernel.packed_files import Wanted, pick_files
 from orgkernel.kernel.packing import decode_snapshot, pack_snapshot, restore_snapshot
 from orgkernel.kernel.roots import Request
 from orgkernel.kernel.snapshot import Snapshot
-from orgkernel.loading.cache import Cache, Signature, sign_file
+from orgkernel.loading.cache import Cache, sign_file
 from orgkernel.loading.entries import DamagedEntry, decode
-from orgkernel.loading.files import Located, digest_file, locate_files
+from orgkernel.loading.files import Located, locate_files
 from orgkernel.loading.sources import FileRead
-
-# Times of files may be this coarse (FAT: two seconds), in ns.
-_TICK = 2 * 10**9
-
-
-class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The state of a file when it was read."""
-
-    root: int
-    name: str
-    shared: bool
-    signature: Signature | None
-    digest: str
-
-
-class SignedTree(msgspec.Struct, frozen=True, array_like=True):
-    """What a load saw, and under which key its snapshot is."""
-
-    key: str
-    begun: int
-    """Before the first file was looked at, in ns since 1970."""
-    files: tuple[SignedFile, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """The files there are now; the digest only of those that are known to be as they were."""
-
-    begun: int
-    located: tuple[Located, ...]
-    signatures: tuple[Signature | None, ...]
-    digests: tuple[str | None, ...]
-
 
 _SIGNED = msgspec.msgpack.Decoder(SignedTree)
 
@@ -80,14 +54,14 @@ class Loader:
         located = tuple(locate_files(self.request.roots))
         signatures = tuple(sign_file(each.path) for each in located)
         signed = self._last[0] if self._last else self._find_signed()
-        seen = _Seen(begun, located, signatures, _unchanged(signed, located, signatures))
+        seen = Seen(begun, located, signatures, unchanged(signed, located, signatures))
         if signed is not None and None not in seen.digests and len(signed.files) == len(located):
             snapshot = self._last[1] if self._last else self._restore(signed.key, located)
             if snapshot is not None:
                 self._last = (signed, snapshot)
                 return snapshot
         if signed is not None or self._base_key():
-            seen = _with_digests(seen)
+            seen = with_digests(seen)
         snapshot = self._find_snapshot(seen) or self._build(seen)
         self._remember(seen, snapshot)
         return snapshot
@@ -106,11 +80,11 @@ class Loader:
 
     # -- what is the same as before -----------------------------------------------------------------------------------
 
-    def _find_snapshot(self, seen: _Seen) -> Snapshot | None:
+    def _find_snapshot(self, seen: Seen) -> Snapshot | None:
         """The snapshot of the same contents, whoever made it: this process, an earlier one, another machine."""
         if None in seen.digests:
             return None
-        key = self._key_of(seen)
+        key = key_of(seen, self._request_key(""))
         if self._last and self._last[0].key == key:
             return self._last[1]
         return self._restore(key, seen.located)
@@ -127,7 +101,7 @@ class Loader:
 
     # -- what is not --------------------------------------------------------------------------------------------------
 
-    def _build(self, seen: _Seen) -> Snapshot:
+    def _build(self, seen: Seen) -> Snapshot:
         from orgkernel.kernel.build import read_and_build
         from orgkernel.kernel.reuse import open_with
 
@@ -139,7 +113,7 @@ class Loader:
             open_file=open_with(self._known_files(seen)),
         )
 
-    def _known_files(self, seen: _Seen) -> dict[str, FileRead]:
+    def _known_files(self, seen: Seen) -> dict[str, FileRead]:
         """What files yielded before, by path, of those that have the same content now."""
         wanted = {
             (each.number, each.name): (each, digest)
@@ -191,27 +165,15 @@ class Loader:
         ]
         severities = sorted((code, level and level.value) for code, level in self._severities.items())
         asked = (shape, severities, sorted(self.request.asked), more)
-        return f"{kind}-{_digest(fingerprint(self.cache), msgspec.msgpack.encode(asked))}"
-
-    def _key_of(self, seen: _Seen) -> str:
-        files = [
-            (
-                each.number,
-                each.name,
-                os.fsencode(each.path.removeprefix(each.root.path)),
-                each.root.shared,
-                digest,
-            )
-            for each, digest in zip(seen.located, seen.digests, strict=True)
-        ]
-        return f"snapshot-{_digest(self._request_key('').encode(), msgspec.msgpack.encode(files))}"
+        return f"{kind}-{digest_of_parts(fingerprint(self.cache), msgspec.msgpack.encode(asked))}"
 
     # -- remembering --------------------------------------------------------------------------------------------------
 
-    def _remember(self, seen: _Seen, snapshot: Snapshot) -> None:
+    def _remember(self, seen: Seen, snapshot: Snapshot) -> None:
         digests = tuple(row.digest for row in snapshot.tree.files)
+        now = Seen(seen.begun, seen.located, seen.signatures, digests)
         tree = SignedTree(
-            self._key_of(_Seen(seen.begun, seen.located, seen.signatures, digests)),
+            key_of(now, self._request_key("")),
             seen.begun,
             tuple(
                 SignedFile(each.number, each.name, each.root.shared, signature, digest)
@@ -221,43 +183,3 @@ class Loader:
         self._last = (tree, snapshot)
         # What could not be read may be readable the next time, and nothing would show it.
         self._unsaved = self.cache is not None and all(digests)
-
-
-def _unchanged(
-    signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
-) -> tuple[str | None, ...]:
-    """The digest of every file that is certainly as it was; None for any other."""
-    if signed is None:
-        return (None,) * len(located)
-    limit = signed.begun - _TICK
-    before = {(file.root, file.name): file for file in signed.files}
-    digests: list[str | None] = []
-    for each, signature in zip(located, signatures, strict=True):
-        file = before.get((each.number, each.name))
-        is_same = (
-            file is not None
-            and signature is not None
-            and file.signature == signature
-            and file.shared == each.root.shared
-            and signature[1] < limit
-            and signature[2] < limit
-        )
-        digests.append(file.digest if is_same and file is not None else None)
-    return tuple(digests)
-
-
-def _with_digests(seen: _Seen) -> _Seen:
-    """With the digests of the files that may have changed, as far as they can be read."""
-    digests = tuple(
-        digest if digest is not None else digest_file(each.path)
-        for each, digest in zip(seen.located, seen.digests, strict=True)
-    )
-    return _Seen(seen.begun, seen.located, seen.signatures, digests)
-
-
-def _digest(*parts: bytes) -> str:
-    whole = sha256()
-    for part in parts:
-        whole.update(len(part).to_bytes(8, "big"))
-        whole.update(part)
-    return whole.hexdigest()
