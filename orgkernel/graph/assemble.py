@@ -161,12 +161,12 @@ def _resolve(
         elsewhere=Elsewhere(including, organization.org_id),
         files=frozenset(each.name for each in contributing) | missed,
         unread=missed,
-        digest=_digest(contributing),
+        digest=digest_documents(contributing),
         **scope.definitions,
     )
 
 
-def _digest(documents: Iterable[SourceDocument]) -> str:
+def digest_documents(documents: Iterable[SourceDocument]) -> str:
     """Of names and contents: without the names, moving a file would change every `why` and not the digest."""
     lines = sorted({f"{document.name}\0{document.digest}\n" for document in documents})
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -52,7 +52,8 @@ class _Rows(_Asked[dict[str, tuple[int, ...]]]):
 class OrgIndex(OrgView):
     """Answers from the edge columns; gives the same answers as `OrgGraph` (law `index_equals_graph`)."""
 
-    def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
+    def __init__(self, records: OrgRecords, columns: EdgeColumns, *, like: OrgIndex | None = None) -> None:
+        """`like` has the same edges, at other places perhaps."""
         super().__init__(records)
         self._columns = columns
         self._numbers = _Asked(columns.numbers_of)
@@ -65,6 +66,11 @@ class OrgIndex(OrgView):
             lambda kind: columns.by_target(numbers(kind)),
             lambda kind, node: columns.to_target(numbers(kind), node),
         )
+        if like is not None:
+            # Copied first: another thread may be adding tables to the old ones.
+            self._numbers.update(like._numbers.copy())
+            self._outward.update(like._outward.copy())
+            self._inward.update(like._inward.copy())
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward.find(kind, source)))

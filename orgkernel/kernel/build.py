@@ -70,7 +70,7 @@ def _build_snapshot(
     by_file: dict[str, list[Diagnostic]] = {}
     for found in kept:
         by_file.setdefault(found.place.file, []).append(found)
-    reported = _reported_files(tree, assembly, asked)
+    reported = reported_files(tree, assembly.organizations, asked)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [found for found in with_severities(raised[org_id], severities) if found in kept_set]
@@ -78,13 +78,15 @@ def _build_snapshot(
         organizations[org_id] = OrgSnapshot(
             organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
         )
+    suppresses = any(document.record.suppressions for document in tree.documents)
     for document in tree.documents:
         document.seal()
     return Snapshot(
         organizations,
         sort_diagnostics(found for found in kept if found.place.file in reported),
         tree,
-        _digest(organizations.values(), tree),
+        digest_tree(organizations.values(), tree),
+        suppresses,
     )
 
 
@@ -97,20 +99,24 @@ def _loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogues).index if assembly.loose_catalogues else None
 
 
-def _reported_files(tree: Tree, assembly: Assembly, asked: frozenset[str] | None) -> frozenset[str]:
+def reported_files(
+    tree: Tree, organizations: Iterable[OrgRecords], asked: frozenset[str] | None
+) -> frozenset[str]:
+    """Names of the files whose findings are reported."""
     context = {document.name for document in tree.documents if document.context}
     reported = {
         name
         for name in tree.paths
         if (name not in context if asked is None else any(covers(each, name) for each in asked))
     }
-    for records in assembly.organizations:
+    for records in organizations:
         if records.document.name in reported:
             reported |= {post.document.name for post in records.posts.values()}
     return frozenset(reported)
 
 
-def _digest(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+def digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+    """Of everything that was read."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)
     return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()

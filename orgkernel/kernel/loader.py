@@ -33,6 +33,8 @@ from orgkernel.loading.entries import DamagedEntry, decode
 from orgkernel.loading.files import Located, locate_files
 from orgkernel.loading.sources import FileRead
 
+# More changed files than this are quicker linked as a whole.
+_PATCHED = 16
 _SIGNED = msgspec.msgpack.Decoder(SignedTree)
 
 
@@ -62,7 +64,7 @@ class Loader:
                 return snapshot
         if signed is not None or self._base_key():
             seen = with_digests(seen)
-        snapshot = self._find_snapshot(seen) or self._build(seen)
+        snapshot = self._patch(signed, seen) or self._find_snapshot(seen) or self._build(seen)
         self._remember(seen, snapshot)
         return snapshot
 
@@ -98,6 +100,29 @@ class Loader:
         except DamagedEntry:
             self.cache.discard(key)
             return None
+
+    def _patch(self, signed: SignedTree | None, seen: Seen) -> Snapshot | None:
+        """The last snapshot with a few files exchanged, where that is enough."""
+        if signed is None or None in seen.digests or len(signed.files) != len(seen.located):
+            return None
+        numbers = []
+        for number, (file, each, digest) in enumerate(
+            zip(signed.files, seen.located, seen.digests, strict=True)
+        ):
+            if (file.root, file.name, file.shared) != (each.number, each.name, each.root.shared):
+                return None
+            if file.digest != digest:
+                numbers.append(number)
+        if len(numbers) > _PATCHED:
+            return None
+        last = self._last[1] if self._last else self._restore(signed.key, seen.located)
+        if last is None or not numbers:
+            return last
+        from orgkernel.kernel.patch import patch_snapshot
+        from orgkernel.kernel.reuse import read_again
+
+        rows = {number: read_again(last.tree.files[number], seen.located[number]) for number in numbers}
+        return patch_snapshot(last, rows, self._severities, self.request.asked)
 
     # -- what is not --------------------------------------------------------------------------------------------------
 
@@ -170,6 +195,7 @@ class Loader:
     # -- remembering --------------------------------------------------------------------------------------------------
 
     def _remember(self, seen: Seen, snapshot: Snapshot) -> None:
+        # A file that was read may have changed since its content was compared.
         digests = tuple(row.digest for row in snapshot.tree.files)
         now = Seen(seen.begun, seen.located, seen.signatures, digests)
         tree = SignedTree(

@@ -55,6 +55,7 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     findings: tuple[Diagnostic, ...]
     reported: tuple[int, ...]
     digest: str
+    suppresses: bool
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(PackedSnapshot)
@@ -93,7 +94,9 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     )
     reported = numbered(snapshot.diagnostics)
     files = pack_files(snapshot.tree.files)
-    return ENCODER.encode(PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest))
+    return ENCODER.encode(
+        PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest, snapshot.suppresses)
+    )
 
 
 def decode_snapshot(packed: bytes | memoryview) -> PackedSnapshot:
@@ -128,7 +131,7 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
             records, columns, OrgIndex(records, columns), tuple(findings[number] for number in org.findings)
         )
     reported = tuple(findings[number] for number in packed.reported)
-    return Snapshot(organizations, reported, tree, packed.digest)
+    return Snapshot(organizations, reported, tree, packed.digest, packed.suppresses)
 
 
 def _at(tree: Tree, number: int) -> SourceDocument:

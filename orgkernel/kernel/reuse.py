@@ -37,3 +37,13 @@ def open_with(known: Mapping[str, FileRead]) -> Callable[[Located], OpenFile]:
         return open_text(located) if row is None else _Known(located, row)
 
     return open_file
+
+
+def read_again(row: FileRead, located: Located) -> FileRead:
+    """A file with a new content, read as what it was read as before."""
+    file = open_text(located)
+    root = located.root
+    read = file.read(
+        named=located.path == root.path, among_ours=row.among_ours, shared=root.shared, context=root.context
+    )
+    return FileRead(located, file.digest, file.says_ours, row.among_ours, read)

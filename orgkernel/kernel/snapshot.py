@@ -70,6 +70,8 @@ class Snapshot:
     """All findings to report, in the order a reader goes through the files."""
     tree: Tree
     digest: str
+    suppresses: bool = True
+    """Whether a document may suppress findings."""
 
     @property
     def read_anything(self) -> bool:

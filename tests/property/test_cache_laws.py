@@ -99,6 +99,25 @@ def same_size(name: str) -> Edit:
     return change
 
 
+def say(name: str, text: str) -> Edit:
+    """Another line in a file: a description, a limit, a tool; a line further down or not."""
+
+    def add(folder: Path) -> None:
+        path = folder / name
+        if path.is_file() and not path.is_symlink():
+            path.write_text(text + path.read_text() if text[0] in "#d" else path.read_text() + text)
+
+    return add
+
+
+SAID = (
+    "description: Says something else.\n", "doctrine: {salute_interval_turns: 20}\n", "# a comment\n",
+    "standing_orders: [Look twice.]\n", "does_not_have: [a ghp_012345678901234567890123456789abcdefAB]\n",
+    "pace_plan: {contingent: {trigger: no_such_name > 1, escalate_to: co}}\n", "credentials: [deploy_key]\n",
+    "dispatch: {may_to: [dev], may_from: [ops]}\n", "layer: upper\n", "requirements: {min_context_tokens: 5}\n",
+)  # fmt: skip
+
+
 def link(name: str, target: str) -> Edit:
     """A link in place of a file, to one that may not be there."""
 
@@ -125,6 +144,10 @@ NAMES = st.sampled_from(FILES)
 EDITS = st.one_of(
     st.builds(write, NAMES, st.sampled_from(TEXTS)),
     st.builds(write, NAMES, st.sampled_from(TEXTS)),
+    st.builds(say, NAMES, st.sampled_from(SAID)),
+    st.builds(
+        say, st.sampled_from(["roles/dev.yaml", "roles/co.yaml", "roles/ops.yaml"]), st.sampled_from(SAID)
+    ),
     st.builds(delete, NAMES),
     st.builds(rename, NAMES, NAMES),
     st.builds(swap, NAMES, NAMES),
@@ -187,14 +210,14 @@ def run_law(folder: Path, steps: list[list[Edit]], wait: float) -> None:
 STEPS = st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(steps=STEPS)
 def test_warm_equals_cold(steps: list[list[Edit]], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Every file is as new as the cache: contents decide."""
     run_law(tmp_path_factory.getbasetemp() / "new_files", steps, 0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(steps=STEPS)
 def test_warm_equals_cold_when_files_are_old(
     steps: list[list[Edit]], tmp_path_factory: pytest.TempPathFactory
@@ -204,3 +227,34 @@ def test_warm_equals_cold_when_files_are_old(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "time", clock)
         run_law(tmp_path_factory.getbasetemp() / "old_files", steps, 0.012)
+
+
+@settings(max_examples=20)
+@given(
+    texts=st.lists(
+        st.tuples(st.sampled_from(["dev", "co", "ops"]), st.sampled_from(SAID)), min_size=1, max_size=6
+    )
+)
+def test_patched_equals_rebuilt(
+    texts: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Profiles that gain a line each, one after the other, in two organisations that share them."""
+    other = (
+        "_schema: orgkernel:organization\norg_id: other\nhierarchy: {co: {subordinates: [dev]}, dev: {}}\n"
+    )
+    edits = [[write("second/org.yaml", other)], *([say(f"roles/{role}.yaml", text)] for role, text in texts)]
+    run_law(tmp_path_factory.getbasetemp() / "patched", edits, 0)
+
+
+def test_a_changed_description_is_patched_and_a_changed_tool_is_not(tmp_path: Path) -> None:
+    """The law above does not hold because nothing is ever patched."""
+    tree = write_tree(tmp_path, SHOP)
+    loader = Loader(resolve_paths(["."], str(tree)), {})
+    before = loader.load()
+    path = tree / "roles/dev.yaml"
+    path.write_text(path.read_text() + "standing_orders: [Look twice.]\n")
+    after = loader.load()
+    unchanged = after.organizations["shop"].records.posts["ops"]
+    assert unchanged is before.organizations["shop"].records.posts["ops"]
+    path.write_text(path.read_text() + "credentials: [deploy_key]\n")
+    assert loader.load().organizations["shop"].records.posts["ops"] is not unchanged
