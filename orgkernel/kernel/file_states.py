@@ -48,16 +48,16 @@ class Seen:
 def key_of(seen: Seen, request_key: str) -> str:
     """Of a request, and of names and contents: the same wherever the files lie."""
     files = [
-        (
-            each.number,
-            each.name,
-            os.fsencode(each.path.removeprefix(each.root.path)),
-            each.root.shared,
-            digest,
-        )
+        (each.number, each.name, _tail(each), each.root.shared, digest)
         for each, digest in zip(seen.located, seen.digests, strict=True)
     ]
     return f"snapshot-{digest_of_parts(request_key.encode(), msgspec.msgpack.encode(files))}"
+
+
+def _tail(located: Located) -> str | bytes:
+    """Where a file lies below its root; as bytes where that may be no text."""
+    tail = located.path.removeprefix(located.root.path)
+    return tail if tail.isascii() else os.fsencode(tail)
 
 
 def unchanged(

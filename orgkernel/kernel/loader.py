@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -48,7 +49,7 @@ class Loader:
         self._severities = dict(severities)
         self.cache = cache
         self._last: tuple[SignedTree, Snapshot] | None = None
-        self._unsaved = False
+        self._unsaved: Seen | None = None
 
     def load(self) -> Snapshot:
         """Everything as it is now."""
@@ -64,21 +65,26 @@ class Loader:
                 return snapshot
         if signed is not None or self._base_key():
             seen = with_digests(seen)
-        snapshot = self._patch(signed, seen) or self._find_snapshot(seen) or self._build(seen)
+        snapshot = self._patch(signed, seen) or self._find_snapshot(seen)
+        if snapshot is None:
+            snapshot = self._build(seen)
+            # Of what was read, which may have changed since the contents were compared.
+            seen = replace(seen, digests=tuple(row.digest for row in snapshot.tree.files))
         self._remember(seen, snapshot)
         return snapshot
 
     def save(self) -> None:
         """Put what was loaded into the cache; later than the answer, because nobody waits for it."""
-        if not self._unsaved or self.cache is None or self._last is None:
+        seen, self._unsaved = self._unsaved, None
+        if seen is None or self.cache is None or self._last is None:
             return
-        self._unsaved = False
         tree, snapshot = self._last
-        if not self.cache.has(tree.key) and not self.cache.put(tree.key, pack_snapshot(snapshot)):
+        key = key_of(seen, self._request_key(""))
+        if not self.cache.has(key) and not self.cache.put(key, pack_snapshot(snapshot)):
             return
-        self.cache.put(self._tree_key(), msgspec.msgpack.encode(tree))
-        if self._base_key() != tree.key:
-            self.cache.put(self._request_key("last"), tree.key.encode())
+        self.cache.put(self._tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(tree, key=key)))
+        if self._base_key() != key:
+            self.cache.put(self._request_key("last"), key.encode())
 
     # -- what is the same as before -----------------------------------------------------------------------------------
 
@@ -86,10 +92,7 @@ class Loader:
         """The snapshot of the same contents, whoever made it: this process, an earlier one, another machine."""
         if None in seen.digests:
             return None
-        key = key_of(seen, self._request_key(""))
-        if self._last and self._last[0].key == key:
-            return self._last[1]
-        return self._restore(key, seen.located)
+        return self._restore(key_of(seen, self._request_key("")), seen.located) if self.cache else None
 
     def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
         packed = self.cache.find(key) if self.cache else None
@@ -122,6 +125,8 @@ class Loader:
         from orgkernel.kernel.reuse import read_again
 
         rows = {number: read_again(last.tree.files[number], seen.located[number]) for number in numbers}
+        if any(row.digest != seen.digests[number] for number, row in rows.items()):
+            return None  # it changed again meanwhile
         return patch_snapshot(last, rows, self._severities, self.request.asked)
 
     # -- what is not --------------------------------------------------------------------------------------------------
@@ -195,17 +200,14 @@ class Loader:
     # -- remembering --------------------------------------------------------------------------------------------------
 
     def _remember(self, seen: Seen, snapshot: Snapshot) -> None:
-        # A file that was read may have changed since its content was compared.
-        digests = tuple(row.digest for row in snapshot.tree.files)
-        now = Seen(seen.begun, seen.located, seen.signatures, digests)
         tree = SignedTree(
-            key_of(now, self._request_key("")),
+            "",
             seen.begun,
             tuple(
-                SignedFile(each.number, each.name, each.root.shared, signature, digest)
-                for each, signature, digest in zip(seen.located, seen.signatures, digests, strict=True)
+                SignedFile(each.number, each.name, each.root.shared, signature, digest or "")
+                for each, signature, digest in zip(seen.located, seen.signatures, seen.digests, strict=True)
             ),
         )
         self._last = (tree, snapshot)
         # What could not be read may be readable the next time, and nothing would show it.
-        self._unsaved = self.cache is not None and all(digests)
+        self._unsaved = seen if self.cache is not None and all(seen.digests) else None
