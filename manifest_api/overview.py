@@ -8,7 +8,8 @@ from manifest_api.shapes import OrganizationDetail, OrganizationLine, Organizati
 from manifest_api.standing import build_standing
 from orgkernel.errors import OrgkernelError
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.kernel import ACTIVE, Kernel, State
+from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import ACTIVE, Kernel
 
 
 def list_organizations(kernel: Kernel) -> OrganizationList:
