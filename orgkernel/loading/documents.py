@@ -105,6 +105,7 @@ def read_documents(
             document = SourceDocument(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
+            document.quiet = each.quiet
             if read.record is not None:
                 document.hold(read.record, None)
             else:
