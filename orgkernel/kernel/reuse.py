@@ -36,4 +36,4 @@ def open_with(known: Mapping[str, FileRead]) -> Callable[[Located], OpenFile]:
         row = known.get(located.path)
         return open_text(located) if row is None else _Known(located, row)
 
-    return open_file
+    return open_file if known else open_text
