@@ -21,7 +21,13 @@ from typing import Any
 from benchmarks.generate import is_expected
 from benchmarks.timing import NotMeasured
 
-_HOMES = ("benchmarks.measure", "benchmarks.questions", "benchmarks.floors", "benchmarks.http", "benchmarks.state")
+_HOMES = (
+    "benchmarks.measure",
+    "benchmarks.questions",
+    "benchmarks.floors",
+    "benchmarks.http",
+    "benchmarks.state",
+)
 
 
 def parse_only(folder: Path) -> dict[str, Any]:

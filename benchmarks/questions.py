@@ -33,7 +33,10 @@ def dispatch(folder: Path) -> dict[str, Any]:
     domains, tools = domains_and_tools()
     plain: list[tuple[str, tuple[str, ...]]] = [(domain, ()) for domain in domains]
     needing = [
-        (domains[turn % len(domains)], tuple(tools[(turn * step) % len(tools)] for step in (1, 7)[: 1 + turn % 2]))
+        (
+            domains[turn % len(domains)],
+            tuple(tools[(turn * step) % len(tools)] for step in (1, 7)[: 1 + turn % 2]),
+        )
         for turn in range(720)
     ]
     first = [_seconds(index, *question) for question in (*plain, *needing)]

@@ -1,0 +1,131 @@
+"""Who could take a domain, best first: ranked once per view, and cut down to those with the tools a task needs.
+
+A candidate's rank is one integer whose highest bits are what decides first, so a hundred thousand of them sort in a
+moment and take little room. Which candidates hold a tool is a bit for each, in the same order: what a task needs is
+met by the lowest bit that is set for all of its tools.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
+
+_FIELD = 32
+_MASK = (1 << _FIELD) - 1
+_UNROUTED = _MASK
+
+RoutingOrder = Callable[[OrgView, str], tuple[str, ...]]
+
+
+class Candidate(NamedTuple):
+    """A role that handles a domain, or a broader one, and what it is ordered by; the first difference decides."""
+
+    distance: int
+    """Steps from the domain to the broader one the role handles."""
+    authority: int
+    routing: int
+    """Position in the organisation's preference; roles that are not in it come after all that are."""
+    domains: int
+    declared: int
+    edge: Edge
+    lacks: tuple[str, ...] = ()
+    """Needed tools it is not equipped with; those that lack one are passed over."""
+
+    @property
+    def merits(self) -> tuple[int, int, int, int]:
+        """What it is ordered by before the order of the hierarchy."""
+        return self[:4]
+
+
+class Candidates:
+    """Everybody who could take one domain, best first."""
+
+    def __init__(self, view: OrgView, domain: str, routing_order: RoutingOrder) -> None:
+        self._view = view
+        self._line = view.domain_and_broader(domain)
+        order = view.order
+        handled = view.remember("domains of each role", lambda: _count_domains(view))
+        authorities: dict[str, int] = view.remember("authority of each role", dict)
+        posts = view.records.posts
+        ranks: dict[str, int] = {}
+        for distance, near in enumerate(self._line):
+            preferred = {
+                role_id: place for place, role_id in reversed([*enumerate(routing_order(view, near))])
+            }
+            for edge in view.handlers_of(near):
+                role_id = edge.source
+                if role_id in ranks or role_id not in order:
+                    continue
+                authority = authorities.get(role_id)
+                if authority is None:
+                    authority = authorities[role_id] = AUTHORITY_OF_TYPE[posts[role_id].profile.role_type]
+                rank = distance << _FIELD | authority
+                rank = rank << _FIELD | preferred.get(role_id, _UNROUTED)
+                ranks[role_id] = (rank << _FIELD | handled[role_id]) << _FIELD | order[role_id]
+        self._ranks = tuple(sorted(ranks.values()))
+        self._holding: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    @cached_property
+    def all(self) -> int:
+        """A bit for everybody."""
+        return (1 << len(self._ranks)) - 1
+
+    def equipped_with(self, tools: Sequence[str]) -> int:
+        """A bit for each that has all these tools."""
+        fitting = self.all
+        for tool in tools:
+            fitting &= self._holders(tool)
+        return fitting
+
+    def at(self, number: int, needs: Sequence[str] = ()) -> Candidate:
+        """The candidate at a position."""
+        rank = self._ranks[number]
+        declared, domains, routing, authority = (rank >> shift * _FIELD & _MASK for shift in range(4))
+        distance = rank >> 4 * _FIELD
+        role_id, near = self._view.roles[declared], self._line[distance]
+        edge = next(each for each in self._view.domains_of(role_id) if each.target == near)
+        lacks = tuple(tool for tool in dict.fromkeys(needs) if not self._holders(tool) >> number & 1)
+        return Candidate(distance, authority, routing, domains, declared, edge, lacks)
+
+    def _holders(self, tool: str) -> int:
+        found = self._holding.get(tool)
+        if found is None:
+            found = self._find_holders(tool)
+            if found:  # what nobody has may be any word
+                self._holding[tool] = found
+        return found
+
+    def _find_holders(self, tool: str) -> int:
+        view = self._view
+        holders = {edge.source for edge in view.holders_of(tool)}
+        essential = any(tool == each for each, _ in view.essential)
+        if not holders and not essential:
+            return 0
+        roles = view.roles
+        bits = bytearray(len(self._ranks) // 8 + 1)
+        for number, rank in enumerate(self._ranks):
+            role_id = roles[rank & _MASK]
+            if role_id in holders or (essential and tool in view.essential_tools_of(role_id)):
+                bits[number >> 3] |= 1 << (number & 7)
+        return int.from_bytes(bits, "little")
+
+
+def positions(bits: int) -> Iterator[int]:
+    """The positions of the bits that are set, lowest first."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _count_domains(view: OrgView) -> Mapping[str, int]:
+    return Counter(edge.source for edge in view.edges_of(EdgeKind.HANDLES))
