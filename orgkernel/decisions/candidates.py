@@ -106,17 +106,35 @@ class Candidates:
 
     def _find_holders(self, tool: str) -> int:
         view = self._view
-        holders = {edge.source for edge in view.holders_of(tool)}
+        held = _find_held(view, tool)
         essential = any(tool == each for each, _ in view.essential)
-        if not holders and not essential:
+        if held is None and not essential:
             return 0
         roles = view.roles
         bits = bytearray(len(self._ranks) // 8 + 1)
         for number, rank in enumerate(self._ranks):
-            role_id = roles[rank & _MASK]
-            if role_id in holders or (essential and tool in view.essential_tools_of(role_id)):
+            order = rank & _MASK
+            if (held is not None and held[order >> 3] >> (order & 7) & 1) or (
+                essential and tool in view.essential_tools_of(roles[order])
+            ):
                 bits[number >> 3] |= 1 << (number & 7)
         return int.from_bytes(bits, "little")
+
+
+def _find_held(view: OrgView, tool: str) -> bytes | None:
+    """A bit for every role, in the order of the hierarchy, that is equipped with a tool; None where nobody is."""
+    holders = view.targets_of(EdgeKind.EQUIPPED_WITH)
+    return view.remember(("held", tool), lambda: _pack_held(view, tool)) if tool in holders else None
+
+
+def _pack_held(view: OrgView, tool: str) -> bytes:
+    order = view.order
+    bits = bytearray(len(order) // 8 + 1)
+    for edge in view.holders_of(tool):
+        place = order.get(edge.source)
+        if place is not None:
+            bits[place >> 3] |= 1 << (place & 7)
+    return bytes(bits)
 
 
 def positions(bits: int) -> Iterator[int]:
