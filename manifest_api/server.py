@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
 from manifest_api.guards.loopback import is_loopback
@@ -42,7 +43,19 @@ def serve(
     """
     listener = _listen(host, port)
     app = create_app(kernel, watch=reload)
-    config = uvicorn.Config(
+    config = build_config(app)
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    try:
+        _Server(config, app.state.reloader, lambda: on_ready(_url(listener)) if on_ready else None).run(
+            [listener]
+        )
+    finally:
+        listener.close()
+
+
+def build_config(app: ASGIApp) -> uvicorn.Config:
+    """How the application is run."""
+    return uvicorn.Config(
         app,
         # Whoever asks is told by the connection alone: see guards/loopback.py.
         proxy_headers=False,
@@ -55,13 +68,6 @@ def serve(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    try:
-        _Server(config, app.state.reloader, lambda: on_ready(_url(listener)) if on_ready else None).run(
-            [listener]
-        )
-    finally:
-        listener.close()
 
 
 class _Server(uvicorn.Server):
