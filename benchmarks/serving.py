@@ -5,8 +5,10 @@ All of them run under uvicorn with the settings `orgkernel serve` uses, one work
 
 from __future__ import annotations
 
+import gc
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -58,17 +60,27 @@ def bare(head: bytes, body: bytes) -> Any:
 
 
 def response_model(folder: Path) -> Any:
-    """What a user of FastAPI writes: a route with a `response_model`, here over answers that are ready as dicts."""
-    from fastapi import FastAPI
+    """What a user of FastAPI writes over the same kernel: a route with a `response_model`."""
+    kernel = open_kernel(folder)
+    return _fastapi(lambda role: msgspec.to_builtins(kernel.manifest(ORG, role)))
 
+
+def response_model_of_ready(folder: Path) -> Any:
+    """The same where the answers were put together beforehand, as dicts."""
     kernel = open_kernel(folder)
     roles = kernel.organization(ORG).snapshot.index.roles[:ASKED]
     ready = {role: msgspec.json.decode(kernel.manifest_bytes(ORG, role)) for role in roles}
+    return _fastapi(ready.__getitem__)
+
+
+def _fastapi(find: Callable[[str], Any]) -> Any:
+    from fastapi import FastAPI
+
     app = FastAPI()
 
     @app.get("/v1/orgs/{org}/roles/{role}", response_model=model_of(RoleManifest))
     async def get_role(org: str, role: str) -> Any:
-        return ready[role]
+        return find(role)
 
     return app
 
@@ -107,11 +119,14 @@ def model_of(shape: type[msgspec.Struct]) -> Any:
 def main() -> None:
     """Serve one of them."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
-    apps = {"ours": ours, "ours_keeping_nothing": ours_keeping_nothing, "response_model": response_model}
+    apps = {
+        each.__name__: each for each in (ours, ours_keeping_nothing, response_model, response_model_of_ready)
+    }
     app = bare(*(Path(each).read_bytes() for each in sys.argv[3:5])) if kind == "bare" else apps[kind](folder)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen()
+    gc.freeze()  # as `serve` does, for all of them
     print(listener.getsockname()[1], flush=True)
     uvicorn.Server(build_config(app)).run([listener])
 

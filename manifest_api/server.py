@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import signal
 import socket
@@ -42,6 +43,8 @@ def serve(
     accepts connections; port 0 picks a free one. Raises `UsageError` for an address that cannot be used.
     """
     listener = _listen(host, port)
+    # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
+    gc.freeze()
     app = create_app(kernel, watch=reload)
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)

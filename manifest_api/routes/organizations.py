@@ -9,12 +9,13 @@ from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.overview import list_organizations, show_organization
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import CREW_PARAMETERS, CrewQuery, CrewQuestion, Org, Role, only, read_dispatch
+from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import content, told
 from orgkernel.crew.v1 import OrganizationManifest
 from orgkernel.errors import UnknownRole
 from orgkernel.kernel.kernel import ACTIVE, Kernel
 
-router = APIRouter(tags=["organizations"])
+router = APIRouter(tags=["organizations"], route_class=DirectRoute)
 _CREW = told("OrganizationManifest", 404, 409, 503, paged=True, org=True)
 
 

@@ -44,10 +44,9 @@ class Candidate(NamedTuple):
 
 
 class Candidates:
-    """Everybody who could take one domain, best first."""
+    """Everybody who could take one domain, best first. It does not hold the view, which remembers it."""
 
     def __init__(self, view: OrgView, domain: str, routing_order: RoutingOrder) -> None:
-        self._view = view
         self._line = view.domain_and_broader(domain)
         order = view.order
         handled = view.remember("domains of each role", lambda: _count_domains(view))
@@ -79,33 +78,32 @@ class Candidates:
         """A bit for everybody."""
         return (1 << len(self._ranks)) - 1
 
-    def equipped_with(self, tools: Sequence[str]) -> int:
+    def equipped_with(self, view: OrgView, tools: Sequence[str]) -> int:
         """A bit for each that has all these tools."""
         fitting = self.all
         for tool in tools:
-            fitting &= self._holders(tool)
+            fitting &= self._holders(view, tool)
         return fitting
 
-    def at(self, number: int, needs: Sequence[str] = ()) -> Candidate:
+    def at(self, view: OrgView, number: int, needs: Sequence[str] = ()) -> Candidate:
         """The candidate at a position."""
         rank = self._ranks[number]
         declared, domains, routing, authority = (rank >> shift * _FIELD & _MASK for shift in range(4))
         distance = rank >> 4 * _FIELD
-        role_id, near = self._view.roles[declared], self._line[distance]
-        edge = next(each for each in self._view.domains_of(role_id) if each.target == near)
-        lacks = tuple(tool for tool in dict.fromkeys(needs) if not self._holders(tool) >> number & 1)
+        role_id, near = view.roles[declared], self._line[distance]
+        edge = next(each for each in view.domains_of(role_id) if each.target == near)
+        lacks = tuple(tool for tool in dict.fromkeys(needs) if not self._holders(view, tool) >> number & 1)
         return Candidate(distance, authority, routing, domains, declared, edge, lacks)
 
-    def _holders(self, tool: str) -> int:
+    def _holders(self, view: OrgView, tool: str) -> int:
         found = self._holding.get(tool)
         if found is None:
-            found = self._find_holders(tool)
+            found = self._find_holders(view, tool)
             if found:  # what nobody has may be any word
                 self._holding[tool] = found
         return found
 
-    def _find_holders(self, tool: str) -> int:
-        view = self._view
+    def _find_holders(self, view: OrgView, tool: str) -> int:
         held = _find_held(view, tool)
         essential = any(tool == each for each, _ in view.essential)
         if held is None and not essential:

@@ -92,11 +92,11 @@ def decide_dispatch(
 def _decide(view: OrgView, word: str, needs: Sequence[str], everybody: bool) -> DispatchDecision:
     domain = view.resolve_domain(word)
     candidates = _candidates(view, domain) if domain is not None else None
-    fitting = candidates.equipped_with(needs) if candidates is not None else 0
+    fitting = candidates.equipped_with(view, needs) if candidates is not None else 0
     if domain is None or candidates is None or not fitting:
         return _not_applicable(view, word, domain, candidates, needs, everybody)
     first = next(positions(fitting))
-    chosen = candidates.at(first)
+    chosen = candidates.at(view, first)
     # The next best who could have taken it, then those that lack a tool.
     others = (
         (*positions(fitting ^ 1 << first), *positions(candidates.all ^ fitting))
@@ -106,14 +106,14 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], everybody: bool) -> 
     role_id = chosen.edge.source
     plans = tuple(edge.target for edge in view.plans_of(role_id))
     served = chosen.edge.target
-    listed_others = [candidates.at(number, needs) for number in others]
+    listed_others = [candidates.at(view, number, needs) for number in others]
     return DispatchDecision(
         "role", word, domain, role_id, view.records.posts[role_id].profile.name,
         tuple(plan for plan in plans if any(edge.target in (domain, served) for edge in view.domains_served_by(plan))),
         plans,
         tuple(edge.target for edge in view.tools_of(role_id)),
         tuple(edge.target for edge in view.chain_above(role_id)),
-        (*_resolution(view, word, domain), *_choice(view, domain, chosen, listed_others, candidates.at(0))),
+        (*_resolution(view, word, domain), *_choice(view, domain, chosen, listed_others, candidates.at(view, 0))),
         _considered(view, chosen, listed_others),
         len(candidates) - 1,
         view.digest,
@@ -130,7 +130,7 @@ def find_tie(view: OrgView, domain: str) -> tuple[Edge, Edge] | None:
     candidates = _candidates(view, domain)
     if len(candidates) < 2:
         return None
-    first, second = candidates.at(0), candidates.at(1)
+    first, second = candidates.at(view, 0), candidates.at(view, 1)
     return (first.edge, second.edge) if first.merits == second.merits else None
 
 
@@ -264,8 +264,8 @@ def _not_applicable(
     others: list[Candidate] = []
     if candidates:
         shown = len(candidates) if everybody else min(len(candidates), SHOWN_CANDIDATES)
-        others = [candidates.at(number, needs) for number in range(shown)]
-        lacking = listing(_lacking(candidates, needs))
+        others = [candidates.at(view, number, needs) for number in range(shown)]
+        lacking = listing(_lacking(view, candidates, needs))
         reason = Reason(
             "NO_ROLE_EQUIPPED", f"no role that handles {quote(domain)} is equipped with all of {lacking}"
         )
@@ -295,8 +295,10 @@ def _not_applicable(
     )  # fmt: skip
 
 
-def _lacking(candidates: Candidates, needs: Sequence[str]) -> list[str]:
+def _lacking(view: OrgView, candidates: Candidates, needs: Sequence[str]) -> list[str]:
     """The needed tools that somebody lacks, those that the best candidates lack first."""
-    missing = {tool: candidates.all ^ candidates.equipped_with((tool,)) for tool in dict.fromkeys(needs)}
+    missing = {
+        tool: candidates.all ^ candidates.equipped_with(view, (tool,)) for tool in dict.fromkeys(needs)
+    }
     firsts = {tool: next(positions(bits)) for tool, bits in missing.items() if bits}
     return sorted(firsts, key=firsts.__getitem__)
