@@ -55,8 +55,9 @@ def http_again(folder: Path) -> dict[str, Any]:
 
 
 def http_first(folder: Path) -> dict[str, Any]:
-    """Nothing kept, two hundred roles in turn, beside FastAPI with a `response_model`: over the same kernel, and over
-    answers that are ready."""
+    """Nothing kept, two hundred roles in turn, beside FastAPI with a `response_model`: over the same kernel,
+    and over answers that are ready.
+    """
     requests = [request_bytes(f"/v1/orgs/{ORG}/roles/role_{number}") for number in range(ASKED)]
     with ExitStack() as servers:
         ours = servers.enter_context(_serving("ours_keeping_nothing", str(folder)))

@@ -41,12 +41,12 @@ def measure_folder(folder: Path, rows: Sequence[Row], turns: int, say: Say) -> d
     once = {what: row.once for row in rows for what in _measurements(row)}
     taken: dict[str, list[Mapping[str, Any]]] = {what: [] for what in once}
     for turn in range(turns):
-        for what in taken:
-            missing = taken[what] and "missing" in taken[what][0]
+        for what, answers in taken.items():
+            missing = answers and "missing" in answers[0]
             if turn and (once[what] or missing):
                 continue
             say(f"turn {turn + 1}: {what}")
-            taken[what].append(measure(what, folder))
+            answers.append(measure(what, folder))
     return {row: _result(row, taken) for row in rows}
 
 

@@ -35,17 +35,18 @@ def serve(
     port: int = 8000,
     *,
     reload: bool = False,
+    access_log: bool = False,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Answer on a loopback address until SIGINT or SIGTERM; SIGHUP reads the documents again.
 
-    `reload` also reads them again when they change on disk. `on_ready` is called with the server's URL once it
+    `reload` also reads them again when they change on disk; `access_log` logs every request. `on_ready` is called with the server's URL once it
     accepts connections; port 0 picks a free one. Raises `UsageError` for an address that cannot be used.
     """
     listener = _listen(host, port)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
-    app = create_app(kernel, watch=reload)
+    app = create_app(kernel, watch=reload, access_log=access_log)
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
