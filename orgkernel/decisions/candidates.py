@@ -19,6 +19,7 @@ from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 _FIELD = 32
 _MASK = (1 << _FIELD) - 1
 _UNROUTED = _MASK
+_HELD = ord("1")
 
 RoutingOrder = Callable[[OrgView, str], tuple[str, ...]]
 
@@ -105,34 +106,36 @@ class Candidates:
 
     def _find_holders(self, view: OrgView, tool: str) -> int:
         held = _find_held(view, tool)
-        essential = any(tool == each for each, _ in view.essential)
-        if held is None and not essential:
-            return 0
-        roles = view.roles
-        bits = bytearray(len(self._ranks) // 8 + 1)
-        for number, rank in enumerate(self._ranks):
-            order = rank & _MASK
-            if (held is not None and held[order >> 3] >> (order & 7) & 1) or (
-                essential and tool in view.essential_tools_of(roles[order])
-            ):
-                bits[number >> 3] |= 1 << (number & 7)
-        return int.from_bytes(bits, "little")
+        if any(tool == each for each, _ in view.essential):
+            has = [
+                held[order] == _HELD or tool in view.essential_tools_of(view.roles[order])
+                for order in self._from_last
+            ]
+            return int("".join("01"[each] for each in has) or "0", 2)
+        # All in one go without a loop of ours: there may be tens of thousands.
+        return int(bytes(map(held.__getitem__, self._from_last)) or b"0", 2) if _HELD in held else 0
+
+    @cached_property
+    def _from_last(self) -> tuple[int, ...]:
+        """Where the candidates stand in the hierarchy, the best of them last."""
+        return tuple(rank & _MASK for rank in reversed(self._ranks))
 
 
-def _find_held(view: OrgView, tool: str) -> bytes | None:
-    """A bit for every role, in the order of the hierarchy, that is equipped with a tool; None where nobody is."""
-    holders = view.targets_of(EdgeKind.EQUIPPED_WITH)
-    return view.remember(("held", tool), lambda: _pack_held(view, tool)) if tool in holders else None
+def _find_held(view: OrgView, tool: str) -> bytes:
+    """For every role, in the order of the hierarchy, `1` where it is equipped with a tool and `0` where it is not."""
+    if tool not in view.targets_of(EdgeKind.EQUIPPED_WITH):
+        return b"0" * len(view.order)  # any word at all: not to be remembered
+    return view.remember(("held", tool), lambda: _pack_held(view, tool))
 
 
 def _pack_held(view: OrgView, tool: str) -> bytes:
     order = view.order
-    bits = bytearray(len(order) // 8 + 1)
+    held = bytearray(b"0" * len(order))
     for edge in view.holders_of(tool):
         place = order.get(edge.source)
         if place is not None:
-            bits[place >> 3] |= 1 << (place & 7)
-    return bytes(bits)
+            held[place] = _HELD
+    return bytes(held)
 
 
 def positions(bits: int) -> Iterator[int]:
