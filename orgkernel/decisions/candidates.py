@@ -58,8 +58,7 @@ class Candidates:
             preferred = {
                 role_id: place for place, role_id in reversed([*enumerate(routing_order(view, near))])
             }
-            for edge in view.handlers_of(near):
-                role_id = edge.source
+            for role_id in view.sources_to(EdgeKind.HANDLES, near):
                 if role_id in ranks or role_id not in order:
                     continue
                 authority = authorities.get(role_id)
@@ -131,11 +130,24 @@ def _find_held(view: OrgView, tool: str) -> bytes:
 def _pack_held(view: OrgView, tool: str) -> bytes:
     order = view.order
     held = bytearray(b"0" * len(order))
-    for edge in view.holders_of(tool):
-        place = order.get(edge.source)
-        if place is not None:
+    for role_id, attribute in view.ends_to(EdgeKind.EQUIPPED_WITH, tool):
+        place = order.get(role_id)
+        if place is not None and not attribute.endswith(":none"):
             held[place] = _HELD
     return bytes(held)
+
+
+def candidate_of(view: OrgView, edge: Edge, preferred: Sequence[str]) -> Candidate:
+    """A role among those that handle exactly the domain of an edge, without ranking the others."""
+    role_id = edge.source
+    return Candidate(
+        0,
+        AUTHORITY_OF_TYPE[view.records.posts[role_id].profile.role_type],
+        preferred.index(role_id) if role_id in preferred else _UNROUTED,
+        len(view.domains_of(role_id)),
+        view.order[role_id],
+        edge,
+    )
 
 
 def positions(bits: int) -> Iterator[int]:
@@ -147,4 +159,4 @@ def positions(bits: int) -> Iterator[int]:
 
 
 def _count_domains(view: OrgView) -> Mapping[str, int]:
-    return Counter(edge.source for edge in view.edges_of(EdgeKind.HANDLES))
+    return Counter(role_id for role_id, _ in view.ends_of(EdgeKind.HANDLES))

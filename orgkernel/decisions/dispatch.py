@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.candidates import Candidate, Candidates, positions
+from orgkernel.decisions.candidates import Candidate, Candidates, candidate_of, positions
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
@@ -137,6 +137,13 @@ def find_tie(view: OrgView, domain: str) -> tuple[Edge, Edge] | None:
 def _candidates(view: OrgView, domain: str) -> Candidates:
     """Everybody who could take a domain; worked out once."""
     return view.remember(("candidates", domain), lambda: Candidates(view, domain, routing_order))
+
+
+def explain_loss(view: OrgView, chosen: Edge, other: Edge) -> Considered:
+    """Why the second of two roles that handle the same domain comes after the first, given the edges that say so."""
+    preferred = routing_order(view, chosen.target)
+    better, worse = (candidate_of(view, edge, preferred) for edge in (chosen, other))
+    return _considered(view, better, [worse])[0]
 
 
 def routing_order(view: OrgView, domain: str) -> tuple[str, ...]:

@@ -4,53 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar, cast
+from typing import cast
 
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.definition import AliasTarget, Definition
+from orgkernel.graph.ranks import RankRow, find_row
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.access_policies import Policy
+from orgkernel.records.crew_roster import Member
+from orgkernel.records.directory import Person, SystemOrigin, Webhook
 from orgkernel.records.domain_catalog import Domain
+from orgkernel.records.levels import ToolLevel
 from orgkernel.records.organization import Organization, RoleOverride
 from orgkernel.records.plan_catalog import Plan
+from orgkernel.records.qualification_catalog import Qualification
+from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.records.skill_catalog import Skill
 from orgkernel.records.tool_catalog import Tool
 
-RecordT = TypeVar("RecordT", bound=Record)
-
 # How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
 _REPLACED_AT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Definition(Generic[RecordT]):
-    """An entry of a catalogue as an organisation sees it: the nearest one of its id."""
-
-    id: str
-    record: RecordT
-    document: SourceDocument
-    section: str
-    own: bool
-    """Whether the organisation declares it itself, and not a catalogue it shares with others."""
-
-    def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where the entry, or something in it, is written."""
-        return self.document.place(self.section, self.id, *route, key=key or not route)
-
-    def item_places(self, *route: RouteStep) -> list[Place]:
-        """Where each item of a list in the entry is written."""
-        return self.document.item_places(self.section, self.id, *route)
-
-
-@dataclass(frozen=True, slots=True)
-class AliasTarget:
-    """Another vocabulary's id; without a target it is listed as meaning no domain here."""
-
-    target: str | None
-    place: Place
 
 
 class RolePost:
@@ -109,7 +87,7 @@ class RolePost:
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.place(*full, key=key)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
@@ -124,20 +102,21 @@ class RolePost:
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.item_places(*full)
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of a text of the post is written."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.place_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the profile, or the organisation for it, writes a value at a route."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.has(*full)
 
-    def _written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+    def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+        """The document that a value of the post is written in, or would be, and where in it."""
         if not self.is_overridden:
             return self.document, route
         # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
@@ -184,7 +163,36 @@ class OrgRecords:
     digest: str = ""
     catalogues: tuple[SourceDocument, ...] = ()
     """The catalogue documents it sees, nearest first."""
+    catalogue_counts: tuple[int, ...] = ()
+    """How many of them are its own, how many of the folder it lies in, how many shared by all."""
     skill_categories: frozenset[str] = frozenset()
+    ranks: tuple[Rank, ...] = ()
+    """Those of the nearest ladder that lists any, lowest first."""
+    ladder: SourceDocument | None = None
+    """The document of that ladder."""
+    promotions: Mapping[str, Definition[Promotion]] = field(default_factory=dict)
+    """Rank that is reached to what it takes, as the same ladder says."""
+    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = field(default_factory=dict)
+    qualifications: Mapping[str, Definition[Qualification]] = field(default_factory=dict)
+    people: Mapping[str, Definition[Person]] = field(default_factory=dict)
+    system_origins: Mapping[str, Definition[SystemOrigin]] = field(default_factory=dict)
+    """Declared ones; those of `BUILT_IN_ORIGINS` exist besides."""
+    webhooks: Mapping[str, Definition[Webhook]] = field(default_factory=dict)
+    policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
+    agents: Mapping[str, Definition[Member]] = field(default_factory=dict)
+    """Members of every roster it sees; `agent fills role` says which fill roles here."""
+
+    def rank_row_of(self, tool_id: str) -> RankRow | None:
+        """What decides each rank's level for a tool, with its place; None where no rank is capped."""
+        tool = self.tools.get(tool_id)
+        if tool is None:
+            return None
+        return find_row(tool, self.organization, self.document, self.ranks, self.matrices)
+
+    def rank_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel] | None:
+        """Every rank, lowest first, to its level for a tool; None where no rank is capped."""
+        row = self.rank_row_of(tool_id)
+        return None if row is None else row.levels
 
 
 def apply_override(

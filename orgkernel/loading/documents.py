@@ -46,12 +46,19 @@ _TELLING_AMONG_OURS = {
     "tools": "tool_catalog",
     "skills": "skill_catalog",
     "cases": "decision_cases",
+    "ranks": "rank_ladder",
+    "qualifications": "qualification_catalog",
+    "people": "directory",
+    "policies": "access_policies",
+    "agents": "crew_roster",
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
 _SAYS = re.compile(
     r"""(?:^|\r|[{,]\s*)["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
 )
+# Kinds of which there may be a hundred thousand, and in which a model puts nothing into other words than those written.
+_KEPT_AS_WRITTEN = frozenset({"role_profile"})
 _MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
@@ -153,8 +160,11 @@ def _read_document(parsed: Parsed) -> _Read:
         return _Read(kind, None, refusals)
     value = {**value, "_version": version}
     record, more, unknown = validate_shape(KINDS[kind], value, marks)
-    packed = None if record is None else pack(kind, value, marks, unknown)
-    return _Read(kind, packed, refusals + more)
+    if record is None:
+        return _Read(kind, None, refusals + more)
+    if kind not in _KEPT_AS_WRITTEN or record.suppressions:
+        value = record.model_dump(by_alias=True, exclude_unset=True)
+    return _Read(kind, pack(kind, value, marks, unknown), refusals + more)
 
 
 def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:

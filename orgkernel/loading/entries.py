@@ -28,7 +28,7 @@ from orgkernel.records.kinds import RECORDS
 T = TypeVar("T")
 
 # Sets in one order, so that one content has one encoding.
-_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
+ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
 class DamagedEntry(ValueError):
@@ -59,13 +59,16 @@ _FILE = msgspec.msgpack.Decoder(FileEntry)
 
 def pack_file(read: ReadFile) -> bytes:
     """What a file yields, as bytes. The same for equal content, whoever packs it."""
-    return _ENCODER.encode(
-        FileEntry(
-            tuple(DocumentEntry(each.kind, each.digest, *each.packed) for each in read.documents),
-            tuple(replace(each, path="", shared=False) for each in read.broken),
-            read.diagnostics,
-            read.skipped,
-        )
+    return ENCODER.encode(entry_of(read))
+
+
+def entry_of(read: ReadFile) -> FileEntry:
+    """What a file yields, without its places in a tree."""
+    return FileEntry(
+        tuple(DocumentEntry(each.kind, each.digest, *each.packed) for each in read.documents),
+        tuple(replace(each, path="", shared=False) for each in read.broken),
+        read.diagnostics,
+        read.skipped,
     )
 
 
@@ -82,7 +85,19 @@ def unpack_file(
 
     With `hold`, documents are ready to be asked many times, as they are after reading.
     """
-    entry = decode(_FILE, packed)
+    return read_of(decode(_FILE, packed), path, name, shared=shared, context=context, hold=hold)
+
+
+def read_of(
+    entry: FileEntry,
+    path: str,
+    name: str,
+    *,
+    shared: bool = False,
+    context: bool = False,
+    hold: bool = False,
+) -> ReadFile:
+    """What an entry stands for at a place in a tree. Raises `DamagedEntry`."""
     documents = []
     for each in entry.documents:
         if each.kind not in RECORDS:

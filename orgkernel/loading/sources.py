@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.loading.files import Located
 from orgkernel.loading.marks import (
     Marks,
     RouteStep,
@@ -43,20 +44,29 @@ class Packed(NamedTuple):
     unknown: bytes = _NOTHING_UNKNOWN
 
 
+class Slice(NamedTuple):
+    """A document's parts in the body of a cache: the record from `start` to `middle`, the marks from there to `end`."""
+
+    body: memoryview
+    start: int
+    middle: int
+    end: int
+
+
 class SourceDocument:
     """A document that was read: its record, and where each value of it stands. Never changed once made.
 
     Raises `msgspec.MsgspecError` for parts that are no document of the kind.
     """
 
-    __slots__ = ("_marks", "_record", "context", "digest", "kind", "name", "packed", "path", "shared")
+    __slots__ = ("_marks", "_packed", "_record", "context", "digest", "kind", "name", "path", "shared")
 
     def __init__(
         self,
         name: str,
         path: str,
         kind: str,
-        packed: Packed,
+        packed: Packed | Slice,
         digest: str,
         shared: bool = False,
         context: bool = False,
@@ -65,7 +75,7 @@ class SourceDocument:
         """Name of the file, as shown."""
         self.path = path
         self.kind = kind
-        self.packed = packed
+        self._packed = packed
         self.digest = digest
         self.shared = shared
         self.context = context
@@ -80,6 +90,15 @@ class SourceDocument:
     def seal(self) -> None:
         """Keep the packed parts only."""
         self._record = self._marks = None
+
+    @property
+    def packed(self) -> Packed:
+        """The document's parts as bytes."""
+        packed = self._packed
+        if isinstance(packed, Packed):
+            return packed
+        body, start, middle, end = packed
+        return Packed(bytes(body[start:middle]), bytes(body[middle:end]))
 
     @property
     def record(self) -> Document:
@@ -144,6 +163,17 @@ class ReadFile:
     """The file is none of ours."""
 
 
+class FileRead(NamedTuple):
+    """A file that was read, and what it was read as."""
+
+    located: Located
+    digest: str
+    """Of its content; empty where it could not be read."""
+    says_ours: bool
+    among_ours: bool
+    read: ReadFile
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Everything that was read."""
@@ -155,6 +185,21 @@ class Tree:
     """Name of each file read to its path."""
     skipped: int
     """Files passed over because they are none of ours."""
+    files: Sequence[FileRead] = ()
+    """What each file yielded, in the order they were read in."""
+
+
+def tree_of(files: Sequence[FileRead]) -> Tree:
+    """One result for all files."""
+    return Tree(
+        tuple(document for file in files for document in file.read.documents),
+        tuple(document for file in files for document in file.read.broken),
+        tuple(found for file in files for found in file.read.diagnostics),
+        {file.located.name: file.located.path for file in files if not file.read.skipped},
+        # What comes with the package holds more than documents: its schemas are nobody's oversight.
+        sum(file.read.skipped for file in files if not file.located.root.shared),
+        tuple(files),
+    )
 
 
 def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 from typing import Any, Literal
 import msgspec
-from orgkernel.records.record import Document, DomainId, Id, OrgId, Record, RoleId
+from orgkernel.records.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.records.role_profile import Doctrine, PaceTier, Requirements
 USER = 'user'
 TextOrLines = str | tuple[str, ...]
@@ -76,6 +76,13 @@ class Limits(Record, frozen=True, kw_only=True):
     span_of_control: int = 7
 
 
+class Separation(Record, frozen=True, kw_only=True):
+    """Duties that are kept apart: no agent has more than one of them (ours)."""
+    description: str = ''
+    roles: tuple[RoleId, ...] = ()
+    tools: tuple[ToolId, ...] = ()
+
+
 class PaceOverride(Record, frozen=True, kw_only=True):
     """Tiers that replace those of a profile here."""
     primary: PaceTier | None = None
@@ -114,6 +121,8 @@ class Organization(Document, frozen=True, kw_only=True):
     dispatch_edges: tuple[DispatchEdge, ...] = ()
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
+    separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    rank_matrix: Id | None = None
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Literal
 import msgspec
 from orgkernel.records.levels import LEVEL_OF_SIDE_EFFECTS, SideEffects, ToolLevel
-from orgkernel.records.record import Document, Id, Record, ToolId
+from orgkernel.records.record import Document, Id, QualificationId, RankId, Record, ToolId
 ToolType = Literal['utility_agent', 'infra_service', 'mcp_server', 'remote_api', 'computer_use', 'browser', 'communication', 'federation', 'deterministic_function']
 
 
@@ -20,6 +20,7 @@ class EssentialFor(Record, frozen=True, kw_only=True):
     with_tools: tuple[ToolId, ...] = ()
     delegating: bool = False
 Essential = bool | EssentialFor
+RankMatrix = Id | dict[RankId, ToolLevel]
 
 
 class Tool(Record, frozen=True, kw_only=True):
@@ -35,6 +36,14 @@ class Tool(Record, frozen=True, kw_only=True):
     input_schema: dict[str, Any] | None = None
     names: dict[Id, str] = msgspec.field(default_factory=dict)
     tags: tuple[str, ...] = ()
+    enabled: bool = True
+    departments: tuple[Id, ...] = ()
+    restricted_to: tuple[Id, ...] = ()
+    rank_matrix: RankMatrix | None = None
+    qualifications: tuple[QualificationId, ...] = ()
+    credentials: tuple[Id, ...] = ()
+    concurrency: Literal['concurrent', 'exclusive'] = 'concurrent'
+    lock_timeout_seconds: float | None = None
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:

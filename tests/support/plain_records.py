@@ -172,3 +172,8 @@ def _kinds() -> str:
         + "\n".join(sorted([*lines, "from orgkernel.records.record import Document"]))
         + f"\n\nRECORDS: dict[str, type[Document]] = {{\n{rows}}}\n"
     )
+
+
+if __name__ == "__main__":  # by itself and first: without its records the package cannot be imported
+    for path, text in plain_record_modules().items():
+        (REPOSITORY / path).write_text(text, encoding="utf-8")
