@@ -17,10 +17,11 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.candidates import Candidate, Candidates, candidate_of, positions
+from orgkernel.decisions.preference import find_difference, routing_order
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.schema import Edge
 
 SHOWN_CANDIDATES = 5
 MOST_REMEMBERED = 4096
@@ -146,28 +147,6 @@ def explain_loss(view: OrgView, chosen: Edge, other: Edge) -> Considered:
     return _considered(view, better, [worse])[0]
 
 
-def routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
-    """The organisation's preference among the roles of a domain, written under the domain or an alias of it."""
-    word = _routing_word(view, domain)
-    return () if word is None else view.records.organization.domain_routing[word]
-
-
-def why_routing(view: OrgView, domain: str) -> tuple[Why, ...]:
-    """The line of that preference; none where there is none."""
-    word = _routing_word(view, domain)
-    if word is None:
-        return ()
-    place = view.records.document.place("domain_routing", word, key=True)
-    return (why_place(f"domain_routing of {word}", place),)
-
-
-def _routing_word(view: OrgView, domain: str) -> str | None:
-    routing = view.records.organization.domain_routing
-    if domain in routing:
-        return domain
-    return next((word for word in routing if view.resolve_domain(word) == domain), None)
-
-
 def _resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
     if domain == word or domain is None:
         return ()
@@ -190,57 +169,11 @@ def _choice(
     reasons.append(Reason("HANDLES_DOMAIN", f"{role} handles domain {quote(edge.target)}", (why_edge(edge),)))
     rival = others[0] if others and not others[0].lacks else None
     if rival is not None:
-        code, text, why = _difference(view, chosen, rival)
+        code, text, why = find_difference(view, chosen, rival)
         reasons.append(Reason(code, f"{role} is preferred to {quote(rival.edge.source)}: {text}", why))
     else:
         reasons.append(Reason("ONLY_CANDIDATE", f"no other role can take it as well as {role}"))
     return tuple(reasons)
-
-
-def _difference(view: OrgView, better: Candidate, worse: Candidate) -> tuple[str, str, tuple[Why, ...]]:
-    """What puts one candidate before another, and the lines that say so of both."""
-    first, second = better.edge, worse.edge
-    both = [view.records.posts[edge.source] for edge in (first, second)]
-    if better.distance != worse.distance:
-        text = f"{quote(first.target)} is nearer than {quote(second.target)}"
-        return "EXACT_DOMAIN", text, (why_edge(first), why_edge(second))
-    if better.authority != worse.authority:
-        types = [post.profile.role_type for post in both]
-        why = (
-            why_place(
-                f"role {post.role_id} is {_article(role_type)} {role_type}{'' if post.has('role_type') else ' by default'}",
-                post.place("role_type"),
-            )
-            for post, role_type in zip(both, types, strict=True)
-        )
-        return (
-            "ROLE_TYPE",
-            f"{_article(types[0])} {types[0]} comes before {_article(types[1])} {types[1]}",
-            tuple(why),
-        )
-    if better.routing != worse.routing:
-        text = f"`domain_routing` of {quote(view.org_id)} says so"
-        return "DOMAIN_ROUTING", text, why_routing(view, first.target)
-    if better.domains != worse.domains:
-        why = (
-            why_place(
-                f"bst_domains of role {post.role_id} lists {number}",
-                post.place("capabilities", "bst_domains", key=True),
-            )
-            for post, number in zip(both, (better.domains, worse.domains), strict=True)
-        )
-        return (
-            "FEWER_DOMAINS",
-            f"it handles fewer domains ({better.domains} against {worse.domains})",
-            tuple(why),
-        )
-    included = (edge for post in both for edge in view.edges_to(EdgeKind.INCLUDES, post.role_id))
-    text = "it stands first in the hierarchy, nothing else tells them apart"
-    return "DECLARED_FIRST", text, tuple(map(why_edge, included))
-
-
-def _article(word: str) -> str:
-    return "an" if word[0] in "aeiou" else "a"
 
 
 def _considered(
@@ -252,7 +185,7 @@ def _considered(
         if other.lacks or chosen is None:
             code, text = "LACKS_TOOL", f"it is not equipped with {listing(other.lacks)}"
         else:
-            code, text, why = _difference(view, chosen, other)
+            code, text, why = find_difference(view, chosen, other)
             text = f"role {quote(chosen.edge.source)} is preferred: {text}"
         places = tuple(dict.fromkeys((why_edge(other.edge), *why)))
         listed.append(Considered(other.edge.source, code, text, places))

@@ -10,7 +10,8 @@ import yaml
 
 from orgkernel.decisions import dispatch
 from orgkernel.decisions.candidates import Candidates, positions
-from orgkernel.decisions.dispatch import decide_dispatch, routing_order
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.preference import routing_order
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import TEMPLATES, write_tree
