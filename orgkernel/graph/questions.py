@@ -82,7 +82,7 @@ class OrgView(ABC):
         """Every role's position in the hierarchy."""
         return {role_id: number for number, role_id in enumerate(self.records.posts)}
 
-    @property
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         """Every role that has a profile here."""
         return tuple(self.records.posts)
