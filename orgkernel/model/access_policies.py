@@ -194,7 +194,7 @@ class Policy(Record):
 
     description: str = ""
     match: Match = Match()
-    effect: Effect = "allow"
+    effect: Effect
     """`annotate` carries modifiers and a session only and never makes a request allowed."""
     permissions: Permissions = Permissions()
     """What it speaks of; a `deny` or `ask` that names no tools speaks of everything."""
