@@ -28,8 +28,7 @@ stranger-weather:
 ```yaml
 no-strangers:
   effect: deny
-  fallback: true
-  match: {principal: {unknown: true}}
+  match: {principal: {unknown: true}, conditions: [{peer_kind: group}]}
 stranger-weather:
   effect: allow
   match: {principal: {unknown: true}}
@@ -105,11 +104,10 @@ def _shadows(other: Policy, policy: Policy) -> str:
         return "it is a fallback, and {} always matches"
     if other.fallback and not policy.fallback:
         return ""
-    if _tells(policy):
-        return ""
     if other.effect == "deny" and policy.effect != "annotate" and _denies_all(other, policy):
         return "{} denies all it speaks of"
-    if other.effect == policy.effect == "allow" and not policy.ceiling and _gives_all(other, policy):
+    both_allow = other.effect == policy.effect == "allow"
+    if both_allow and not policy.ceiling and not _tells(policy) and _gives_all(other, policy):
         return "{} allows the same"
     return ""
 
@@ -123,6 +121,7 @@ def _denies_all(other: Policy, policy: Policy) -> bool:
 
 
 def _tells(policy: Policy) -> bool:
+    """Whether it says something besides what is allowed."""
     return policy.session != Session() or policy.modifiers != Modifiers()
 
 

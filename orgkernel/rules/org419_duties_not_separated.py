@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 def _roles(view: OrgView, name: str, separation: Separation, declared: Place) -> Iterator[Finding]:
     for role_id in view.roles if separation.tools else ():
         both = _two(view, role_id, separation)
-        if both:
+        if len(both) > 1:
             yield _finding(f"role {quote(role_id)} is equipped with", both, name, f"role:{role_id}", declared)
 
 

@@ -71,13 +71,15 @@ def check(assembly: Assembly) -> Iterator[Finding]:
                 if knows_role(home, assignment.role):
                     yield place, None
                     continue
-                of = "" if org_id is None else f" of organization {quote(org_id)}"
+                of = (
+                    "no organization has" if org_id is None else f"organization {quote(org_id)} does not have"
+                )
                 roles = ids_of(assembly, lambda each: each.posts) if org_id is None else tuple(home.posts)
                 yield (
                     place,
                     Finding(
                         place,
-                        f"agent {quote(agent.id)} fills role {quote(assignment.role)}, which is not a role{of}",
+                        f"agent {quote(agent.id)} fills role {quote(assignment.role)}, which {of}",
                         did_you_mean(assignment.role, roles),
                         f"agent:{agent.id}",
                     ),

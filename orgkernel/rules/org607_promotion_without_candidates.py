@@ -1,4 +1,4 @@
-"""A promotion leads to a rank from which nobody is away.
+"""A promotion has nobody whom it could promote.
 
 ## What it checks
 
