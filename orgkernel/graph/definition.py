@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from orgkernel.diagnostics import Place
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
 
 EntryT = TypeVar("EntryT")
 

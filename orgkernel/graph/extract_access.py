@@ -8,10 +8,10 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.definition import Definition
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.access_policies import STAR, Policy
-from orgkernel.model.crew_roster import CrewRoster, Member
-from orgkernel.model.qualification_catalog import Qualification
-from orgkernel.model.tool_catalog import Tool
+from orgkernel.records.access_policies import STAR, Policy
+from orgkernel.records.crew_roster import CrewRoster, Member
+from orgkernel.records.qualification_catalog import Qualification
+from orgkernel.records.tool_catalog import Tool
 
 
 def extract_access_edges(records: OrgRecords) -> Iterator[Edge]:

@@ -9,9 +9,9 @@ from typing import Any
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.definition import Definition
-from orgkernel.loading.documents import BrokenDocument, SourceDocument
-from orgkernel.model.record import Record
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.loading.sources import BrokenDocument, SourceDocument
+from orgkernel.records.record import Record
+from orgkernel.records.role_profile import RoleProfile
 
 CATALOGUES = frozenset(
     {

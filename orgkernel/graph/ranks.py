@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.definition import Definition
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.levels import ToolLevel
-from orgkernel.model.organization import Organization
-from orgkernel.model.rank_ladder import MatrixRow, Rank
-from orgkernel.model.tool_catalog import Tool
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.levels import ToolLevel
+from orgkernel.records.organization import Organization
+from orgkernel.records.rank_ladder import MatrixRow, Rank
+from orgkernel.records.tool_catalog import Tool
 
 Matrices = Mapping[str, Definition[tuple[MatrixRow, ...]]]
 

@@ -97,6 +97,13 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
 }
 
 
+# What stands before the source and between source and target; put together once, since answers are full of them.
+_SENTENCES = {
+    kind: (f"{row.source.value} ", f" {kind.value.replace('_', ' ')} {row.target.value} ")
+    for kind, row in SCHEMA.items()
+}
+
+
 class Edge(NamedTuple):
     """A sentence that a document says, and where."""
 
@@ -107,6 +114,5 @@ class Edge(NamedTuple):
     place: Place
 
     def __str__(self) -> str:
-        schema = SCHEMA[self.kind]
-        verb = self.kind.value.replace("_", " ")
-        return f"{schema.source.value} {self.source} {verb} {schema.target.value} {self.target}"
+        source, verb = _SENTENCES[self.kind]
+        return f"{source}{self.source}{verb}{self.target}"

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypedDict
 
 from orgkernel.graph.definition import AliasTarget, Definition
 from orgkernel.graph.groups import CATALOGUES, Duplicate, Group
-from orgkernel.loading.documents import BrokenDocument, SourceDocument
-from orgkernel.loading.tree import Tree
-from orgkernel.model.access_policies import AccessPolicies, Policy
-from orgkernel.model.crew_roster import CrewRoster, Member
-from orgkernel.model.directory import Directory, Person, SystemOrigin, Webhook
-from orgkernel.model.domain_catalog import Domain, DomainCatalog
-from orgkernel.model.plan_catalog import Plan, PlanCatalog
-from orgkernel.model.qualification_catalog import Qualification, QualificationCatalog
-from orgkernel.model.rank_ladder import MatrixRow, Promotion, Rank, RankLadder
-from orgkernel.model.record import Record
-from orgkernel.model.skill_catalog import Skill, SkillCatalog
-from orgkernel.model.tool_catalog import Tool, ToolCatalog
+from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
+from orgkernel.records.access_policies import AccessPolicies, Policy
+from orgkernel.records.crew_roster import CrewRoster, Member
+from orgkernel.records.directory import Directory, Person, SystemOrigin, Webhook
+from orgkernel.records.domain_catalog import Domain, DomainCatalog
+from orgkernel.records.plan_catalog import Plan, PlanCatalog
+from orgkernel.records.qualification_catalog import Qualification, QualificationCatalog
+from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank, RankLadder
+from orgkernel.records.record import Record
+from orgkernel.records.skill_catalog import Skill, SkillCatalog
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 
 class _Definitions(TypedDict):
@@ -38,6 +37,7 @@ class _Definitions(TypedDict):
     skills: Mapping[str, Definition[Skill]]
     proficiency_scale: tuple[str, ...]
     catalogues: tuple[SourceDocument, ...]
+    catalogue_counts: tuple[int, ...]
     skill_categories: frozenset[str]
     ranks: tuple[Rank, ...]
     ladder: SourceDocument | None
@@ -58,6 +58,15 @@ class Scope:
         self.groups = groups
         self.catalogues = tuple(document for group in groups for document in group.catalogues)
 
+    @classmethod
+    def of_catalogues(cls, catalogues: Sequence[SourceDocument], counts: Iterable[int]) -> Scope:
+        """The catalogues that a scope was made of, `counts` of them in each group, as a scope again."""
+        groups, start = [], 0
+        for number, count in enumerate(counts):
+            groups.append(Group(catalogues[start : start + count], own=number == 0))
+            start += count
+        return cls(tuple(groups))
+
     def profile(self, role_id: str) -> SourceDocument | None:
         return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
 
@@ -76,6 +85,7 @@ class Scope:
             "skills": self._nearest(SkillCatalog, "skills"),
             "proficiency_scale": next((scale for scale in scales if scale), ()),
             "catalogues": self.catalogues,
+            "catalogue_counts": tuple(len(group.catalogues) for group in self.groups),
             "skill_categories": frozenset(each for record in skill_catalogues for each in record.categories),
             "ranks": ranks,
             "ladder": ladder,

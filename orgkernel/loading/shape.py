@@ -14,6 +14,7 @@ from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.loading.marks import Marks, find_mark, has_value
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
+from orgkernel.loading.sources import Unknown
 from orgkernel.model.record import Document
 from orgkernel.model.tool_catalog import ToolCatalog
 
@@ -70,10 +71,6 @@ _WORDS = {
 # The last step of pydantic's place when a key is wrong, and not its value.
 _KEY = "[key]"
 _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_long"})
-
-
-Unknown = tuple[tuple[str | int, ...], Any]
-"""Route and value of a field that is in no record."""
 
 
 def validate_shape(

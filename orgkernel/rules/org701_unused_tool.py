@@ -43,8 +43,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.extract_access import matches_glob
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.plan_catalog import Step
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.records.plan_catalog import Step
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
