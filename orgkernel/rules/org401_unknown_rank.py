@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.rank_ladder import RankLadder
+from orgkernel.records.rank_ladder import RankLadder
 from orgkernel.rules.org3_references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
 

@@ -42,7 +42,7 @@ from itertools import pairwise
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.rank_ladder import RankLadder
+from orgkernel.records.rank_ladder import RankLadder
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

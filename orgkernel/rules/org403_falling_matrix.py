@@ -38,7 +38,7 @@ from functools import partial
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.model.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

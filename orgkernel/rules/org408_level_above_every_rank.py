@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.ranks import RankRow
-from orgkernel.model.levels import LEVELS
+from orgkernel.records.levels import LEVELS
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -36,12 +36,13 @@ agent's grant with a waiver is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -74,8 +75,27 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
             )
 
 
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with a tool that is limited at all."""
+    limited = {
+        tool.id
+        for tool in posts.records.tools.values()
+        if tool.record.departments or tool.record.restricted_to
+    }
+    if not limited:
+        return []
+    return [
+        post
+        for post, profile in posts.pairs
+        for able in (profile.capabilities,)
+        if not limited.isdisjoint(
+            (*able.tools_primary, *able.tools_secondary, *(use.tool for use in able.tools))
+        )
+    ]
+
+
 def _departments(departments: tuple[str, ...]) -> str:
     return f"department{'s' if departments[1:] else ''} {listing(departments)}"
 
 
-RULE = Rule("ORG409", "tool-out-of-reach", Severity.ERROR, Scope.POST, check)
+RULE = Rule("ORG409", "tool-out-of-reach", Severity.ERROR, Scope.POST, check, suspects)

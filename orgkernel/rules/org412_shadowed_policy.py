@@ -55,7 +55,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.definition import Definition
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.access_policies import DATA_TIERS, STAR, Modifiers, Policy, Session
+from orgkernel.records.access_policies import DATA_TIERS, STAR, Modifiers, Policy, Session
 from orgkernel.rules.org4_matches import contradiction, covers
 from orgkernel.rules.org4_seen import wrong_for_all
 from orgkernel.rules.rule import Finding, Rule, Scope
@@ -114,10 +114,11 @@ def _shadows(other: Policy, policy: Policy) -> str:
 
 def _denies_all(other: Policy, policy: Policy) -> bool:
     wide, narrow = other.permissions, policy.permissions
-    if wide.named_tools is None:
-        return True
+    if wide.tools is None:
+        return wide.credentials is None and wide.data is None
     beside = narrow.credentials or narrow.data not in (None, "none")
-    return not beside and not wide.excepted_tools and _includes(wide.named_tools, narrow.named_tools)
+    speaks = narrow.tools is not None or policy.effect == "allow"
+    return speaks and not beside and _includes(wide.named_tools or (), narrow.named_tools or ())
 
 
 def _tells(policy: Policy) -> bool:
@@ -125,12 +126,8 @@ def _tells(policy: Policy) -> bool:
     return policy.session != Session() or policy.modifiers != Modifiers()
 
 
-def _includes(wide: tuple[str, ...] | None, narrow: tuple[str, ...] | None) -> bool:
-    """Whether the tools one speaks of are all among those of the other; of none in particular is of all."""
-    if wide is None:
-        return True
-    if narrow is None:
-        return STAR in wide
+def _includes(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
+    """Whether the tools one names are all among those the other names."""
     return all(
         any(glob == each or (glob.endswith(STAR) and each.startswith(glob[:-1])) for glob in wide)
         for each in narrow

@@ -6,8 +6,8 @@ A policy that is no `ceiling` does not list `*` under `deny` beside an `allow` l
 
 ## Why it matters
 
-A denial is final. The policy takes back all it allows, and takes away what every other policy gives. What is nearly
-always meant is that nothing but the list is allowed, and that is what `ceiling` says.
+A denial is final, so the star would take back all that the list allows. It is read as what is nearly always meant:
+nothing but the list is allowed, by this policy or any other. `ceiling` says that where a reader looks for it.
 
 ## Example
 
@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.model.access_policies import STAR, ToolRules
+from orgkernel.records.access_policies import STAR, ToolRules
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -53,10 +53,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         if isinstance(tools, ToolRules) and tools.allow and STAR in tools.deny and not policy.record.ceiling:
             yield Finding(
                 policy.place("permissions", "tools", "deny", tools.deny.index(STAR)),
-                f"policy {quote(policy.id)} denies every tool beside those it allows",
-                "write `ceiling: true` if the list is all that may be allowed, or remove the star",
+                f"policy {quote(policy.id)} denies every tool beside those it allows, which is read as `ceiling: true`",
+                "write `ceiling: true` if that is meant, or remove the star",
                 f"policy:{policy.id}",
             )
 
 
-RULE = Rule("ORG413", "deny-star-beside-allow", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, Scope.CATALOGUE, check)

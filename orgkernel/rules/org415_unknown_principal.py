@@ -47,8 +47,8 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.access_policies import STAR
-from orgkernel.model.directory import BUILT_IN_ORIGINS
+from orgkernel.records.access_policies import STAR
+from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.rules.org3_references import Reference, undeclared
 from orgkernel.rules.org4_seen import ids_of, knows_agent, knows_role, unknown_to_all
 from orgkernel.rules.rule import Finding, Rule, Scope

@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
-from orgkernel.model.directory import Person
+from orgkernel.records.directory import Person
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

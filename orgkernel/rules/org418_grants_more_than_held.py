@@ -33,14 +33,15 @@ What an agent holds by grants of its own is not known here; it is compared when 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.model.levels import LEVELS
+from orgkernel.records.levels import LEVELS
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -64,4 +65,9 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts that may grant something."""
+    return [post for post, profile in posts.pairs if profile.may_grant]
+
+
+RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, Scope.POST, check, suspects)

@@ -44,7 +44,7 @@ from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.model.organization import Separation
+from orgkernel.records.organization import Separation
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -37,14 +37,15 @@ Roles without a layer are not looked at, and neither is work that stays within o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.model.organization import Organization
+from orgkernel.records.organization import Organization
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -66,6 +67,12 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
             )
 
 
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts in a layer of the organisation."""
+    layers = posts.records.organization.layers
+    return [post for post, profile in posts.pairs if profile.layer in layers] if layers else []
+
+
 def _receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
     receivers = {edge.target: edge.place for edge in view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id)}
     if post.profile.can_delegate:
@@ -83,4 +90,4 @@ def _may(organization: Organization, source: str, target: str) -> bool:
     return layers.index(target) == layers.index(source) + 1
 
 
-RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, Scope.POST, check)
+RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, Scope.POST, check, suspects)

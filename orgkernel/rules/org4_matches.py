@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping
 
 from orgkernel.graph.definition import Definition
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.access_policies import STAR, Condition, Match, Principal
-from orgkernel.model.directory import Person
+from orgkernel.records.access_policies import STAR, Condition, Match, Principal
+from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
 
 # Fields that one value answers, and that a star can stand in.
 _NAMES = ("system", "webhook", "agent", "role")
 _EXACT = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _WEEKENDS = "weekends"
+_WITH_ARTICLE = {
+    "person": "a person",
+    "system": "a system origin",
+    "webhook": "a webhook",
+    "agent": "an agent",
+}
 
 
 def kinds_of(principal: Principal) -> tuple[str, ...]:
     """The kinds of principals that must hold at once; more than one is a contradiction."""
-    person = (
-        principal.is_user
-        or principal.unknown
-        or principal.relationship is not None
-        or principal.person_id is not None
-        or bool(principal.tags)
-    )
+    person = principal.unknown or principal.relationship or principal.person_id or principal.tags
     kinds = ["person"] if person else []
     kinds += [name for name in ("system", "webhook") if getattr(principal, name) is not None]
     kinds += ["agent"] if principal.agent is not None or principal.role is not None else []
@@ -47,23 +47,18 @@ def is_empty(time: str | None) -> bool:
 def _of_principal(principal: Principal, people: Mapping[str, Definition[Person]]) -> str:
     kinds = kinds_of(principal)
     if len(kinds) > 1:
-        return f"nobody is {_article(kinds[0])} and {_article(kinds[1])} at once"
-    known = principal.relationship or principal.person_id or principal.tags
-    if principal.unknown and (known or principal.is_user):
-        return "an unknown person has no id, relationship or tags, and is not the owner"
-    is_owner = None if principal.relationship is None else principal.relationship == "owner"
-    if None not in (principal.is_user, is_owner) and principal.is_user is not is_owner:
-        return "the relationship `owner` is that of the owner and of nobody else"
-    asks_for_people = principal.relationship not in (None, "owner") or principal.tags
-    if principal.person_id is not None and principal.person_id not in people:
-        return ""  # said by ORG415
+        return f"nobody is {_WITH_ARTICLE[kinds[0]]} and {_WITH_ARTICLE[kinds[1]]} at once"
+    if principal.unknown and (principal.relationship or principal.person_id or principal.tags):
+        return "an unknown person has no id, relationship or tags"
+    owner = _is_owner(principal, people)
+    if None not in (principal.is_user, owner) and principal.is_user is not owner:
+        return f"it matches {'nobody but' if owner else 'everybody but'} the owner and asks for the opposite"
     if principal.person_id is not None:
-        person = people[principal.person_id].record
-        if not _is(person, principal) or (
-            principal.is_user is not None and principal.is_user is not (person.relationship == "owner")
-        ):
-            return "the directory says otherwise about this person"
-    elif asks_for_people and people and not any(_is(each.record, principal) for each in people.values()):
+        person = people.get(principal.person_id)  # one that is not declared is said by ORG415
+        wrong = person is not None and not _is(person.record, principal)
+        return "the directory says otherwise about this person" if wrong else ""
+    asks_for_people = principal.relationship not in (None, "owner") or principal.tags
+    if asks_for_people and people and not any(_is(each.record, principal) for each in people.values()):
         return "the directory has no such person"
     return ""
 
@@ -72,10 +67,15 @@ def _is(person: Person, principal: Principal) -> bool:
     return principal.relationship in (None, person.relationship) and set(principal.tags) <= set(person.tags)
 
 
-def _article(kind: str) -> str:
-    return {"person": "a person", "system": "a system origin", "webhook": "a webhook", "agent": "an agent"}[
-        kind
-    ]
+def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) -> bool | None:
+    """Whether whoever is meant, `is_user` left out, is the owner or acts as the owner; None where it depends."""
+    if principal.person_id is not None and principal.person_id in people:
+        return people[principal.person_id].record.relationship == "owner"
+    if principal.relationship is not None:
+        return principal.relationship == "owner"
+    if principal.system not in (None, STAR):
+        return principal.system in BUILT_IN_ORIGINS
+    return False if principal.unknown or {"webhook", "agent"} & {*kinds_of(principal)} else None
 
 
 def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]]) -> bool:
@@ -113,20 +113,17 @@ def _covers_principal(wide: Principal, narrow: Principal, people: Mapping[str, D
 
 def _facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> dict[str, object]:
     """What is certain about whoever matches, the directory consulted."""
-    found: dict[str, object] = {"tags": frozenset(principal.tags), "is_user": principal.is_user}
-    found["relationship"] = "owner" if principal.is_user else principal.relationship
-    found["unknown"] = principal.unknown
+    owner = _is_owner(principal, people)
+    relationship, tags = principal.relationship, frozenset(principal.tags)
     if principal.person_id is not None and principal.person_id in people:
         person = people[principal.person_id].record
-        found["relationship"] = person.relationship
-        found["tags"] = frozenset((*principal.tags, *person.tags))
-    if principal.person_id is not None or found["relationship"] is not None or principal.tags:
-        found["unknown"] = False
-    if found["relationship"] is not None:
-        found["is_user"] = found["relationship"] == "owner"
-    elif principal.unknown or principal.person_id in people or {"webhook", "agent"} & {*kinds_of(principal)}:
-        found["is_user"] = False
-    return found
+        relationship, tags = person.relationship, tags.union(person.tags)
+    return {
+        "is_user": principal.is_user if owner is None else owner,
+        "relationship": relationship,
+        "tags": tags,
+        "unknown": False if kinds_of(principal) and not principal.unknown else principal.unknown,
+    }
 
 
 def _covers_condition(wide: Condition, narrow: Condition) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from orgkernel.diagnostics import Place
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.crew_roster import CrewRoster
+from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.rules.org3_references import Reference
 from orgkernel.rules.rule import Finding
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.crew_roster import CrewRoster
+from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -41,9 +41,9 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.rank_ladder import Requirement
-from orgkernel.model.role_profile import SkillUse
-from orgkernel.model.skill_catalog import UNIVERSAL
+from orgkernel.records.rank_ladder import Requirement
+from orgkernel.records.role_profile import SkillUse
+from orgkernel.records.skill_catalog import UNIVERSAL
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _WORDS = {
