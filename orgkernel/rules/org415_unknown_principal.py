@@ -66,8 +66,11 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     """Names of principals that nothing declares."""
     for field, what in _WORDS.items():
         unknown = unknown_to_all(assembly, partial(_references, field=field))
-        known = ids_of(assembly, partial(_declared, field=field))
-        yield from undeclared(unknown, what, partial(did_you_mean, known=known))
+        yield from undeclared(unknown, what, partial(_suggestion, assembly, field))
+
+
+def _suggestion(assembly: Assembly, field: str, word: str) -> str:
+    return did_you_mean(word, ids_of(assembly, partial(_declared, field=field)))
 
 
 def _references(records: OrgRecords, field: str) -> Iterator[tuple[Reference, bool]]:
