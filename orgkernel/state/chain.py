@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
+from math import isfinite
+from typing import Any, get_args
 
 import msgspec
 
 from orgkernel.diagnostics.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
-from orgkernel.state.records import AuditEntry
+from orgkernel.state.records import AuditEntry, AuditKind
 
 GENESIS = "0" * 64
 """What stands before the first row of a chain."""
@@ -25,12 +26,18 @@ _TEXTS = (
     "activity", "subject", "actor", "action", "resource", "code", "org_id", "relationship", "channel", "sender",
     "session", "record_id", "level", "snapshot",
 )  # fmt: skip
+_KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
 
 
 def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
-    """The entry as it may be written, and its canonical JSON: the same entry gives the same text everywhere."""
+    """The entry as it may be written, and its canonical JSON: the same entry gives the same text everywhere.
+
+    Raises ValueError or TypeError for what is no entry.
+    """
+    if entry.kind not in _KINDS or not isfinite(entry.at):
+        raise ValueError(f"kind {entry.kind!r} at {entry.at}")
     said = "\n".join(
         (
             entry.subject, entry.actor, entry.action, entry.resource, entry.code, entry.channel, entry.sender,

@@ -15,7 +15,7 @@ from sqlalchemy import func, insert, select, update
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.records import SCOPES, ApiKey, AuditEntry, Scope
-from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
+from orgkernel.state.rows import Rows, clean_record, record_of, require_id, require_time, require_word, row_of
 from orgkernel.state.tables import api_keys
 from orgkernel.state.transaction import Transaction
 
@@ -97,6 +97,7 @@ class Keys:
         expires_at: float | None,
     ) -> tuple[ApiKey, str]:
         require_id("the name", name)
+        require_time("the end", expires_at)
         for scope in scopes:
             require_word("the scope", scope, SCOPES)
         if not scopes:
@@ -109,7 +110,7 @@ class Keys:
 
 
 def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:
-    key = msgspec.structs.replace(draft, created_at=transaction.now)
+    key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
         raise Refused("the key would have expired before it was made", code="BAD_VALUE")
     transaction.connection.execute(insert(api_keys).values(**row_of(key), digest=_digest(secret)))

@@ -17,7 +17,7 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from orgkernel.errors import StoreError
 from orgkernel.state.chain import encode_entry
@@ -174,14 +174,14 @@ class Writer:
                         answers.append((ticket.work(transaction), None))
                         savepoint.commit()
                         is_changed = is_changed or transaction.is_changed
-                    except (SQLAlchemyError, OSError):
-                        raise  # the database: the whole transaction is in doubt
                     except Exception as error:
+                        if isinstance(error, (SQLAlchemyError, OSError)) and not isinstance(error, DataError):
+                            raise  # the database: the whole transaction is in doubt
                         savepoint.rollback()
                         links.clear()
                         links.update(before)
                         del rows[written:]
-                        answers.append((None, error))
+                        answers.append((None, failure_of(error, self._shown)))
             if rows:
                 self._chains.insert(connection, rows)
             if is_changed:
