@@ -7,6 +7,7 @@ chain and the entry as canonical JSON. Texts are masked and cut here, before any
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
 from typing import Any, get_args
@@ -44,7 +45,7 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
             entry.session, entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
         )
     )  # fmt: skip
-    if entry.detail is not None or len(said) > _LONGEST or may_hold_secrets(said) or not _is_plain(said):
+    if entry.detail is not None or not _is_clean(said):
         entry = _clean(entry)
     return entry, _canonical(entry).decode()
 
@@ -66,6 +67,12 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
     if len(text) > longest:
         text = text[: longest - 1] + "…"
     return "…" if name and any(find_secrets(text, name)) else mask_secrets(text)
+
+
+@lru_cache(maxsize=4_096)
+def _is_clean(said: str) -> bool:
+    """Whether texts can be written as they are; the same ones come again and again."""
+    return len(said) <= _LONGEST and _is_plain(said) and not may_hold_secrets(said)
 
 
 def _is_plain(text: str) -> bool:
