@@ -94,6 +94,7 @@ def _clean(entry: AuditEntry) -> AuditEntry:
 
 
 def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
+    """A value of JSON as it may be stored: every text in it cleaned, not nested deeper than is of use."""
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, str):
