@@ -38,6 +38,7 @@ unit: $(VENV)/dev.stamp
 
 # Rewrite what is generated: JSON Schemas, rule pages, OpenAPI, golden files.
 regenerate: $(VENV)/dev.stamp
+	$(BIN)/python -m tests.support.plain_records
 	$(BIN)/python -m tests.regenerate
 
 # Compare with what a user would take instead: a table of ratios.

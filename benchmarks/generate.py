@@ -1,4 +1,8 @@
-"""Organisations to measure on: any number of roles, 20 tools each, a thousand distinct triggers, findings included."""
+"""Organisations to measure on: any number of roles, 20 tools each, a thousand distinct triggers, findings included.
+
+One role in a hundred reports more seldom than it may go without progress (ORG507), and most of the 18 domains have
+several roles that only the order of the hierarchy tells apart (ORG306). Both are warnings: the organisation is served.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ _FINDING_EVERY = 100
 
 
 def generate(folder: Path, roles: int) -> None:
-    """Write an organisation of so many roles, one file each; every hundredth names a domain that does not exist."""
+    """Write an organisation of so many roles, one file each."""
     (folder / "roles").mkdir(parents=True)
     below: dict[int, list[str]] = {number: [] for number in range(roles)}
     for number in range(1, roles):
@@ -36,6 +40,15 @@ def generate(folder: Path, roles: int) -> None:
         (folder / "roles" / f"role_{number}.yaml").write_text(_profile(number, roles))
 
 
+def is_expected(findings: int, roles: int) -> bool:
+    """Whether so many findings are those that were put into an organisation of so many roles."""
+    return 0 <= findings - roles // _FINDING_EVERY <= len(_DOMAINS)
+
+
+def _domains(number: int) -> tuple[str, str]:
+    return _DOMAINS[number % 18], _DOMAINS[(number * 5 + 3) % 18]
+
+
 def _executives(roles: int) -> int:
     return max(1, roles // _SPAN)
 
@@ -48,7 +61,8 @@ def _superior(number: int, roles: int) -> int:
 def _profile(number: int, roles: int) -> str:
     superior = f"role_{_superior(number, roles)}" if number else "user"
     role_type = "commander" if not number else "executive" if number <= _executives(roles) else "specialist"
-    domain = "no_such_domain" if number % _FINDING_EVERY == _FINDING_EVERY - 1 else _DOMAINS[number % 18]
+    domains = _domains(number)
+    interval = 15 if number % _FINDING_EVERY == _FINDING_EVERY - 1 else 5
     tools = [_TOOLS[(number * 7 + step * 3) % 200] for step in range(20)]
     return f"""\
 _schema: orgkernel:role_profile
@@ -61,8 +75,8 @@ chain_of_command:
   reports_to: {superior}
 capabilities:
   bst_domains:
-    - {domain}
-    - {_DOMAINS[(number * 5 + 3) % 18]}
+    - {domains[0]}
+    - {domains[1]}
   tools_primary:
 {_listed(tools[:10])}  tools_secondary:
 {_listed(tools[10:])}pace_plan:
@@ -84,7 +98,7 @@ capabilities:
     trigger: unrecoverable_error OR turns_without_progress > max * 1.5
     escalate_to: {superior}
 doctrine:
-  salute_interval_turns: 5
+  salute_interval_turns: {interval}
   max_turns_without_progress: 12
 """
 

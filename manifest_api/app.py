@@ -7,20 +7,33 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from manifest_api.answering import Answers
 from manifest_api.guards.faults import Faults
+from manifest_api.guards.gate import Gate
 from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
-from manifest_api.guards.limits import RequestLimits
-from manifest_api.guards.loopback import LoopbackOnly
+from manifest_api.guards.limits import BodyLimits
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
+from manifest_api.representing import Representing
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
 
-_GUARDS = (HeadAsGet, StandardHeaders, Faults, LoopbackOnly, RequestLimits)
+
+class _Registry(FastAPI):
+    """The application with the gate before everything the framework does."""
+
+    gate: Gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.gate(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What the gate lets in."""
+        await super().__call__(scope, receive, send)
 
 
 def create_app(kernel: Kernel, *, watch: bool = False) -> FastAPI:
@@ -39,7 +52,7 @@ def create_app(kernel: Kernel, *, watch: bool = False) -> FastAPI:
         if watching is not None:
             await watching
 
-    app = FastAPI(
+    app = _Registry(
         title=TITLE,
         version=__version__,
         lifespan=lifespan,
@@ -54,6 +67,11 @@ def create_app(kernel: Kernel, *, watch: bool = False) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    for guard in reversed(_GUARDS):
-        app.add_middleware(guard)
+    app.gate = Gate(app.answer, answers)
+    # From the inside out.
+    app.add_middleware(BodyLimits)
+    app.add_middleware(Faults)
+    app.add_middleware(StandardHeaders)
+    app.add_middleware(Representing, answers=answers)
+    app.add_middleware(HeadAsGet)
     return app

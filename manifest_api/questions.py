@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from inspect import signature
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
 from manifest_api.shapes import LONGEST_WORD, DispatchQuestion, InvalidValue
 from orgkernel.crew.filters import RoleFilter
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.model.role_profile import RoleType
+from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
@@ -43,11 +43,6 @@ class CrewQuestion:
     wanted: RoleFilter
     cursor: str | None
     limit: int
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells two questions apart."""
-        return (*astuple(self.wanted), self.cursor, self.limit)
 
 
 async def _crew_question(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from orgkernel.crew.filters import RoleFilter
     from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
+    from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.dispatch import DispatchDecision
     from orgkernel.diagnostics import Diagnostic, Place, Severity
     from orgkernel.errors import OrgkernelError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AccessContext": "orgkernel.decisions.access.request",
+    "AccessRequest": "orgkernel.decisions.access.request",
     "Diagnostic": "orgkernel.diagnostics",
     "DispatchDecision": "orgkernel.decisions.dispatch",
     "Kernel": "orgkernel.kernel.kernel",
@@ -40,6 +43,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AccessContext",
+    "AccessRequest",
     "Diagnostic",
     "DispatchDecision",
     "Kernel",

@@ -12,6 +12,8 @@ from manifest_api.openapi import build_openapi
 from orgkernel.kernel.schemas import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
 from orgkernel.triggers.names import ALIASES, NAMES
+from tests.support.plain_records import TARGET as RECORDS
+from tests.support.plain_records import plain_record_modules
 from tests.support.reference_pages import FOLDER, reference_pages
 
 REPOSITORY = Path(__file__).parents[1]
@@ -37,6 +39,7 @@ def generated_files() -> dict[str, str]:
     files = {
         f"ontology/schemas/{kind}.json": render_schema(schema) for kind, schema in build_schemas().items()
     }
+    files |= plain_record_modules()
     files |= {f"docs/rules/{page.file_name}": _linked(page.text) for page in pages.values()}
     files["docs/rules/README.md"] = _rule_index()
     files["tests/golden/openapi.json"] = json.dumps(build_openapi(), indent=2, sort_keys=True) + "\n"
@@ -115,8 +118,12 @@ def stale_files() -> list[str]:
     files = generated_files()
     stale = [name for name, text in files.items() if _read(name) != text]
     kept = {Path(name) for name in files}
-    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents"):
-        found = (path.relative_to(REPOSITORY) for path in (REPOSITORY / folder).iterdir() if path.is_file())
+    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents", RECORDS):
+        found = (
+            path.relative_to(REPOSITORY)
+            for path in (REPOSITORY / folder).iterdir()
+            if path.is_file() and path.name != "__init__.py"
+        )
         stale += [str(path) for path in found if path not in kept]
     return sorted(stale)
 

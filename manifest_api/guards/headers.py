@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Nothing of ours is a page of its own but /docs, which sets its own policy. There is no CORS: a page elsewhere may
 # neither read an answer nor embed it.
-_ALWAYS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-_UNLESS_SAID = {
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-}
+_ALWAYS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_UNLESS_SAID = [
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+]
 
 
 class StandardHeaders:
@@ -31,10 +30,10 @@ class StandardHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(_ALWAYS)
-                for name, value in _UNLESS_SAID.items():
-                    headers.setdefault(name, value)
+                headers = [*message["headers"], *_ALWAYS]
+                said = {name for name, _ in headers}
+                headers += [each for each in _UNLESS_SAID if each[0] not in said]
+                message = {**message, "headers": headers}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -9,6 +9,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.request_head import RequestHead
 from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, SLOW_BODY, UNKNOWN_ROUTE, problem_response
 from manifest_api.shapes import ProblemKind
 
@@ -19,8 +20,25 @@ MAX_PATH = 2048
 BODY_SECONDS = 10.0
 
 
-class RequestLimits:
-    """Refuse what is too long, too large or too slow."""
+def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] | None:
+    """What the first line and the headers already give away; None where they are within the limits."""
+    path: str = scope["path"]
+    if len(path) > MAX_PATH or (
+        len(path) > MAX_SEGMENT and any(len(segment) > MAX_SEGMENT for segment in path.split("/"))
+    ):
+        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, no id is that long"
+    # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
+    if b"%2f" in scope.get("raw_path", b"").lower() or "\0" in path:
+        return UNKNOWN_ROUTE, "a path segment has a character no id has"
+    if len(scope["query_string"]) > MAX_QUERY:
+        return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
+    if head.body_length > MAX_BODY:
+        return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
+    return None
+
+
+class BodyLimits:
+    """Take the body in, and refuse one that is too large or too slow."""
 
     def __init__(self, app: ASGIApp, body_seconds: float = BODY_SECONDS) -> None:
         self._app = app
@@ -30,40 +48,20 @@ class RequestLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = _refusal(scope)
-        body = b""
-        if refusal is None:
-            try:
-                async with asyncio.timeout(self._body_seconds):
-                    taken = await _take_body(receive)
-            except TimeoutError:
-                refusal = SLOW_BODY, f"the body did not arrive within {self._body_seconds:g} seconds"
-            else:
-                if taken is None:
-                    return  # the client is gone: nobody to answer
-                body = taken
-                if len(body) > MAX_BODY:
-                    refusal = BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
-        if refusal is not None:
-            await problem_response(*refusal)(scope, receive, send)
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                taken = await _take_body(receive)
+        except TimeoutError:
+            problem = f"the body did not arrive within {self._body_seconds:g} seconds"
+            await problem_response(SLOW_BODY, problem)(scope, receive, send)
             return
-        await self._app(scope, _replay(body, receive), send)
-
-
-def _refusal(scope: Scope) -> tuple[ProblemKind, str] | None:
-    """What the first line and the headers already give away."""
-    path: str = scope["path"]
-    if len(path) > MAX_PATH or any(len(segment) > MAX_SEGMENT for segment in path.split("/")):
-        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, no id is that long"
-    # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
-    if b"%2f" in scope.get("raw_path", b"").lower() or "\0" in path:
-        return UNKNOWN_ROUTE, "a path segment has a character no id has"
-    if len(scope["query_string"]) > MAX_QUERY:
-        return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit() and int(value[:20]) > MAX_BODY:
-            return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
-    return None
+        if taken is None:
+            return  # the client is gone: nobody to answer
+        if len(taken) > MAX_BODY:
+            problem = f"the body has more than {MAX_BODY} bytes"
+            await problem_response(BODY_TOO_LARGE, problem)(scope, receive, send)
+            return
+        await self._app(scope, _replay(taken, receive), send)
 
 
 async def _take_body(receive: Receive) -> bytes | None:

@@ -7,41 +7,51 @@ otherwise a web page elsewhere could point a name of its own at 127.0.0.1 and re
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
-from manifest_api.problems import FOREIGN_HOST, FORWARDED, NOT_LOOPBACK, problem_response
+from manifest_api.guards.request_head import RequestHead
+from manifest_api.problems import FOREIGN_HOST, FORWARDED, NOT_LOOPBACK
 from manifest_api.shapes import ProblemKind
 from orgkernel.diagnostics.wording import quote
 
 _HOST = re.compile(
     r"(?:(?P<name>localhost)|(?P<address>[0-9.]+)|\[(?P<address6>[0-9a-f:.]+)\])(?::[0-9]{0,5})?"
 )
-_FORWARDED = ("forwarded", "x-real-ip", "via")
-_FORWARDED_PREFIX = "x-forwarded"
+_LONGEST_KNOWN = 100
 
 
-class LoopbackOnly:
-    """Refuse whoever does not ask from this machine."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        refusal = _refusal(scope)
-        if refusal is None:
-            await self._app(scope, receive, send)
-            return
-        kind, detail, help = refusal
-        await problem_response(kind, detail, help)(scope, receive, send)
+def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str, str] | None:
+    """Why whoever asks may not; None for somebody on this machine."""
+    client: Any = scope.get("client")
+    if not client or not _is_known_loopback(client[0]):
+        return (
+            NOT_LOOPBACK,
+            "the request does not come from this machine",
+            "ask from the machine the server runs on",
+        )
+    if head.forwarded is not None:
+        return (
+            FORWARDED,
+            f"the request carries the header {quote(head.forwarded)}",
+            "ask the server directly, without a proxy",
+        )
+    if len(head.hosts) != 1:
+        return (
+            FOREIGN_HOST,
+            f"the request carries {len(head.hosts)} Host headers",
+            "send one that names this machine",
+        )
+    if not _names_loopback(head.hosts[0]):
+        return (
+            FOREIGN_HOST,
+            f"the Host is {quote(head.hosts[0])}",
+            "ask for `localhost` or the loopback address itself",
+        )
+    return None
 
 
 def is_loopback(address: str) -> bool:
@@ -63,35 +73,12 @@ def names_loopback(host: str) -> bool:
     )
 
 
-def _refusal(scope: Scope) -> tuple[ProblemKind, str, str] | None:
-    client: Any = scope.get("client")
-    if not client or not is_loopback(client[0]):
-        return (
-            NOT_LOOPBACK,
-            "the request does not come from this machine",
-            "ask from the machine the server runs on",
-        )
-    hosts = []
-    for raw_name, raw_value in scope["headers"]:
-        name = raw_name.decode("latin-1").lower()
-        if name in _FORWARDED or name.startswith(_FORWARDED_PREFIX):
-            return (
-                FORWARDED,
-                f"the request carries the header {quote(name)}",
-                "ask the server directly, without a proxy",
-            )
-        if name == "host":
-            hosts.append(raw_value.decode("latin-1"))
-    if len(hosts) != 1:
-        return (
-            FOREIGN_HOST,
-            f"the request carries {len(hosts)} Host headers",
-            "send one that names this machine",
-        )
-    if not names_loopback(hosts[0]):
-        return (
-            FOREIGN_HOST,
-            f"the Host is {quote(hosts[0])}",
-            "ask for `localhost` or the loopback address itself",
-        )
-    return None
+# The same few are asked with again and again; long ones are nobody's and are not remembered.
+_is_known_loopback = lru_cache(maxsize=64)(is_loopback)
+
+
+_names_known_loopback = lru_cache(maxsize=64)(names_loopback)
+
+
+def _names_loopback(host: str) -> bool:
+    return len(host) <= _LONGEST_KNOWN and _names_known_loopback(host)

@@ -21,7 +21,7 @@ _CREW = told("OrganizationManifest", 404, 409, 503, paged=True, org=True)
 @router.get("/v1/orgs", response_class=Response, responses=told("OrganizationList"), dependencies=[only()])
 async def get_organizations(request: Request, answers: AnswersOfApp) -> Response:
     """All organisations, and which of them answer."""
-    return await answers.respond(request, ("orgs",), list_organizations)
+    return await answers.respond(request, list_organizations)
 
 
 @router.get(
@@ -32,7 +32,7 @@ async def get_organizations(request: Request, answers: AnswersOfApp) -> Response
 )
 async def get_organization(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """One organisation and its chart."""
-    return await answers.respond(request, ("org", org), lambda kernel: show_organization(kernel, org), org)
+    return await answers.respond(request, lambda kernel: show_organization(kernel, org), org)
 
 
 @router.get(
@@ -62,7 +62,7 @@ async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: C
 )
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
     """The manifest of a role: everything it has and may, each with the line that says so."""
-    return await answers.respond(request, ("role", org, role), lambda kernel: kernel.manifest(org, role), org)
+    return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
 
 
 @router.post(
@@ -81,11 +81,11 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     """Who takes a task of a domain, and why; `not_applicable` when nobody does."""
     asked = await read_dispatch(request)
     return await answers.respond_once(
-        ("dispatch", org, asked.domain, asked.needs, asked.all_considered),
         lambda kernel: kernel.dispatch(
             org, asked.domain, needs=asked.needs, all_considered=asked.all_considered
         ),
         org,
+        quick=not asked.all_considered,
     )
 
 
@@ -96,4 +96,4 @@ async def _crew(request: Request, answers: Answers, org: str, question: CrewQues
         except UnknownRole as error:  # the only role asked for is the cursor's
             raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
 
-    return await answers.respond(request, ("crew", org, *question.key), ask, org)
+    return await answers.respond(request, ask, org)

@@ -34,9 +34,7 @@ async def get_diagnostics(
     ] = DEFAULT_FINDINGS,
 ) -> Response:
     """What was found in the documents on disk, and which organisations are stale or refused because of it."""
-    return await answers.respond(
-        request, ("diagnostics", cursor, limit), lambda kernel: _diagnostics(kernel, cursor, limit)
-    )
+    return await answers.respond(request, lambda kernel: _diagnostics(kernel, cursor, limit))
 
 
 @router.get(
@@ -44,7 +42,7 @@ async def get_diagnostics(
 )
 async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
     """The digests of the versions that answer."""
-    return await answers.respond(request, ("snapshot",), _snapshot)
+    return await answers.respond(request, _snapshot)
 
 
 def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:

@@ -17,7 +17,7 @@ from orgkernel.cli.stores import (
     store_option,
 )
 from orgkernel.decisions.state_view import Waiver
-from orgkernel.model.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import LEVELS, ToolLevel
 
 _KINDS = ("access", "command", "action")
 _STATES = ("pending", "approved", "denied", "expired")

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from orgkernel.crew import v1
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge
-from orgkernel.model.levels import LETTERS, LEVELS, ToolLevel
-from orgkernel.model.plan_catalog import Step
+from orgkernel.records.levels import LETTERS, LEVELS, ToolLevel
+from orgkernel.records.plan_catalog import Step
 
 
-def plan_item(view: OrgView, role_id: str, edge: Edge) -> v1.PlanItem:
+def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanItem:
     """A plan the role follows, and whether the role is equipped for it."""
     declared = view.records.plans.get(edge.target)
     plan = declared.record if declared else None
-    missing = view.missing_tools(role_id, edge.target)
+    missing = tuple(each for each in view.tools_needed_by(edge.target) if each.target not in equipped)
     return v1.PlanItem(
         id=edge.target,
         name=(plan.name if plan else "") or edge.target,
@@ -35,12 +36,20 @@ def plan_item(view: OrgView, role_id: str, edge: Edge) -> v1.PlanItem:
 def tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
     """A tool the role is equipped with."""
     preference, _, level = edge.attribute.partition(":")
-    return _item(view, edge.target, preference, level, "role binding", (why_edge(edge),))
+    return _item(view, edge.target, preference, level, "role binding", why_edge(edge))
 
 
-def _item(
-    view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: tuple[Why, ...]
-) -> v1.ToolItem:
+def _item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why) -> v1.ToolItem:
+    """A tool at a level. Besides who says so it is the same for every role, so the rest is put together once."""
+    item = view.remember(
+        ("tool item", tool_id, preference, level, decided_by),
+        lambda: _build_item(view, tool_id, preference, level, decided_by),
+    )
+    # Mappings can be changed by whoever gets them: each item has its own.
+    return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
+
+
+def _build_item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str) -> v1.ToolItem:
     declared = view.records.tools.get(tool_id)
     tool = declared.record if declared else None
     actions = tool.required_levels if tool else {}
@@ -60,7 +69,7 @@ def _item(
         names=dict(tool.names) if tool else {},
         input_schema=tool.input_schema if tool else None,
         decided_by=decided_by,
-        why=why,
+        why=(),
     )
 
 
@@ -68,15 +77,15 @@ def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
     return LEVELS.index(level) >= LEVELS.index(needed)
 
 
-def essential_tools(view: OrgView, post: RolePost) -> Iterator[v1.ToolItem]:
+def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edge]) -> Iterator[v1.ToolItem]:
     """Tools the role always has although its profile does not list them."""
-    listed = {edge.target for edge in view.tools_of(post.role_id)}
-    for tool_id in view.essential_tools_of(post.role_id):
+    listed = {edge.target for edge in tools}
+    for tool_id in essential:
         if tool_id not in listed:
             why = why_place(
                 f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
             )
-            yield _item(view, tool_id, "essential", "full", "essential tool", (why,))
+            yield _item(view, tool_id, "essential", "full", "essential tool", why)
 
 
 def skill_item(view: OrgView, edge: Edge) -> v1.SkillItem:

@@ -15,7 +15,7 @@ from typing import Any
 
 from orgkernel.crew.changes import Change, Effect
 from orgkernel.crew.sections import ELEMENTS, ROLES, address_of
-from orgkernel.model.levels import LEVELS
+from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
 _GIVES = frozenset(

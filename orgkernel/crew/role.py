@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, plan_item, skill_item, tool_item
-from orgkernel.crew.why import fact, listed, settings, why_default, why_item
+from orgkernel.crew.why import facts, listed, settings, why_item, why_setting
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.extract import TIERS
-from orgkernel.graph.questions import OrgView
+from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.records.role_profile import PacePlan, RoleProfile
 
+_Command = tuple[Edge, tuple[Why, ...]]
+_TIERS = ("primary", *TIERS)
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
@@ -24,6 +27,11 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
     post = view.records.posts[role_id]
     profile = post.profile
     chain = view.chain_above(role_id)
+    commands = [_command_why(view, edge) for edge in chain]
+    under = [(edge, _command_why(view, edge)) for edge in view.subordinates_of(role_id)]
+    tools = view.tools_of(role_id)
+    essential = find_essential_tools(view, post, tools)
+    equipped = frozenset(edge.target for edge in tools).union(essential)
     return v1.RoleManifest(
         role_id=role_id,
         role_name=profile.name,
@@ -35,30 +43,30 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
             *map(why_edge, view.edges_to(EdgeKind.INCLUDES, role_id)),
             why_place(f"profile of role {role_id}", post.document.place("role_id")),
         ),
-        identity=tuple(_identity(post)),
-        department=_department(view, post),
-        layer=_layer(view, post),
-        chain_of_command=tuple(_member(view, edge.target, _command_why(view, edge)) for edge in chain),
-        subordinates=tuple(
-            _member(view, edge.source, _command_why(view, edge)) for edge in view.subordinates_of(role_id)
+        identity=tuple(_identity(post, profile)),
+        department=_department(view, role_id),
+        layer=_layer(post, profile.layer),
+        chain_of_command=tuple(
+            _superior(view, edge.target, why) for edge, why in zip(chain, commands, strict=True)
         ),
+        subordinates=tuple(_member(view, edge.source, why) for edge, why in under),
         peers=tuple(_peers(view, role_id)),
-        dispatch_targets=tuple(_dispatch_targets(view, post)),
-        dispatch_sources=tuple(_dispatch_sources(view, post)),
+        dispatch_targets=tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ())),
+        dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
         domains=tuple(_domains(view, role_id)),
         intents=tuple(
             v1.Item(id=edge.target, why=(why_edge(edge),))
             for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
         ),
-        plans=tuple(plan_item(view, role_id, edge) for edge in view.plans_of(role_id)),
-        tools=tuple(tool_item(view, edge) for edge in view.tools_of(role_id)),
-        essential_tools=tuple(essential_tools(view, post)),
+        plans=tuple(plan_item(view, edge, equipped) for edge in view.plans_of(role_id)),
+        tools=tuple(tool_item(view, edge) for edge in tools),
+        essential_tools=tuple(essential_tools(view, essential, tools)),
         skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
         credentials=listed(post, "credentials", profile.credentials),
         data=listed(post, "data", profile.data),
         file_scope=listed(post, "file_scope", profile.file_scope),
         escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
-        pace=v1.Pace(tiers=tuple(_tiers(post))),
+        pace=v1.Pace(tiers=tuple(_tiers(post, profile.pace_plan))),
         doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
         requirements=tuple(settings(post, profile.requirements, "requirements")),
         standing_orders=listed(post, "standing_orders", profile.standing_orders),
@@ -86,23 +94,21 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
     )
 
 
-def _identity(post: RolePost) -> Iterator[v1.Fact]:
-    profile = post.profile
-    yield fact(post, "authority_level", profile.authority_level, ("chain_of_command", "authority_level"))
-    yield fact(post, "can_delegate", profile.can_delegate, ("chain_of_command", "can_delegate"))
-    for name in _IDENTITY:
-        yield fact(post, name, getattr(profile, name), (name,))
+def _identity(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fact]:
+    rights = {"authority_level": profile.authority_level, "can_delegate": profile.can_delegate}
+    return facts(post, ("chain_of_command",), rights) + facts(
+        post, (), {name: getattr(profile, name) for name in _IDENTITY}
+    )
 
 
-def _department(view: OrgView, post: RolePost) -> v1.Named | None:
-    for edge in view.edges_from(EdgeKind.BELONGS_TO, post.role_id):
+def _department(view: OrgView, role_id: str) -> v1.Named | None:
+    for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
         declared = view.records.organization.departments.get(edge.target)
         return v1.Named(id=edge.target, name=declared.name if declared else "", why=(why_edge(edge),))
     return None
 
 
-def _layer(view: OrgView, post: RolePost) -> v1.Item | None:
-    layer = post.profile.layer
+def _layer(post: RolePost, layer: str | None) -> v1.Item | None:
     return (
         None
         if layer is None
@@ -121,6 +127,15 @@ def _command_why(view: OrgView, edge: Edge) -> tuple[Why, ...]:
 
 def _member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
     return v1.Member(id=role_id, why=why, **_member_fields(view, role_id))
+
+
+def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+    return v1.Member(id=role_id, why=why, **_superior_fields(view, role_id))
+
+
+def _superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+    """Of a role that others stand under: few do, and everybody's manifest names them."""
+    return view.remember(("superior", role_id), lambda: _member_fields(view, role_id))
 
 
 def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
@@ -147,29 +162,26 @@ def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
         )
 
 
-def _dispatch_targets(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
+def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
     """Direct subordinates of a role that can delegate, and whom else it may hand work to."""
     targets: dict[str, list[Why]] = {}
-    if post.profile.can_delegate:
-        for edge in view.subordinates_of(post.role_id):
-            targets.setdefault(edge.source, []).extend(_command_why(view, edge))
-    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id):
+    for edge, why in under:
+        targets.setdefault(edge.source, []).extend(why)
+    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id):
         targets.setdefault(edge.target, []).append(why_edge(edge))
-    return (_member(view, role_id, tuple(why)) for role_id, why in targets.items())
+    return (_member(view, target, tuple(all_why)) for target, all_why in targets.items())
 
 
-def _dispatch_sources(view: OrgView, post: RolePost) -> Iterator[v1.Member]:
+def _dispatch_sources(
+    view: OrgView, role_id: str, chain: Sequence[Edge], commands: Sequence[tuple[Why, ...]]
+) -> Iterator[v1.Member]:
     sources: dict[str, list[Why]] = {}
-    edge = view.command_of(post.role_id)
-    if (
-        edge is not None
-        and (superior := view.records.posts.get(edge.target))
-        and superior.profile.can_delegate
-    ):
-        sources.setdefault(edge.target, []).extend(_command_why(view, edge))
-    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, post.role_id):
+    superior = view.records.posts.get(chain[0].target) if chain else None
+    if superior is not None and superior.profile.can_delegate:
+        sources[chain[0].target] = list(commands[0])
+    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
-    return (_member(view, role_id, tuple(why)) for role_id, why in sources.items())
+    return (_superior(view, source, tuple(why)) for source, why in sources.items())
 
 
 def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
@@ -185,21 +197,21 @@ def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
 
 def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
     return v1.EscalationItem(
-        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.target)
+        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_superior_fields(view, edge.target)
     )
 
 
-def _tiers(post: RolePost) -> Iterator[v1.TierItem]:
-    for name in ("primary", *TIERS):
-        tier = getattr(post.profile.pace_plan, name, None)
+def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
+    if plan is None:
+        return
+    for name, place in zip(_TIERS, post.locate(("pace_plan",), _TIERS), strict=True):
+        tier = getattr(plan, name, None)
         if tier is not None:
-            text, place = f"pace_plan.{name}", post.place("pace_plan", name, key=True)
-            written = post.has("pace_plan", name)
             yield v1.TierItem(
                 id=name,
                 description=tier.description,
                 action=tier.action,
                 trigger=tier.trigger,
                 escalate_to=tier.escalate_to,
-                why=(why_place(text, place) if written else why_default(f"{text} is not written", place),),
+                why=(why_setting(f"pace_plan.{name}", place, said=""),),
             )

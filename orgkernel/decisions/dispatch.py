@@ -19,7 +19,7 @@ from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.role_profile import AUTHORITY_OF_TYPE
+from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 
 SHOWN_CANDIDATES = 5
 _LAST = 1 << 30
@@ -144,16 +144,30 @@ def _ranked(view: OrgView, domain: str, needs: Sequence[str]) -> list[_Candidate
             if role_id in candidates or role_id not in order:
                 continue
             lacks = _lacks(view, role_id, needs) if needs else ()
-            rank = _Rank(
-                bool(lacks),
-                distance,
-                AUTHORITY_OF_TYPE[view.records.posts[role_id].profile.role_type],
-                preferred.index(role_id) if role_id in preferred else _LAST,
-                len(view.domains_of(role_id)),
-                order[role_id],
-            )
-            candidates[role_id] = _Candidate(rank, edge, lacks)
+            candidates[role_id] = _candidate(view, edge, distance, preferred, lacks)
     return sorted(candidates.values(), key=lambda candidate: candidate.rank)
+
+
+def _candidate(
+    view: OrgView, edge: Edge, distance: int, preferred: Sequence[str], lacks: tuple[str, ...]
+) -> _Candidate:
+    role_id = edge.source
+    rank = _Rank(
+        bool(lacks),
+        distance,
+        AUTHORITY_OF_TYPE[view.records.posts[role_id].profile.role_type],
+        preferred.index(role_id) if role_id in preferred else _LAST,
+        len(view.domains_of(role_id)),
+        view.order[role_id],
+    )
+    return _Candidate(rank, edge, lacks)
+
+
+def explain_loss(view: OrgView, chosen: Edge, other: Edge) -> Considered:
+    """Why the second of two roles that handle the same domain comes after the first, given the edges that say so."""
+    preferred = routing_order(view, chosen.target)
+    better, worse = (_candidate(view, edge, 0, preferred, ()) for edge in (chosen, other))
+    return _considered(view, better, [worse], everybody=True)[0]
 
 
 def _lacks(view: OrgView, role_id: str, needs: Sequence[str]) -> tuple[str, ...]:

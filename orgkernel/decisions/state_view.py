@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.model.levels import ToolLevel
+from orgkernel.records.levels import ToolLevel
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]

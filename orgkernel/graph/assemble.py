@@ -9,16 +9,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from msgspec.msgpack import encode
+
 from orgkernel.diagnostics import Place
-from orgkernel.graph.records import OrgRecords, RolePost, adopt_superior, apply_override
-from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
-from orgkernel.loading.documents import BrokenDocument, SourceDocument
-from orgkernel.loading.tree import Tree
-from orgkernel.model.organization import Organization
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.graph.elsewhere import Elsewhere, Including
+from orgkernel.graph.groups import Duplicate, Group
+from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.graph.scopes import Scope, Scopes
+from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
+from orgkernel.records.organization import Organization
 
 # The file by which a host is told which organisation is active: a copy, not a second declaration (specification,
 # "Directory Structure").
@@ -45,11 +47,12 @@ def assemble(tree: Tree) -> Assembly:
     scopes = Scopes(tree)
     included = {document.path: _included(_organization(document)) for document in org_documents}
     uses: dict[int, int] = defaultdict(int)
-    including: dict[str, list[str]] = defaultdict(list)
+    including = Including(
+        lambda: [(_organization(each).org_id, included[each.path]) for each in org_documents]
+    )
     for document in org_documents:
         scope = scopes.of(os.path.dirname(document.path))
         for role_id in included[document.path]:
-            including[role_id].append(_organization(document).org_id)
             if (profile := scope.profile(role_id)) is not None:
                 uses[id(profile)] += 1
     organizations = tuple(
@@ -121,32 +124,12 @@ def _included(organization: Organization) -> dict[str, tuple[str | int, ...]]:
     return named
 
 
-class _Elsewhere(Mapping[str, tuple[str, ...]]):
-    """Role id to the other organisations that include it, looked up when asked: there may be many of both."""
-
-    def __init__(self, including: Mapping[str, list[str]], org_id: str) -> None:
-        self._including = including
-        self._org_id = org_id
-
-    def __getitem__(self, role_id: str) -> tuple[str, ...]:
-        others = tuple(org_id for org_id in self._including.get(role_id, ()) if org_id != self._org_id)
-        if not others:
-            raise KeyError(role_id)
-        return others
-
-    def __iter__(self) -> Iterator[str]:
-        return (role_id for role_id in self._including if role_id in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
 def _resolve(
     document: SourceDocument,
     scope: Scope,
     included: Mapping[str, tuple[str | int, ...]],
     uses: Mapping[int, int],
-    including: Mapping[str, list[str]],
+    including: Including,
 ) -> OrgRecords:
     organization = _organization(document)
     posts: dict[str, RolePost] = {}
@@ -161,11 +144,9 @@ def _resolve(
         if source is None:
             without_profile[role_id] = document.place(*route, key=len(route) == 2)
             continue
-        assert isinstance(source.record, RoleProfile)
         shared = uses[id(source)] > 1
-        profile = adopt_superior(source.record, superiors.get(role_id)) if shared else source.record
-        profile = apply_override(profile, organization.overrides.get(role_id))
-        posts[role_id] = RolePost(role_id, source, profile, document, shared)
+        superior = superiors.get(role_id) if shared else None
+        posts[role_id] = RolePost(role_id, source, document, shared, superior)
     missed = scope.missed(included)
     contributing = [document, *(post.document for post in posts.values()), *scope.catalogues]
     return OrgRecords(
@@ -176,7 +157,7 @@ def _resolve(
         without_profile,
         excused=scope.excused,
         incomplete=scope.incomplete,
-        elsewhere=_Elsewhere(including, organization.org_id),
+        elsewhere=Elsewhere(including, organization.org_id),
         files=frozenset(each.name for each in contributing) | missed,
         unread=missed,
         digest=_digest(contributing),
@@ -195,7 +176,7 @@ def _loose_catalogues(tree: Tree) -> OrgRecords:
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     scope = Scope((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
-    document = SourceDocument("", "", "organization", nobody, (0, {}), "")
+    document = SourceDocument("", "", "organization", Packed(encode(nobody), encode((0, {}))), "")
     return OrgRecords(
         nobody.org_id, document, nobody, {}, {}, incomplete=scope.incomplete, **scope.definitions
     )

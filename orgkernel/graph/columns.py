@@ -1,21 +1,66 @@
 """Edges as columns: the one source both views, graph and index, are built from (design §4).
 
-An edge costs three small integers and one packed place instead of an object; `Edge` values are made when asked for.
+An edge costs four small integers and one packed place instead of an object; `Edge` values are made when asked for.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, groupby
+from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_mark
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
+# The column of kinds, translated by one of these, says which edges are of that kind.
+_IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number in _NUMBER_OF_KIND.items()}
 # File, line and column of a place in 64 bits: a million files, four million lines and columns.
-_LINE_BITS = _COLUMN_BITS = 22
+_LINE_BITS = _COLUMN_BITS = COLUMN_BITS
+_BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
 _MASK = (1 << _LINE_BITS) - 1
+_new = tuple.__new__
+
+
+PackedColumns = tuple[tuple[str, ...], bytes, bytes, bytes, bytes, bytes]
+"""Words; then kinds, sources, targets, attributes and places."""
+
+
+class EdgeRun(NamedTuple):
+    """Edges of one kind from one node, declared one after the other in one file: what a list in a document says."""
+
+    kind: EdgeKind
+    source: str
+    targets: Sequence[str]
+    attribute: str
+    file: str
+    marks: Sequence[int]
+    """Where each of the targets is written."""
+
+
+def run_of(edge: Edge) -> EdgeRun:
+    """An edge that stands alone."""
+    place = edge.place
+    return EdgeRun(
+        edge.kind,
+        edge.source,
+        (edge.target,),
+        edge.attribute,
+        place.file,
+        (pack_mark(place.line, place.column),),
+    )
+
+
+class _Numbers(dict[str, int]):
+    """Words to numbers, in the order in which they are first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
 
 
 class EdgeColumns:
@@ -23,22 +68,50 @@ class EdgeColumns:
 
     __slots__ = ("_attribute", "_kind", "_place", "_source", "_target", "_words")
 
-    def __init__(self, edges: Iterable[Edge]) -> None:
-        numbers: dict[str, int] = {}
-        self._kind = array("B")
-        self._source = array("I")
-        self._target = array("I")
-        self._attribute = array("I")
-        self._place = array("Q")
-        for edge in edges:
-            self._kind.append(_NUMBER_OF_KIND[edge.kind])
-            self._source.append(numbers.setdefault(edge.source, len(numbers)))
-            self._target.append(numbers.setdefault(edge.target, len(numbers)))
-            self._attribute.append(numbers.setdefault(edge.attribute, len(numbers)))
-            file = numbers.setdefault(edge.place.file, len(numbers))
-            line, column = min(edge.place.line, _MASK), min(edge.place.column, _MASK)
-            self._place.append((file << _LINE_BITS | line) << _COLUMN_BITS | column)
+    def __init__(self, runs: Iterable[EdgeRun]) -> None:
+        numbers = _Numbers()
+        number_of = numbers.__getitem__
+        kinds, sources, targets = array("B"), array("I"), array("I")
+        attributes, places = array("I"), array("Q")
+        for kind, source, ends, attribute, file, marks in runs:
+            in_file = number_of(file) << (_LINE_BITS + _COLUMN_BITS)
+            if len(ends) == 1:
+                kinds.append(_NUMBER_OF_KIND[kind])
+                sources.append(number_of(source))
+                targets.append(number_of(ends[0]))
+                attributes.append(number_of(attribute))
+            else:
+                count = len(ends)
+                kinds.extend([_NUMBER_OF_KIND[kind]] * count)
+                sources.extend([number_of(source)] * count)
+                targets.extend(map(number_of, ends))
+                attributes.extend([number_of(attribute)] * count)
+            if max(marks) < _BEYOND:
+                places.extend([in_file | mark >> STYLE_BITS for mark in marks])
+            else:
+                places.extend([in_file | _position(mark) for mark in marks])
+        self._kind, self._source, self._target = kinds, sources, targets
+        self._attribute, self._place = attributes, places
         self._words = tuple(numbers)
+
+    def pack(self) -> PackedColumns:
+        """The columns as bytes, in the byte order of this machine."""
+        kinds, sources, targets, attributes, places = (column.tobytes() for column in self._columns())
+        return self._words, kinds, sources, targets, attributes, places
+
+    @classmethod
+    def unpack(cls, packed: PackedColumns) -> EdgeColumns:
+        """The columns that were packed. Raises `ValueError` for bytes that are none."""
+        columns = cls(())
+        columns._words, *contents = packed
+        for column, content in zip(columns._columns(), contents, strict=True):
+            column.frombytes(content)
+        if len({len(column) for column in columns._columns()}) != 1:
+            raise ValueError("columns of different lengths")
+        return columns
+
+    def _columns(self) -> tuple[array[int], ...]:
+        return self._kind, self._source, self._target, self._attribute, self._place
 
     def __len__(self) -> int:
         return len(self._kind)
@@ -46,28 +119,59 @@ class EdgeColumns:
     def __iter__(self) -> Iterator[Edge]:
         return map(self.edge, range(len(self)))
 
-    def ends(self) -> Iterator[tuple[EdgeKind, str, str]]:
-        """Kind, source and target of every edge, in order, without the cost of whole edges."""
+    def numbers_of(self, kind: EdgeKind) -> array[int]:
+        """The positions of the edges of a kind."""
+        wanted = self._kind.tobytes().translate(_IS_KIND[kind])
+        return array("I", compress(range(len(wanted)), wanted))
+
+    def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
+        """Those of the positions that start at each node, nodes in the order of their first edge."""
+        groups: dict[str, tuple[int, ...]] = {}
+        # The edges of a node mostly stand together.
+        for source, together in groupby(numbers, self._source.__getitem__):
+            word, positions = self._words[source], tuple(together)
+            groups[word] = groups[word] + positions if word in groups else positions
+        return groups
+
+    def by_target(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
+        """Those of the positions that end at each node, nodes in the order of their first edge."""
+        groups: defaultdict[int, list[int]] = defaultdict(list)
+        target = self._target
+        for number in numbers:
+            groups[target[number]].append(number)
         words = self._words
-        for kind, source, target in zip(self._kind, self._source, self._target, strict=True):
-            yield _KINDS[kind], words[source], words[target]
+        return {words[end]: tuple(group) for end, group in groups.items()}
 
     def target(self, number: int) -> str:
         """Where the edge at a position ends."""
         return self._words[self._target[number]]
 
+    def source(self, number: int) -> str:
+        """Where the edge at a position starts."""
+        return self._words[self._source[number]]
+
+    def attribute(self, number: int) -> str:
+        """The attribute of the edge at a position."""
+        return self._words[self._attribute[number]]
+
     def edge(self, number: int) -> Edge:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        return Edge(
-            _KINDS[self._kind[number]],
-            words[self._source[number]],
-            words[self._target[number]],
-            words[self._attribute[number]],
-            Place(
-                words[place >> (_LINE_BITS + _COLUMN_BITS)],
-                place >> _COLUMN_BITS & _MASK,
-                place & _MASK,
+        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        file = words[place >> (_LINE_BITS + _COLUMN_BITS)]
+        return _new(
+            Edge,
+            (
+                _KINDS[self._kind[number]],
+                words[self._source[number]],
+                words[self._target[number]],
+                words[self._attribute[number]],
+                _new(Place, (file, place >> _COLUMN_BITS & _MASK, place & _MASK)),
             ),
         )
+
+
+def _position(mark: int) -> int:
+    line, column = unpack_mark(mark)
+    return min(line, _MASK) << _COLUMN_BITS | min(column, _MASK)

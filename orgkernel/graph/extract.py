@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
-from orgkernel.diagnostics import Place
+from orgkernel.graph.columns import EdgeRun, run_of
+from orgkernel.graph.extract_access import extract_access_edges
 from orgkernel.graph.records import OrgRecords, RolePost
-from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.organization import USER
-from orgkernel.model.plan_catalog import Step
-from orgkernel.model.role_profile import SkillUse
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.organization import USER
+from orgkernel.records.plan_catalog import Step
+from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
 
 TIERS = ("alternate", "contingent", "emergency")
+_NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), DispatchRights()
+_Marked = tuple[Sequence[str], Sequence[int]]
 
 
-def extract_edges(records: OrgRecords) -> Iterator[Edge]:
+def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     """Every edge of an organisation, in the order of declaration; ids that nothing declares are kept as written."""
     yield from _hierarchy(records)
-    for post in records.posts.values():
-        yield from _capabilities(post)
-        yield from _relations(records, post)
+    overridden = records.organization.overrides
+    for role_id, post in records.posts.items():
+        document, profile = post.document, post.profile
+        marks = document.marks
+        yield from _capabilities(role_id, profile.capabilities, document.name, marks)
+        yield from _relations(records, post, profile, None if role_id in overridden else marks)
     yield from _channels(records)
     yield from _catalogues(records)
+    yield from map(run_of, extract_access_edges(records))
 
 
 def external_ids(records: OrgRecords) -> frozenset[str]:
@@ -29,98 +38,158 @@ def external_ids(records: OrgRecords) -> frozenset[str]:
     return frozenset({USER, *records.organization.external})
 
 
-def _hierarchy(records: OrgRecords) -> Iterator[Edge]:
+def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
     document, hierarchy = records.document, records.organization.hierarchy
-    commanded: dict[str, Place] = {}
+    file, marks = document.name, document.marks
+    commanded: dict[str, int] = {}
     reporting = []
     for superior, post in hierarchy.items():
-        for number, subordinate in enumerate(post.subordinates):
-            place = document.place("hierarchy", superior, "subordinates", number)
-            commanded.setdefault(subordinate, place)
-            reporting.append(Edge(EdgeKind.REPORTS_TO, subordinate, superior, "hierarchy", place))
-    for role_id in records.posts:
-        own = document.place("hierarchy", role_id, key=True) if role_id in hierarchy else commanded[role_id]
-        yield Edge(EdgeKind.INCLUDES, records.org_id, role_id, "", own)
+        if post.subordinates:
+            found = find_item_marks(marks, ("hierarchy", superior, "subordinates"))
+            for subordinate, mark in zip(post.subordinates, found, strict=True):
+                commanded.setdefault(subordinate, mark)
+                reporting.append(
+                    EdgeRun(EdgeKind.REPORTS_TO, subordinate, (superior,), "hierarchy", file, (mark,))
+                )
+    named = [
+        find_mark(marks, ("hierarchy", role_id), key=True) if role_id in hierarchy else commanded[role_id]
+        for role_id in records.posts
+    ]
+    if named:
+        yield EdgeRun(EdgeKind.INCLUDES, records.org_id, tuple(records.posts), "", file, named)
     yield from reporting
     for role_id, role_post in records.posts.items():
+        if role_id in commanded:
+            continue
         reports_to = role_post.profile.chain_of_command.reports_to
-        if reports_to is not None and role_id not in commanded:
-            place = role_post.place("chain_of_command", "reports_to")
-            yield Edge(EdgeKind.REPORTS_TO, role_id, reports_to, "profile", place)
+        if reports_to is not None:
+            yield _single(
+                role_post, EdgeKind.REPORTS_TO, reports_to, "profile", ("chain_of_command", "reports_to")
+            )
 
 
-def _capabilities(post: RolePost) -> Iterator[Edge]:
-    role, able = post.role_id, post.profile.capabilities
-    # Most edges of an organisation come from these lists: their places are looked up together.
-    for domain, place in _distinct(able.bst_domains, post.item_places("capabilities", "bst_domains")):
-        yield Edge(EdgeKind.HANDLES, role, domain, "", place)
-    for plan, place in _distinct(able.htn_plans, post.item_places("capabilities", "htn_plans")):
-        yield Edge(EdgeKind.FOLLOWS, role, plan, "", place)
-    for field, attribute in (("tools_primary", "primary:full"), ("tools_secondary", "secondary:full")):
-        for tool, place in zip(getattr(able, field), post.item_places("capabilities", field), strict=True):
-            yield Edge(EdgeKind.EQUIPPED_WITH, role, tool, attribute, place)
+def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
+    # Most edges of an organisation come from these lists, which no override replaces; the marks of ids are integers.
+    if able == _NO_CAPABILITIES:
+        return
+    written = children_of(marks, "capabilities")
+    if able.bst_domains:
+        domains, at = _distinct(able.bst_domains, written["bst_domains"][1][1])
+        yield EdgeRun(EdgeKind.HANDLES, role, domains, "", file, at)
+    if able.htn_plans:
+        plans, at = _distinct(able.htn_plans, written["htn_plans"][1][1])
+        yield EdgeRun(EdgeKind.FOLLOWS, role, plans, "", file, at)
+    if able.tools_primary:
+        at = written["tools_primary"][1][1]
+        yield EdgeRun(EdgeKind.EQUIPPED_WITH, role, able.tools_primary, "primary:full", file, at)
+    if able.tools_secondary:
+        at = written["tools_secondary"][1][1]
+        yield EdgeRun(EdgeKind.EQUIPPED_WITH, role, able.tools_secondary, "secondary:full", file, at)
     for number, use in enumerate(able.tools):
-        place = post.place("capabilities", "tools", number, "tool")
-        yield Edge(EdgeKind.EQUIPPED_WITH, role, use.tool, f"stated:{use.level}", place)
+        mark = find_mark(marks, ("capabilities", "tools", number, "tool"))
+        yield EdgeRun(EdgeKind.EQUIPPED_WITH, role, (use.tool,), f"stated:{use.level}", file, (mark,))
     for number, entry in enumerate(able.skills):
         skill = entry if isinstance(entry, SkillUse) else SkillUse(skill=entry)
         need = "optional" if skill.optional else "required"
-        place = post.place("capabilities", "skills", number, "skill")
-        yield Edge(EdgeKind.REQUIRES, role, skill.skill, f"{need}:{skill.min_proficiency}", place)
-    for intent, place in _distinct(able.intents, post.item_places("capabilities", "intents")):
-        yield Edge(EdgeKind.SERVES_INTENT, role, intent, "", place)
+        mark = find_mark(marks, ("capabilities", "skills", number, "skill"))
+        attribute = f"{need}:{skill.min_proficiency}"
+        yield EdgeRun(EdgeKind.REQUIRES, role, (skill.skill,), attribute, file, (mark,))
+    if able.intents:
+        intents, at = _distinct(able.intents, written["intents"][1][1])
+        yield EdgeRun(EdgeKind.SERVES_INTENT, role, intents, "", file, at)
 
 
-def _distinct(ids: Iterable[str], places: Iterable[Place]) -> Iterator[tuple[str, Place]]:
-    """Each id once, with its first place: listing something twice says nothing more."""
-    first: dict[str, Place] = {}
-    for each, place in zip(ids, places, strict=True):
-        first.setdefault(each, place)
-    yield from first.items()
+def _distinct(ids: Sequence[str], marks: Sequence[int]) -> _Marked:
+    """Each id once, with its first mark: listing something twice says nothing more."""
+    if len(set(ids)) == len(ids):
+        return ids, marks
+    first: dict[str, int] = {}
+    for each, mark in zip(ids, marks, strict=True):
+        first.setdefault(each, mark)
+    return tuple(first), tuple(first.values())
 
 
-def _relations(records: OrgRecords, post: RolePost) -> Iterator[Edge]:
-    role, profile = post.role_id, post.profile
+def _single(
+    post: RolePost, kind: EdgeKind, target: str, attribute: str, route: tuple[RouteStep, ...]
+) -> EdgeRun:
+    """The edge that one value of a post says."""
+    document, full = post.written(route)
+    return EdgeRun(
+        kind, post.role_id, (target,), attribute, document.name, (find_mark(document.marks, full),)
+    )
+
+
+def _relations(
+    records: OrgRecords, post: RolePost, profile: RoleProfile, marks: Marks | None
+) -> Iterator[EdgeRun]:
+    """Edges of single values; `marks` are those of the profile where nothing of it is overridden."""
+    role, file = post.role_id, post.document.name
     if profile.department is not None:
-        yield Edge(EdgeKind.BELONGS_TO, role, profile.department, "", post.place("department"))
-    for tier_name in TIERS:
-        tier = getattr(profile.pace_plan, tier_name, None)
-        if tier is not None and tier.escalate_to is not None:
-            place = post.place("pace_plan", tier_name, "escalate_to")
-            yield Edge(EdgeKind.ESCALATES_TO, role, tier.escalate_to, tier_name, place)
+        yield _single(post, EdgeKind.BELONGS_TO, profile.department, "", ("department",))
+    plan = profile.pace_plan
+    if plan is not None:
+        tiers = (plan.alternate, plan.contingent, plan.emergency)
+        for tier_name, tier in zip(TIERS, tiers, strict=True):
+            if tier is None or tier.escalate_to is None:
+                continue
+            if marks is None:
+                route = ("pace_plan", tier_name, "escalate_to")
+                yield _single(post, EdgeKind.ESCALATES_TO, tier.escalate_to, tier_name, route)
+            else:
+                mark = children_of(marks, "pace_plan", tier_name)["escalate_to"][1]
+                yield EdgeRun(EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,))
+    if profile.dispatch == _NO_RIGHTS:
+        return
     for number, target in enumerate(profile.dispatch.may_to):
-        yield Edge(EdgeKind.MAY_DISPATCH, role, target, "", post.place("dispatch", "may_to", number))
+        yield _single(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
     for number, source in enumerate(profile.dispatch.may_from):
         if source in records.posts and role in records.posts[source].profile.dispatch.may_to:
             continue  # said by both sides
-        yield Edge(EdgeKind.MAY_DISPATCH, source, role, "", post.place("dispatch", "may_from", number))
+        mark = find_mark(post.document.marks, ("dispatch", "may_from", number))
+        yield EdgeRun(EdgeKind.MAY_DISPATCH, source, (role,), "", file, (mark,))
 
 
-def _channels(records: OrgRecords) -> Iterator[Edge]:
+def _channels(records: OrgRecords) -> Iterator[EdgeRun]:
+    document = records.document
     for channel_id, channel in records.organization.communication_channels.items():
         for number, (one, other) in enumerate(channel.allowed_pairs):
-            place = records.document.place("communication_channels", channel_id, "allowed_pairs", number)
-            yield Edge(EdgeKind.SPEAKS_WITH, one, other, channel_id, place)
+            mark = find_mark(document.marks, ("communication_channels", channel_id, "allowed_pairs", number))
+            yield EdgeRun(EdgeKind.SPEAKS_WITH, one, (other,), channel_id, document.name, (mark,))
 
 
-def _catalogues(records: OrgRecords) -> Iterator[Edge]:
+def _catalogues(records: OrgRecords) -> Iterator[EdgeRun]:
     for domain in records.domains.values():
         if domain.record.broader is not None:
-            yield Edge(EdgeKind.NARROWER_THAN, domain.id, domain.record.broader, "", domain.place("broader"))
+            mark = find_mark(domain.document.marks, ("domains", domain.id, "broader"))
+            yield _entry(
+                EdgeKind.NARROWER_THAN, domain.document, domain.id, (domain.record.broader,), (mark,)
+            )
     for plan in records.plans.values():
-        for domain_id, place in _distinct(plan.record.domains, plan.item_places("domains")):
-            yield Edge(EdgeKind.SERVES, plan.id, domain_id, "", place)
-        needed: dict[str, Place] = {}
+        marks = plan.document.marks
+        if plan.record.domains:
+            served, at = _distinct(plan.record.domains, find_item_marks(marks, ("plans", plan.id, "domains")))
+            yield _entry(EdgeKind.SERVES, plan.document, plan.id, served, at)
+        needed: dict[str, int] = {}
         for number, tool_id in enumerate(plan.record.tools):
-            needed.setdefault(tool_id, plan.place("tools", number))
+            needed.setdefault(tool_id, find_mark(marks, ("plans", plan.id, "tools", number)))
         for step_number, step in enumerate(plan.record.steps):
             for number, tool_id in enumerate(step.tools if isinstance(step, Step) else ()):
-                needed.setdefault(tool_id, plan.place("steps", step_number, "tools", number))
-        for tool_id, place in needed.items():
-            yield Edge(EdgeKind.NEEDS, plan.id, tool_id, "", place)
+                route = ("plans", plan.id, "steps", step_number, "tools", number)
+                needed.setdefault(tool_id, find_mark(marks, route))
+        if needed:
+            yield _entry(EdgeKind.NEEDS, plan.document, plan.id, tuple(needed), tuple(needed.values()))
     for tool in records.tools.values():
-        for number, other_id in enumerate(tool.record.falls_back_to):
-            yield Edge(EdgeKind.FALLS_BACK_TO, tool.id, other_id, "", tool.place("falls_back_to", number))
+        if tool.record.falls_back_to:
+            at = find_item_marks(tool.document.marks, ("tools", tool.id, "falls_back_to"))
+            yield _entry(EdgeKind.FALLS_BACK_TO, tool.document, tool.id, tool.record.falls_back_to, at)
     for skill in records.skills.values():
-        for number, other_id in enumerate(skill.record.prerequisites):
-            yield Edge(EdgeKind.PRESUPPOSES, skill.id, other_id, "", skill.place("prerequisites", number))
+        if skill.record.prerequisites:
+            at = find_item_marks(skill.document.marks, ("skills", skill.id, "prerequisites"))
+            yield _entry(EdgeKind.PRESUPPOSES, skill.document, skill.id, skill.record.prerequisites, at)
+
+
+def _entry(
+    kind: EdgeKind, document: SourceDocument, source: str, targets: Sequence[str], marks: Sequence[int]
+) -> EdgeRun:
+    """The edges that a list in an entry of a catalogue says."""
+    return EdgeRun(kind, source, targets, "", document.name, marks)

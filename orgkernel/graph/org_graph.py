@@ -44,6 +44,12 @@ class OrgGraph(OrgView):
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         return tuple(dict.fromkeys(edge.target for edge in self._by_kind[kind]))
 
+    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
+        return tuple((edge.source, edge.target) for edge in self._by_kind[kind])
+
+    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
+        return tuple(edge.source for edge in self.edges_to(kind, target))
+
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         edges = self.edges_of(kind)
         declared: dict[str, int] = {}

@@ -15,9 +15,12 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.extract import external_ids
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.model.tool_catalog import Essential, EssentialFor
+from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 T = TypeVar("T")
+
+_LEVEL_OF: dict[str, ToolLevel] = {level: level for level in LEVELS}
 
 
 class OrgView(ABC):
@@ -52,6 +55,22 @@ class OrgView(ABC):
     @abstractmethod
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         """Where edges of a kind end, each once; cheaper than the edges."""
+
+    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+        """Target and attribute of the edges of a kind that start here; cheaper than the edges."""
+        return tuple((edge.target, edge.attribute) for edge in self.edges_from(kind, source))
+
+    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+        """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
+        return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
+
+    @abstractmethod
+    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
+        """Source and target of all edges of a kind; cheaper than the edges."""
+
+    @abstractmethod
+    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
+        """Where the edges of a kind start that end here; cheaper than the edges."""
 
     @abstractmethod
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
@@ -90,10 +109,18 @@ class OrgView(ABC):
         edges = self.edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
 
+    @cached_property
+    def superiors(self) -> Mapping[str, str]:
+        """Every role that reports to somebody, with its superior, an external one included."""
+        superiors: dict[str, str] = {}
+        for role_id, superior in self.ends_of(EdgeKind.REPORTS_TO):
+            superiors.setdefault(role_id, superior)
+        return superiors
+
     def superior_of(self, role_id: str) -> str | None:
         """The superior inside the organisation; None at the top."""
-        edge = self.command_of(role_id)
-        return edge.target if edge is not None and edge.target not in self.external else None
+        superior = self.superiors.get(role_id)
+        return None if superior in self.external else superior
 
     def subordinates_of(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from direct subordinates."""
@@ -118,7 +145,8 @@ class OrgView(ABC):
 
     def roots(self) -> tuple[str, ...]:
         """Roles without a superior inside the organisation."""
-        return tuple(role for role in self.roles if self.superior_of(role) is None)
+        inside = {role for role, superior in self.superiors.items() if superior not in self.external}
+        return tuple(role for role in self.roles if role not in inside)
 
     def below(self, role_ids: Iterable[str]) -> frozenset[str]:
         """The roles themselves and everybody under them."""
@@ -134,6 +162,8 @@ class OrgView(ABC):
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
         """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
+        if not self._leads_round():
+            return ()
         order = {
             role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))
         }
@@ -154,6 +184,23 @@ class OrgView(ABC):
                 first = min(range(len(circle)), key=lambda number: order[circle[number].source])
                 found.append((*circle[first:], *circle[:first]))
         return tuple(found)
+
+    def _leads_round(self) -> bool:
+        """Whether any chain of command leads back to where it starts."""
+        superiors = self.superiors
+        passed: set[str] = set()
+        for start in superiors:
+            walk = []
+            role_id: str | None = start
+            while role_id is not None and role_id not in passed:
+                passed.add(role_id)
+                walk.append(role_id)
+                role_id = superiors.get(role_id)
+                if role_id in self.external:
+                    break
+            if role_id in walk:
+                return True
+        return False
 
     @cached_property
     def circling(self) -> frozenset[str]:
@@ -226,18 +273,22 @@ class OrgView(ABC):
                 best.setdefault(edge.source, edge)
         return tuple(best.values())
 
+    def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
+        """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
+        return _highest(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+
+    def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
+        """Roles equipped with the tool, to the highest level any of their entries gives."""
+        return _highest(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        if post is None:
-            return ()
-        equipped = {edge.target for edge in self.tools_of(role_id)}
-        return tuple(
-            tool_id for tool_id, essential in self._essential if _is_essential(essential, post, equipped)
-        )
+        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
 
     @cached_property
-    def _essential(self) -> tuple[tuple[str, Essential], ...]:
+    def essential(self) -> tuple[tuple[str, Essential], ...]:
+        """The tools that some role always has, and which roles."""
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
@@ -253,6 +304,43 @@ class OrgView(ABC):
     def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
         """To whom each PACE tier escalates."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
+
+    # -- access and crew --------------------------------------------------------------------------------------------
+
+    def qualifications_needed_for(self, tool_id: str) -> tuple[Edge, ...]:
+        """Qualifications a user of the tool needs, whether the tool or the qualification says so."""
+        return self.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
+
+    def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
+        """Tools a policy speaks of by name or by a glob, and what it says."""
+        return self.edges_from(EdgeKind.COVERS, policy_id)
+
+    def policies_about(self, tool_id: str) -> tuple[Edge, ...]:
+        """Policies that speak of a tool by name or by a glob."""
+        return self.edges_to(EdgeKind.COVERS, tool_id)
+
+    def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
+        """Roles an agent fills here."""
+        return self.edges_from(EdgeKind.FILLS, agent_id)
+
+    def agents_in(self, role_id: str) -> tuple[Edge, ...]:
+        """Agents that fill the role here."""
+        return self.edges_to(EdgeKind.FILLS, role_id)
+
+
+def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+    levels: dict[str, ToolLevel] = {}
+    for end, attribute in ends:
+        level = _LEVEL_OF[attribute.partition(":")[2]]
+        if level != "none" and (end not in levels or LEVELS.index(level) > LEVELS.index(levels[end])):
+            levels[end] = level
+    return levels
+
+
+def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
+    """Tools a role always has, given those it is equipped with."""
+    equipped = {edge.target for edge in tools}
+    return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 
 def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:

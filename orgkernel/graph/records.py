@@ -2,93 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import cast
+
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
-from orgkernel.loading.documents import SourceDocument
+from orgkernel.graph.definition import AliasTarget, Definition
+from orgkernel.graph.ranks import RankRow, find_row
 from orgkernel.loading.marks import RouteStep
-from orgkernel.model.domain_catalog import Domain
-from orgkernel.model.organization import Organization, RoleOverride
-from orgkernel.model.plan_catalog import Plan
-from orgkernel.model.record import Record
-from orgkernel.model.role_profile import PacePlan, RoleProfile
-from orgkernel.model.skill_catalog import Skill
-from orgkernel.model.tool_catalog import Tool
-
-RecordT = TypeVar("RecordT", bound=Record)
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.access_policies import Policy
+from orgkernel.records.crew_roster import Member
+from orgkernel.records.directory import Person, SystemOrigin, Webhook
+from orgkernel.records.domain_catalog import Domain
+from orgkernel.records.levels import ToolLevel
+from orgkernel.records.organization import Organization, RoleOverride
+from orgkernel.records.plan_catalog import Plan
+from orgkernel.records.qualification_catalog import Qualification
+from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank
+from orgkernel.records.record import Record
+from orgkernel.records.role_profile import PacePlan, RoleProfile
+from orgkernel.records.skill_catalog import Skill
+from orgkernel.records.tool_catalog import Tool
 
 # How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
 _REPLACED_AT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Definition(Generic[RecordT]):
-    """An entry of a catalogue as an organisation sees it: the nearest one of its id."""
-
-    id: str
-    record: RecordT
-    document: SourceDocument
-    section: str
-    own: bool
-    """Whether the organisation declares it itself, and not a catalogue it shares with others."""
-
-    def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where the entry, or something in it, is written."""
-        return self.document.place(self.section, self.id, *route, key=key or not route)
-
-    def item_places(self, *route: RouteStep) -> list[Place]:
-        """Where each item of a list in the entry is written."""
-        return self.document.item_places(self.section, self.id, *route)
-
-
-@dataclass(frozen=True, slots=True)
-class AliasTarget:
-    """Another vocabulary's id; without a target it is listed as meaning no domain here."""
-
-    target: str | None
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
 class RolePost:
-    """A profile at its place in one organisation, with what the organisation overrides."""
+    """A profile at its place in one organisation, with what the organisation overrides. Never changed once made."""
 
-    role_id: str
-    document: SourceDocument
-    profile: RoleProfile
-    """The profile with the organisation's overrides applied."""
-    organization: SourceDocument
-    shared_profile: bool
-    """Whether several organisations include this profile; its `reports_to` is then only a default."""
+    __slots__ = (
+        "_changed",
+        "_overridden",
+        "document",
+        "organization",
+        "role_id",
+        "shared_profile",
+        "superior",
+    )
+
+    def __init__(
+        self,
+        role_id: str,
+        document: SourceDocument,
+        organization: SourceDocument,
+        shared_profile: bool = False,
+        superior: str | None = None,
+    ) -> None:
+        self.role_id = role_id
+        self.document = document
+        self.organization = organization
+        self.shared_profile = shared_profile
+        """Whether several organisations include this profile; its `reports_to` is then only a default."""
+        self.superior = superior
+        """The superior that the hierarchy gives a shared profile."""
+        self._changed: RoleProfile | None = None
+        self._overridden: bool | None = None
+
+    @property
+    def profile(self) -> RoleProfile:
+        """The profile with the organisation's overrides applied; it is kept where it differs from the document's."""
+        if self._changed is not None:
+            return self._changed
+        written = cast(RoleProfile, self.document.record)
+        if self.superior is None and not self.is_overridden:
+            return written
+        profile = adopt_superior(written, self.superior)
+        override = self._override()
+        if override is not None:
+            profile = apply_override(profile, override, self._is_overridden)
+        if profile is not written:
+            self._changed = profile
+        return profile
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether the organisation overrides anything of the profile."""
+        if self._overridden is None:
+            self._overridden = self._is_overridden()
+        return self._overridden
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.place(*full, key=key)
+
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line where keys of the mapping at a route are written, or would be, and whether they are."""
+        if not self.is_overridden:
+            return self.document.locate(route, names)
+        places = [self.place(*route, name, key=True) for name in names]
+        return [
+            (place.file, place.line, self.has(*route, name))
+            for place, name in zip(places, names, strict=True)
+        ]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.item_places(*full)
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of a text of the post is written."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.place_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the profile, or the organisation for it, writes a value at a route."""
-        document, full = self._written(route)
+        document, full = self.written(route)
         return document.has(*full)
 
-    def _written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+    def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+        """The document that a value of the post is written in, or would be, and where in it."""
+        if not self.is_overridden:
+            return self.document, route
         # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
         return self.document, route
+
+    def _override(self) -> RoleOverride | None:
+        organization = self.organization.record
+        return organization.overrides.get(self.role_id) if isinstance(organization, Organization) else None
+
+    def _is_overridden(self, *route: RouteStep) -> bool:
+        return self.organization.has("overrides", self.role_id, *route)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,26 +163,54 @@ class OrgRecords:
     digest: str = ""
     catalogues: tuple[SourceDocument, ...] = ()
     """The catalogue documents it sees, nearest first."""
+    catalogue_counts: tuple[int, ...] = ()
+    """How many of them are its own, how many of the folder it lies in, how many shared by all."""
     skill_categories: frozenset[str] = frozenset()
+    ranks: tuple[Rank, ...] = ()
+    """Those of the nearest ladder that lists any, lowest first."""
+    ladder: SourceDocument | None = None
+    """The document of that ladder."""
+    promotions: Mapping[str, Definition[Promotion]] = field(default_factory=dict)
+    """Rank that is reached to what it takes, as the same ladder says."""
+    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = field(default_factory=dict)
+    qualifications: Mapping[str, Definition[Qualification]] = field(default_factory=dict)
+    people: Mapping[str, Definition[Person]] = field(default_factory=dict)
+    system_origins: Mapping[str, Definition[SystemOrigin]] = field(default_factory=dict)
+    """Declared ones; those of `BUILT_IN_ORIGINS` exist besides."""
+    webhooks: Mapping[str, Definition[Webhook]] = field(default_factory=dict)
+    policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
+    agents: Mapping[str, Definition[Member]] = field(default_factory=dict)
+    """Members of every roster it sees; `agent fills role` says which fill roles here."""
+
+    def rank_row_of(self, tool_id: str) -> RankRow | None:
+        """What decides each rank's level for a tool, with its place; None where no rank is capped."""
+        tool = self.tools.get(tool_id)
+        if tool is None:
+            return None
+        return find_row(tool, self.organization, self.document, self.ranks, self.matrices)
+
+    def rank_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel] | None:
+        """Every rank, lowest first, to its level for a tool; None where no rank is capped."""
+        row = self.rank_row_of(tool_id)
+        return None if row is None else row.levels
 
 
-def apply_override(profile: RoleProfile, override: RoleOverride | None) -> RoleProfile:
-    """The profile with the fields that are written in the override in place of its own."""
-    if override is None:
-        return profile
+def apply_override(
+    profile: RoleProfile, override: RoleOverride, is_written: Callable[..., bool]
+) -> RoleProfile:
+    """The profile with the fields that are written in the override (`is_written(*route)`) in place of its own."""
     changes: dict[str, object] = {}
-    for name in override.model_fields_set:
+    for name in filter(is_written, override.__struct_fields__):
         theirs, ours = getattr(profile, name), getattr(override, name)
         if theirs is None and name == "pace_plan":
             theirs = PacePlan()
         if isinstance(ours, Record) and isinstance(theirs, Record):
-            written = {field: getattr(ours, field) for field in ours.model_fields_set}
-            changes[name] = theirs.model_copy(
-                update={key: each for key, each in written.items() if not _lost(key, each)}
-            )
+            written = {each: getattr(ours, each) for each in ours.__struct_fields__ if is_written(name, each)}
+            kept = {key: each for key, each in written.items() if not _lost(key, each)}
+            changes[name] = replace(theirs, **kept)
         elif not _lost(name, ours):
             changes[name] = ours
-    return profile.model_copy(update=changes)
+    return replace(profile, **changes)
 
 
 def _lost(name: str, value: object) -> bool:
@@ -156,10 +226,10 @@ def adopt_superior(profile: RoleProfile, superior: str | None) -> RoleProfile:
     default, plan = profile.chain_of_command.reports_to, profile.pace_plan
     if plan is None or default is None or superior in (None, default):
         return profile
-    tiers = {name: getattr(plan, name) for name in type(plan).model_fields}
+    tiers = {name: getattr(plan, name) for name in plan.__struct_fields__}
     moved = {
-        name: tier.model_copy(update={"escalate_to": superior})
+        name: replace(tier, escalate_to=superior)
         for name, tier in tiers.items()
         if tier is not None and tier.escalate_to == default
     }
-    return profile.model_copy(update={"pace_plan": plan.model_copy(update=moved)}) if moved else profile
+    return replace(profile, pace_plan=replace(plan, **moved)) if moved else profile

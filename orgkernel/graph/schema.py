@@ -1,7 +1,4 @@
-"""The table of edge kinds (design §4). Edges read as sentences: `role reports_to role`.
-
-The kinds that only later documents declare (`agent fills role`, `policy covers tool`, …) join the table with them.
-"""
+"""The table of edge kinds (design §4). Edges read as sentences: `role reports_to role`."""
 
 from __future__ import annotations
 
@@ -23,6 +20,9 @@ class NodeKind(Enum):
     SKILL = "skill"
     INTENT = "intent"
     DEPARTMENT = "department"
+    QUALIFICATION = "qualification"
+    AGENT = "agent"
+    POLICY = "policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,11 @@ class EdgeKind(Enum):
     NEEDS = "needs"
     FALLS_BACK_TO = "falls_back_to"
     PRESUPPOSES = "presupposes"
+    NEEDS_QUALIFICATION = "needs_qualification"
+    RAISES = "raises"
+    BUILDS_ON = "builds_on"
+    FILLS = "fills"
+    COVERS = "covers"
 
     # A kind is equal to itself only, and looked up in tables a million times a load: without this, by its name.
     __hash__ = object.__hash__
@@ -80,6 +85,22 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.NEEDS: EdgeSchema(NodeKind.PLAN, NodeKind.TOOL),
     EdgeKind.FALLS_BACK_TO: EdgeSchema(NodeKind.TOOL, NodeKind.TOOL),
     EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL),
+    EdgeKind.NEEDS_QUALIFICATION: EdgeSchema(NodeKind.TOOL, NodeKind.QUALIFICATION),
+    EdgeKind.RAISES: EdgeSchema(
+        NodeKind.QUALIFICATION, NodeKind.SKILL, "level beyond which it raises no further, where there is one"
+    ),
+    EdgeKind.BUILDS_ON: EdgeSchema(NodeKind.QUALIFICATION, NodeKind.QUALIFICATION),
+    EdgeKind.FILLS: EdgeSchema(NodeKind.AGENT, NodeKind.ROLE, "its watches, with commas"),
+    EdgeKind.COVERS: EdgeSchema(
+        NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: what it says about the tool"
+    ),
+}
+
+
+# What stands before the source and between source and target; put together once, since answers are full of them.
+_SENTENCES = {
+    kind: (f"{row.source.value} ", f" {kind.value.replace('_', ' ')} {row.target.value} ")
+    for kind, row in SCHEMA.items()
 }
 
 
@@ -93,6 +114,5 @@ class Edge(NamedTuple):
     place: Place
 
     def __str__(self) -> str:
-        schema = SCHEMA[self.kind]
-        verb = self.kind.value.replace("_", " ")
-        return f"{schema.source.value} {self.source} {verb} {schema.target.value} {self.target}"
+        source, verb = _SENTENCES[self.kind]
+        return f"{source}{self.source}{verb}{self.target}"

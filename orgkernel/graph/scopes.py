@@ -8,85 +8,23 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypedDict
 
-from orgkernel.diagnostics import Place
-from orgkernel.graph.records import AliasTarget, Definition
-from orgkernel.loading.documents import BrokenDocument, SourceDocument
-from orgkernel.loading.tree import Tree
-from orgkernel.model.domain_catalog import Domain, DomainCatalog
-from orgkernel.model.plan_catalog import Plan, PlanCatalog
-from orgkernel.model.record import Record
-from orgkernel.model.role_profile import RoleProfile
-from orgkernel.model.skill_catalog import Skill, SkillCatalog
-from orgkernel.model.tool_catalog import Tool, ToolCatalog
-
-_CATALOGUES = frozenset({"domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog"})
-# Of what kind a file may be that could not be read and is missed by the organisations that would see it. What another
-# organisation's file, a report or a case says about a role does not declare the role.
-_MISSED = _CATALOGUES | {"role_profile", None}
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A second declaration of an id at the same distance; the first is the one that is seen."""
-
-    what: str
-    id: str
-    place: Place
-    first: Place
-
-
-class Group:
-    """Documents that organisations see at one distance; what they hold is looked up once for all organisations."""
-
-    def __init__(
-        self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
-    ) -> None:
-        seen = (each for each in documents if each.kind == "role_profile" or each.kind in _CATALOGUES)
-        # By name, so that of two entries of one id the same one is seen in whatever order the files were read.
-        self.documents = sorted(seen, key=lambda document: document.name)
-        self.broken = [each for each in broken if each.kind in _MISSED]
-        self.own = own
-        self.duplicates: list[Duplicate] = []
-        self._entries: dict[str, dict[str, Definition[Any]]] = {}
-
-    @cached_property
-    def profiles(self) -> dict[str, SourceDocument]:
-        found: dict[str, SourceDocument] = {}
-        for document in self.documents:
-            if not isinstance(document.record, RoleProfile):
-                continue
-            role_id = document.record.role_id
-            first = found.setdefault(role_id, document)
-            if first is not document:
-                self.duplicates.append(
-                    Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
-                )
-        return found
-
-    @cached_property
-    def catalogues(self) -> list[SourceDocument]:
-        return [document for document in self.documents if document.kind in _CATALOGUES]
-
-    def entries(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:
-        """The entries of one section of the catalogues of a kind."""
-        if section not in self._entries:
-            found = self._entries[section] = {}
-            for document in self.catalogues:
-                if not isinstance(document.record, catalogue):
-                    continue
-                for entry_id, record in getattr(document.record, section).items():
-                    definition = Definition(entry_id, record, document, section, self.own)
-                    first = found.setdefault(entry_id, definition)
-                    if first is not definition:
-                        self.duplicates.append(
-                            Duplicate(section[:-1], entry_id, definition.place(), first.place())
-                        )
-        return self._entries[section]
+from orgkernel.graph.definition import AliasTarget, Definition
+from orgkernel.graph.groups import CATALOGUES, Duplicate, Group
+from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
+from orgkernel.records.access_policies import AccessPolicies, Policy
+from orgkernel.records.crew_roster import CrewRoster, Member
+from orgkernel.records.directory import Directory, Person, SystemOrigin, Webhook
+from orgkernel.records.domain_catalog import Domain, DomainCatalog
+from orgkernel.records.plan_catalog import Plan, PlanCatalog
+from orgkernel.records.qualification_catalog import Qualification, QualificationCatalog
+from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank, RankLadder
+from orgkernel.records.record import Record
+from orgkernel.records.skill_catalog import Skill, SkillCatalog
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 
 class _Definitions(TypedDict):
@@ -99,7 +37,18 @@ class _Definitions(TypedDict):
     skills: Mapping[str, Definition[Skill]]
     proficiency_scale: tuple[str, ...]
     catalogues: tuple[SourceDocument, ...]
+    catalogue_counts: tuple[int, ...]
     skill_categories: frozenset[str]
+    ranks: tuple[Rank, ...]
+    ladder: SourceDocument | None
+    promotions: Mapping[str, Definition[Promotion]]
+    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]]
+    qualifications: Mapping[str, Definition[Qualification]]
+    people: Mapping[str, Definition[Person]]
+    system_origins: Mapping[str, Definition[SystemOrigin]]
+    webhooks: Mapping[str, Definition[Webhook]]
+    policies: Mapping[str, Definition[Policy]]
+    agents: Mapping[str, Definition[Member]]
 
 
 class Scope:
@@ -108,6 +57,15 @@ class Scope:
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self.groups = groups
         self.catalogues = tuple(document for group in groups for document in group.catalogues)
+
+    @classmethod
+    def of_catalogues(cls, catalogues: Sequence[SourceDocument], counts: Iterable[int]) -> Scope:
+        """The catalogues that a scope was made of, `counts` of them in each group, as a scope again."""
+        groups, start = [], 0
+        for number, count in enumerate(counts):
+            groups.append(Group(catalogues[start : start + count], own=number == 0))
+            start += count
+        return cls(tuple(groups))
 
     def profile(self, role_id: str) -> SourceDocument | None:
         return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
@@ -118,6 +76,7 @@ class Scope:
         records = [document.record for document in self.catalogues]
         skill_catalogues = [record for record in records if isinstance(record, SkillCatalog)]
         scales = (record.proficiency_scale for record in skill_catalogues)
+        ranks, ladder, promotions = self._ladder()
         return {
             "domains": self._nearest(DomainCatalog, "domains"),
             "aliases": self._aliases(),
@@ -126,8 +85,31 @@ class Scope:
             "skills": self._nearest(SkillCatalog, "skills"),
             "proficiency_scale": next((scale for scale in scales if scale), ()),
             "catalogues": self.catalogues,
+            "catalogue_counts": tuple(len(group.catalogues) for group in self.groups),
             "skill_categories": frozenset(each for record in skill_catalogues for each in record.categories),
+            "ranks": ranks,
+            "ladder": ladder,
+            "promotions": promotions,
+            "matrices": self._nearest(RankLadder, "matrices"),
+            "qualifications": self._nearest(QualificationCatalog, "qualifications"),
+            "people": self._nearest(Directory, "people"),
+            "system_origins": self._nearest(Directory, "system_origins"),
+            "webhooks": self._nearest(Directory, "webhooks"),
+            "policies": self._nearest(AccessPolicies, "policies"),
+            "agents": self._nearest(CrewRoster, "agents"),
         }
+
+    def _ladder(self) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
+        """The nearest ladder that lists ranks; the promotions of another would speak of other ranks."""
+        for group in self.groups:
+            for document in group.catalogues:
+                if isinstance(document.record, RankLadder) and document.record.ranks:
+                    promotions = {
+                        rank_id: Definition(rank_id, promotion, document, "promotions", group.own)
+                        for rank_id, promotion in document.record.promotions.items()
+                    }
+                    return document.record.ranks, document, promotions
+        return (), None, {}
 
     def _nearest(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:
         found: dict[str, Definition[Any]] = {}
@@ -170,7 +152,7 @@ class Scope:
     def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
         """Names of the files an organisation with these roles lacks because they could not be read."""
         catalogues = (
-            {each.name for each in self.broken if each.kind in _CATALOGUES} if self.incomplete else set()
+            {each.name for each in self.broken if each.kind in CATALOGUES} if self.incomplete else set()
         )
         return frozenset(catalogues.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
 

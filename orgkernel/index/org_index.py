@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Callable
+from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
 
-_Table = dict[EdgeKind, dict[str, tuple[int, ...]]]
+T = TypeVar("T")
+
+
+class _Asked(dict[EdgeKind, T]):
+    """Tables of the kinds of edges that were asked for, each made once: one question needs few of them."""
+
+    def __init__(self, make: Callable[[EdgeKind], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, kind: EdgeKind) -> T:
+        # Two threads may both make it; either is kept.
+        table = self[kind] = self._make(kind)
+        return table
 
 
 class OrgIndex(OrgView):
@@ -18,13 +32,9 @@ class OrgIndex(OrgView):
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)
         self._columns = columns
-        outward: dict[EdgeKind, dict[str, list[int]]] = {kind: defaultdict(list) for kind in EdgeKind}
-        inward: dict[EdgeKind, dict[str, list[int]]] = {kind: defaultdict(list) for kind in EdgeKind}
-        for number, (kind, source, target) in enumerate(columns.ends()):
-            outward[kind][source].append(number)
-            inward[kind][target].append(number)
-        self._outward = _frozen(outward)
-        self._inward = _frozen(inward)
+        self._numbers = _Asked(columns.numbers_of)
+        self._outward = _Asked(lambda kind: columns.by_source(self._numbers[kind]))
+        self._inward = _Asked(lambda kind: columns.by_target(self._numbers[kind]))
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward[kind].get(source, ())))
@@ -32,12 +42,26 @@ class OrgIndex(OrgView):
     def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._inward[kind].get(target, ())))
 
+    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+        target, attribute = self._columns.target, self._columns.attribute
+        return tuple((target(number), attribute(number)) for number in self._outward[kind].get(source, ()))
+
+    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+        source, attribute = self._columns.source, self._columns.attribute
+        return tuple((source(number), attribute(number)) for number in self._inward[kind].get(target, ()))
+
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
-        numbers = sorted(number for found in self._outward[kind].values() for number in found)
-        return tuple(map(self._columns.edge, numbers))
+        return tuple(map(self._columns.edge, self._numbers[kind]))
 
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         return tuple(self._inward[kind])
+
+    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
+        numbers, columns = self._numbers[kind], self._columns
+        return tuple(zip(map(columns.source, numbers), map(columns.target, numbers), strict=True))
+
+    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
+        return tuple(map(self._columns.source, self._inward[kind].get(target, ())))
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         return self.remember(("cycles", kind), lambda: _circles(self._targets(kind)))
@@ -45,10 +69,6 @@ class OrgIndex(OrgView):
     def _targets(self, kind: EdgeKind) -> dict[str, tuple[str, ...]]:
         target = self._columns.target
         return {source: tuple(map(target, numbers)) for source, numbers in self._outward[kind].items()}
-
-
-def _frozen(table: dict[EdgeKind, dict[str, list[int]]]) -> _Table:
-    return {kind: {node: tuple(numbers) for node, numbers in rows.items()} for kind, rows in table.items()}
 
 
 def _circles(targets: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
+from orgkernel.kernel.case_state import FixedState, build_context, build_request, build_state
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.model.decision_cases import DecisionCases, DispatchCase
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.decision_cases import (
+    AccessCase,
+    Case,
+    DecisionCases,
+    DispatchCase,
+    WhatCanCase,
+    WhoCanCase,
+)
+
+# What is wrong with an answer: the field that expects otherwise, and a sentence.
+Wrong = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +43,101 @@ def run_cases(kernel: Kernel, document: SourceDocument) -> Iterator[Expectation]
     cases = document.record
     assert isinstance(cases, DecisionCases)
     for number, case in enumerate(cases.cases):
-        for asked, expected in enumerate(case.dispatch):
-            route = ("cases", number, "dispatch", asked)
-            question = f"dispatch {expected.ask.domain} in {case.org}"
+        if not (case.dispatch or case.access or case.who_can or case.what_can):
+            place = document.place("cases", number, "name")
+            yield Expectation(case.name, "nothing", ((place, "the case asks nothing"),))
+        for route, question, ask in _questions(kernel, case):
             try:
-                decision = kernel.dispatch(
-                    case.org, expected.ask.domain, needs=expected.ask.needs, all_considered=True
+                wrong = tuple(
+                    (document.place("cases", number, *route, field), message) for field, message in ask()
                 )
             except OrgkernelError as error:
-                place = document.place("cases", number, "org")
-                yield Expectation(case.name, question, ((place, error.message),))
-                continue
-            failures = tuple(
-                (document.place(*route, field), message) for field, message in _compare(expected, decision)
-            )
-            yield Expectation(case.name, question, failures)
+                wrong = ((document.place("cases", number, "org"), error.message),)
+            except ValueError as error:
+                # A date that no calendar has.
+                wrong = ((document.place("cases", number, *route), str(error)),)
+            yield Expectation(case.name, question, wrong)
 
 
-def _compare(expected: DispatchCase, decision: DispatchDecision) -> Iterator[tuple[str, str]]:
+def _questions(
+    kernel: Kernel, case: Case
+) -> Iterator[tuple[tuple[RouteStep, ...], str, Callable[[], Wrong]]]:
+    """Where each question of a case stands, what it is in words, and how to ask it."""
+    org = case.org
+    for number, dispatch in enumerate(case.dispatch):
+        question = f"dispatch {dispatch.ask.domain} in {org}"
+        yield ("dispatch", number), question, partial(_dispatch, kernel, org, dispatch)
+    for number, access in enumerate(case.access):
+        ask = access.ask
+        question = f"{ask.subject} {ask.action} {ask.resource} in {org}"
+        yield ("access", number), question, partial(_access, kernel, case, access)
+    for number, who in enumerate(case.who_can):
+        question = f"who can {who.action} {who.resource} in {org}"
+        yield ("who_can", number), question, partial(_who_can, kernel, case, who)
+    for number, what in enumerate(case.what_can):
+        question = f"what can {what.subject} in {org}"
+        yield ("what_can", number), question, partial(_what_can, kernel, case, what)
+
+
+def _dispatch(kernel: Kernel, org: str, asked: DispatchCase) -> Wrong:
+    decision = kernel.dispatch(org, asked.ask.domain, needs=asked.ask.needs, all_considered=True)
+    yield from _compare_dispatch(asked, decision)
+
+
+def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
+    there = kernel.with_store(FixedState(build_state(case.given, case.org)))
+    explanation = there.explain(case.org, build_request(asked.ask))
+    decision = explanation.decision
+    because = "; ".join(reason.text for reason in explanation.reasons)
+    if decision.outcome != asked.outcome:
+        yield (
+            "outcome",
+            f"the outcome is {quote(decision.outcome)}, {quote(asked.outcome)} is expected, because {because}",
+        )
+        return
+    remedies = tuple(remedy.text for remedy in explanation.remedies)
+    for field, what, got in (
+        ("because", "reasons", decision.codes),
+        ("obligations", "obligations", decision.obligations),
+        ("remedies", "remedies", remedies),
+    ):
+        wanted = getattr(asked, field)
+        if wanted is not None and wanted != got:
+            yield field, f"the {what} are {_list(got)}, {_list(wanted)} are expected"
+    if asked.level is not None and asked.level != decision.level_effective:
+        yield "level", f"the level is {quote(decision.level_effective)}, {quote(asked.level)} is expected"
+
+
+def _who_can(kernel: Kernel, case: Case, asked: WhoCanCase) -> Wrong:
+    there = kernel.with_store(FixedState(build_state(case.given, case.org)))
+    context = build_context(asked.context)
+    rows = there.who_can(case.org, asked.action, asked.resource, context=context, kinds=asked.kinds)
+    for field, outcome, wanted in (("are", "allow", asked.are), ("must_ask", "ask", asked.must_ask)):
+        got = tuple(row.subject for row in rows if row.outcome == outcome)
+        if got != wanted:
+            yield field, f"they are {_list(got)}, {_list(wanted)} are expected"
+
+
+def _what_can(kernel: Kernel, case: Case, asked: WhatCanCase) -> Wrong:
+    there = kernel.with_store(FixedState(build_state(case.given, case.org)))
+    context = build_context(asked.context)
+    request = AccessRequest(asked.subject, "", "", context, asked.on_behalf_of)
+    rows = there.what_can(case.org, asked.subject, request=request, kinds=asked.kinds)
+    for field, outcome, wanted in (("can", "allow", asked.can), ("must_ask", "ask", asked.must_ask)):
+        got, expected = _by_resource(rows, outcome), {key: sorted(value) for key, value in wanted.items()}
+        if got != expected:
+            yield field, f"it can {_mapping(got)}, {_mapping(expected)} is expected"
+
+
+def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.outcome == outcome:
+            found[row.resource] = sorted((*found.get(row.resource, ()), *row.actions))
+    return found
+
+
+def _compare_dispatch(expected: DispatchCase, decision: DispatchDecision) -> Wrong:
     because = "; ".join(reason.text for reason in decision.reasons)
     if decision.outcome != expected.outcome:
         got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
@@ -65,5 +157,9 @@ def _compare(expected: DispatchCase, decision: DispatchDecision) -> Iterator[tup
         yield "because", f"the reasons are {_list(codes)}, {_list(expected.because)} are expected"
 
 
-def _list(words: tuple[str, ...]) -> str:
+def _list(words: Iterable[str]) -> str:
     return f"[{', '.join(words)}]"
+
+
+def _mapping(rows: Mapping[str, Iterable[str]]) -> str:
+    return f"{{{', '.join(f'{key}: {_list(value)}' for key, value in sorted(rows.items()))}}}"

@@ -10,26 +10,23 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.index.org_index import OrgIndex
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.loading.tree import Tree
+from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
 
 
-def check_organization(index: OrgIndex, structure: OrgView) -> list[Diagnostic]:
-    """Findings about one organisation, before suppressions.
-
-    Rules about single roles read the index; those about the whole read `structure`, the graph unless it is too large.
-    """
+def check_organization(view: OrgView) -> list[Diagnostic]:
+    """Findings about one organisation, before suppressions."""
     found: list[Diagnostic] = []
-    for post in index.records.posts.values():
-        for rule in rules_of(Scope.PROFILE):
-            found += rule.run(post)
-        for rule in rules_of(Scope.POST):
-            found += rule.run(index, post)
+    posts = Posts(view)
+    for rule in rules_of(Scope.PROFILE) + rules_of(Scope.POST):
+        asked = (view,) if rule.scope is Scope.POST else ()
+        for post in rule.suspects(posts) if rule.suspects else view.records.posts.values():
+            found += rule.run(*asked, post)
     for rule in rules_of(Scope.CATALOGUE) + rules_of(Scope.ORGANIZATION):
-        found += rule.run(structure)
+        found += rule.run(view)
     return found
 
 
@@ -52,8 +49,8 @@ def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Di
 
 def stray_post(document: SourceDocument) -> RolePost:
     """A profile no organisation includes, as if it stood alone."""
-    profile = document.record
-    return RolePost(profile.role_id, document, profile, document, shared_profile=False)  # type: ignore[attr-defined, arg-type]
+    assert isinstance(document.record, RoleProfile)
+    return RolePost(document.record.role_id, document, document)
 
 
 def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:

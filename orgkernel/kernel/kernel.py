@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orgkernel.crew.filters import RoleFilter, select_roles
 from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.crew.role import build_role_manifest
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
+from orgkernel.index.org_index import OrgIndex
+from orgkernel.kernel.kept_bytes import KeptBytes
+from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot, covers
 
@@ -72,25 +82,44 @@ class Kernel:
         *,
         active: str | None = None,
         severities: Mapping[str, Severity | None] | None = None,
+        store: StateSource | None = None,
+        clock: Clock = read_clock,
     ) -> None:
         self._request = request
+        self._store = store
+        self._clock = clock
         self._active = active
         self._severities = dict(severities or {})
         self._reloading = threading.Lock()
+        self._kept = KeptBytes()
         latest = self._load()
         self._state = _next_state(latest, {})[0]
 
     @classmethod
-    def open(cls, *paths: str | os.PathLike[str], active: str | None = None) -> Kernel:
+    def open(
+        cls, *paths: str | os.PathLike[str], active: str | None = None, store: StateSource | None = None
+    ) -> Kernel:
         """Read and check everything at the paths; without a path, the organisations that come with the package.
 
-        Errors in documents do not raise: ask `check`. Raises `NothingToRead` for a path that does not exist.
+        Errors in documents do not raise: ask `check`. Raises `NothingToRead` for a path that does not exist. Access
+        is decided with the state of `store`; without one, as if nothing had been stored.
 
         >>> Kernel.open(active="software_dev").organization("active").snapshot.org_id
         'software_dev'
         """
         named = [os.fspath(path) for path in paths]
-        return cls(resolve_paths(named, os.getcwd()) if named else shipped_request(), active=active)
+        request = resolve_paths(named, os.getcwd()) if named else shipped_request()
+        return cls(request, active=active, store=store)
+
+    def with_store(self, store: StateSource | None) -> Kernel:
+        """The same organisations, as they are held now, deciding access with another state.
+
+        >>> Kernel.open(active="blank").with_store(None).organization("active").snapshot.org_id
+        'blank'
+        """
+        other = copy.copy(self)
+        other._store = store
+        return other
 
     @property
     def state(self) -> State:
@@ -122,6 +151,73 @@ class Kernel:
         index = self.organization(org).snapshot.index
         return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
 
+    def decide(self, org: str, request: AccessRequest) -> AccessDecision:
+        """Whether somebody may do something, with the codes of what decided. Raises what `dispatch` raises.
+
+        >>> from orgkernel import AccessRequest
+        >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
+        >>> decision = Kernel.open().decide("software_dev", request)
+        >>> decision.outcome, decision.codes
+        ('deny', ('NOT_BOUND_TO_ROLE',))
+        """
+        view, state = self._view_and_state(org)
+        return decide_access(view, at_this_moment(request, self._clock), state)
+
+    def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
+        """The decision, layer by layer, with its reasons, what would change it and who already can.
+
+        >>> from orgkernel import AccessRequest
+        >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
+        >>> explanation = Kernel.open().explain("software_dev", request)
+        >>> explanation.remedies[0].text
+        'grant `tool:code_execution_tool` at level `full`'
+        >>> explanation.who_can.subjects
+        ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
+        """
+        view, state = self._view_and_state(org)
+        return explain_access(view, at_this_moment(request, self._clock), state)
+
+    def who_can(
+        self,
+        org: str,
+        action: str,
+        resource: str,
+        *,
+        context: AccessContext | None = None,
+        kinds: Iterable[str] = SUBJECT_KINDS,
+    ) -> tuple[AccessRow, ...]:
+        """Who may do this, must ask for it, or could in other circumstances.
+
+        >>> rows = Kernel.open().who_can("software_dev", "use", "tool:scheduler")
+        >>> [(row.subject, row.outcome) for row in rows]
+        [('role:co', 'allow')]
+        """
+        view, state = self._view_and_state(org)
+        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self._clock)
+        return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
+
+    def what_can(
+        self,
+        org: str,
+        subject: str,
+        *,
+        request: AccessRequest | None = None,
+        kinds: Iterable[str] = ("tool",),
+    ) -> tuple[AccessRow, ...]:
+        """What a subject may do, must ask for, or could do in other circumstances, which `request` states.
+
+        >>> rows = Kernel.open().what_can("software_dev", "role:research_xo", kinds=["role"])
+        >>> [(row.resource, row.actions) for row in rows]
+        [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
+        """
+        view, state = self._view_and_state(org)
+        asked = at_this_moment(request or AccessRequest(subject, "", ""), self._clock)
+        return what_can(view, subject, request=asked, state=state, kinds=kinds)
+
+    def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
+        index = self.organization(org).snapshot.index
+        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
 
@@ -133,7 +229,22 @@ class Kernel:
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
-        return build_role_manifest(snapshot.index, role, snapshot.diagnostics)
+        return build_role_manifest(snapshot.index, role, snapshot.findings_about(f"role:{role}"))
+
+    def manifest_bytes(self, org: str, role: str) -> bytes:
+        """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
+
+        >>> Kernel.open().manifest_bytes("blank", "co")[:36]
+        b'{"_schema":"orgkernel:crew_manifest"'
+        """
+        state = self._state
+        kept = self._kept.find(state, (org, role))
+        if kept is not None:
+            return kept
+        answer = encode(self.manifest(org, role))
+        if self._state is state:
+            self._kept.put(state, (org, role), answer)
+        return answer
 
     def crew(
         self,

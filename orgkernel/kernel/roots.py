@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.shipped import shipped_folder
 from orgkernel.loading.files import Root, documents_in, find_files, mentions
-from orgkernel.model.record import ORGANIZATION, PREFIX
+from orgkernel.records.record import ORGANIZATION, PREFIX
 
 _LEVELS_UP = 4
 

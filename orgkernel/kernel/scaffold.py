@@ -15,14 +15,14 @@ from orgkernel.kernel.replacing import replace_file
 from orgkernel.kernel.schemas import build_schemas, render_schema
 from orgkernel.kernel.shipped import shipped_folder, template_names
 from orgkernel.kernel.snapshot import OrgSnapshot
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.files import decode
 from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.loading.scalars import resolve_scalar
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.model.organization import USER
 from orgkernel.model.record import Id
-from orgkernel.model.role_profile import AUTHORITY_OF_TYPE, RoleType
+from orgkernel.records.organization import USER
+from orgkernel.records.role_profile import AUTHORITY_OF_TYPE, RoleType
 
 # Hidden, so that reading the folder passes over it.
 _SCHEMAS = os.path.join(".orgkernel", "schemas")

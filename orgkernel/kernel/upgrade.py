@@ -21,7 +21,7 @@ from orgkernel.loading.edits import Edit, TextPlaces, apply_edits, landing, move
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.model.kinds import KINDS, VERSION
-from orgkernel.model.record import PREFIX
+from orgkernel.records.record import PREFIX
 from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED
 
 Version: TypeAlias = tuple[int, int]

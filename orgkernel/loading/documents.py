@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Place
@@ -11,21 +10,29 @@ from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
-from orgkernel.loading.marks import (
-    Marks,
-    RouteStep,
-    find_item_marks,
-    find_mark,
-    has_value,
-    pack_mark,
-    unpack_mark,
-    unpack_within,
-)
+from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
-from orgkernel.loading.shape import Unknown, describe, validate_shape
+from orgkernel.loading.shape import describe, validate_shape
+from orgkernel.loading.sources import (
+    BrokenDocument,
+    Packed,
+    ReadFile,
+    SourceDocument,
+    pack,
+    unpack_record,
+)
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
-from orgkernel.model.record import PREFIX, Document
+from orgkernel.records.record import PREFIX
+
+__all__ = [
+    "BrokenDocument",
+    "ReadFile",
+    "SourceDocument",
+    "parse_source",
+    "read_documents",
+    "says_ours",
+]
 
 _FIRST = pack_mark(1, 1)
 # Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
@@ -39,70 +46,21 @@ _TELLING_AMONG_OURS = {
     "tools": "tool_catalog",
     "skills": "skill_catalog",
     "cases": "decision_cases",
+    "ranks": "rank_ladder",
+    "qualifications": "qualification_catalog",
+    "people": "directory",
+    "policies": "access_policies",
+    "agents": "crew_roster",
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
 _SAYS = re.compile(
     r"""(?:^|\r|[{,]\s*)["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
 )
+# Kinds of which there may be a hundred thousand, and in which a model puts nothing into other words than those written.
+_KEPT_AS_WRITTEN = frozenset({"role_profile"})
 _MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
-
-
-@dataclass(frozen=True, slots=True)
-class SourceDocument:
-    """A document that was read: its record, and where each value of it stands."""
-
-    name: str
-    """Name of the file, as shown."""
-    path: str
-    kind: str
-    record: Document
-    marks: Marks
-    digest: str
-    shared: bool = False
-    context: bool = False
-    unknown: tuple[Unknown, ...] = ()
-    """Fields that are in no record, the user's own (`x_…`) among them."""
-
-    def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
-        line, column = unpack_mark(find_mark(self.marks, route, key=key))
-        return Place(self.name, line, column)
-
-    def item_places(self, *route: RouteStep) -> list[Place]:
-        """Where each item of the list at a route stands."""
-        return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
-
-    def place_within(self, offset: int, *route: RouteStep) -> Place:
-        """Where a character of the text at a route stands."""
-        return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
-
-    def has(self, *route: RouteStep) -> bool:
-        """Whether the document writes a value at a route."""
-        return has_value(self.marks, route)
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenDocument:
-    """A document that could not be read, with the ids it seems to declare, so that nothing else is blamed for it."""
-
-    name: str
-    path: str
-    kind: str | None
-    claims: frozenset[str]
-    shared: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """What one file yields."""
-
-    documents: tuple[SourceDocument, ...] = ()
-    broken: tuple[BrokenDocument, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    skipped: bool = False
-    """The file is none of ours."""
 
 
 def says_ours(source: SourceText) -> bool:
@@ -142,13 +100,11 @@ def read_documents(
     diagnostics: list[Diagnostic] = []
     for each in written:
         read = _read_document(each)
-        if read.record is not None and read.kind is not None:
-            documents.append(
-                SourceDocument(
-                    source.name, source.path, read.kind, read.record, each.marks, source.digest, shared, context,
-                    read.unknown,
-                )
-            )  # fmt: skip
+        if read.packed is not None and read.kind is not None:
+            document = SourceDocument(
+                source.name, source.path, read.kind, read.packed, source.digest, shared, context
+            )
+            documents.append(document.hold(unpack_record(read.kind, read.packed.record), each.marks))
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
             claims = _claims(source, each.value)
             broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
@@ -186,9 +142,8 @@ class _Read(NamedTuple):
     """What one document of a text yields."""
 
     kind: str | None
-    record: Document | None
+    packed: Packed | None
     refusals: list[Refusal]
-    unknown: tuple[Unknown, ...] = ()
 
 
 def _read_document(parsed: Parsed) -> _Read:
@@ -203,8 +158,13 @@ def _read_document(parsed: Parsed) -> _Read:
     version, refusals = _check_version(value, marks)
     if version is None:
         return _Read(kind, None, refusals)
-    record, more, unknown = validate_shape(KINDS[kind], {**value, "_version": version}, marks)
-    return _Read(kind, record, refusals + more, unknown)
+    value = {**value, "_version": version}
+    record, more, unknown = validate_shape(KINDS[kind], value, marks)
+    if record is None:
+        return _Read(kind, None, refusals + more)
+    if kind not in _KEPT_AS_WRITTEN or record.suppressions:
+        value = record.model_dump(by_alias=True, exclude_unset=True)
+    return _Read(kind, pack(kind, value, marks, unknown), refusals + more)
 
 
 def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:

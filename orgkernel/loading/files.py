@@ -9,8 +9,9 @@ import codecs
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import printable
@@ -20,6 +21,8 @@ from orgkernel.loading.parsed import UNPRINTABLE, Refusal
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 16 * 1024 * 1024
 _FIRST = pack_mark(1, 1)
+# All that most texts are made of.
+_USUAL = bytes([9, 10, 13, *range(32, 127)])
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 # How much of a file that is too large is looked at, to tell whether it is one of ours.
 _PEEK = 64 * 1024
@@ -35,6 +38,16 @@ class Root:
     """The catalogues every organisation falls back to."""
     context: bool = False
     """Read only so that others can refer to it; its own findings are not reported."""
+
+
+class Located(NamedTuple):
+    """A file to be read, and the root it was found below."""
+
+    path: str
+    name: str
+    root: Root
+    number: int
+    """The root's position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +69,13 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
     Links come after what they may lead to, so that a file is called by its own name.
     A folder that cannot be listed is itself yielded, so that reading it says why.
     """
+    return ((path, name) for path, name, _ in find_real_files(root))
+
+
+def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
+    """What `find_files` finds, and where each file really is."""
     if not os.path.isdir(root.path):
-        yield root.path, printable(root.name)
+        yield root.path, printable(root.name), os.path.realpath(root.path)
         return
     seen: set[str] = set()
     pending = [(root.path, printable(root.name))]
@@ -70,7 +88,7 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: (entry.is_symlink(), entry.name))
         except OSError:
-            yield folder, name
+            yield folder, name, real
             continue
         below = []
         for entry in entries:
@@ -82,8 +100,27 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
             if _is_folder(entry):
                 below.append((entry.path, entry_name))
             elif entry.name.endswith(SUFFIXES):
-                yield entry.path, entry_name
+                # Of a file in a folder whose real path is known, only a link has to be followed: five calls a file.
+                here = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(real, entry.name)
+                yield entry.path, entry_name, here
         pending.extend(reversed(below))
+
+
+def locate_files(roots: Iterable[Root]) -> list[Located]:
+    """The files below the roots, in the order in which they are read; one below two roots once, for the first of them."""
+    located: list[Located] = []
+    seen: set[str] = set()
+    roots = tuple(roots)
+    shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
+    for number, root in enumerate(roots):
+        as_shared = replace(root, shared=True)
+        for path, name, real in find_real_files(root):
+            if real in seen:
+                continue
+            seen.add(real)
+            # The shared catalogues stay shared when a path of the user's covers them.
+            located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
+    return located
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -103,7 +140,10 @@ def read_text(path: str, name: str) -> SourceText:
         with open(path, "rb") as file:
             if state.st_size > MAX_BYTES:
                 return _too_large(path, name, state.st_size, file.read(_PEEK))
-            content = file.read(MAX_BYTES + 1)
+            # As much memory as the size says, which costs a tenth of the limit's; the file may have grown since.
+            content = file.read(state.st_size + 1)
+            if len(content) > state.st_size:
+                content += file.read(MAX_BYTES + 1 - len(content))
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "it cannot be opened").lower()
         return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}"))
@@ -125,7 +165,8 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
             path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
         )
     # JSON lets all but the first 32 control characters stand in text, and ends no line there.
-    if not name.endswith(".json") and (match := UNPRINTABLE.search(text)):
+    is_usual = text.isascii() and not body.translate(None, _USUAL)
+    if not is_usual and not name.endswith(".json") and (match := UNPRINTABLE.search(text)):
         refusal = Refusal(
             row.CHARACTER, mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",

@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-_COLUMN_BITS = 22
-_COLUMN = (1 << _COLUMN_BITS) - 1
-_STYLE_BITS = 2
+COLUMN_BITS = 22
+_COLUMN = (1 << COLUMN_BITS) - 1
+STYLE_BITS = 2
+_LINE_SHIFT = COLUMN_BITS + STYLE_BITS
 
 PLAIN, QUOTED, BLOCK = 0, 1, 2
 
@@ -27,7 +28,7 @@ RouteStep = str | int
 
 def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
     """A mark from a line and a column, both counted from 1, and the style of the text there."""
-    return (line << _COLUMN_BITS | min(column, _COLUMN)) << _STYLE_BITS | style
+    return (line << COLUMN_BITS | min(column, _COLUMN)) << STYLE_BITS | style
 
 
 def mark_after(text: str) -> int:
@@ -38,7 +39,7 @@ def mark_after(text: str) -> int:
 
 def unpack_mark(mark: int) -> tuple[int, int]:
     """Line and column of a mark."""
-    return mark >> (_COLUMN_BITS + _STYLE_BITS), mark >> _STYLE_BITS & _COLUMN
+    return mark >> (COLUMN_BITS + STYLE_BITS), mark >> STYLE_BITS & _COLUMN
 
 
 def unpack_within(mark: int, offset: int) -> tuple[int, int]:
@@ -47,7 +48,7 @@ def unpack_within(mark: int, offset: int) -> tuple[int, int]:
     Exact for a text on one line without escapes; the start of a block (`|`, `>`), whose lines are not known here.
     """
     line, column = unpack_mark(mark)
-    style = mark & ((1 << _STYLE_BITS) - 1)
+    style = mark & ((1 << STYLE_BITS) - 1)
     return line, column if style == BLOCK else column + offset + (style == QUOTED)
 
 
@@ -65,6 +66,24 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
             break
         key_mark, marks = found
     return key_mark if key else start_of(marks)
+
+
+def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[int, bool]]:
+    """The line of each key in the mapping at `route`, and whether the document writes it.
+
+    Where it does not, the line is that of the last key on the way to it.
+    """
+    around = start_of(marks)
+    for step in route:
+        found = _step(marks, step)
+        if found is None:
+            return [(around >> _LINE_SHIFT, False)] * len(names)
+        around, marks = found
+    line = around >> _LINE_SHIFT
+    children = None if isinstance(marks, int) else marks[1]
+    if not isinstance(children, dict):
+        return [(line, False)] * len(names)
+    return [(children[name][0] >> _LINE_SHIFT, True) if name in children else (line, False) for name in names]
 
 
 def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
@@ -86,6 +105,13 @@ def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
             return False
         marks = found[1]
     return True
+
+
+def children_of(marks: Marks, *names: str) -> Any:
+    """What stands below a mapping of a document, by key, or in a list of it; the document writes the value."""
+    for name in names:
+        marks = marks[1][name][1]
+    return marks[1]
 
 
 def _step(marks: Marks, step: RouteStep) -> tuple[int, Marks] | None:

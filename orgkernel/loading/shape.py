@@ -14,6 +14,7 @@ from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.loading.marks import Marks, find_mark, has_value
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
+from orgkernel.loading.sources import Unknown
 from orgkernel.model.record import Document
 from orgkernel.model.tool_catalog import ToolCatalog
 
@@ -37,6 +38,10 @@ _EITHER: dict[str | int, str] = {
     "(step)": "text or a mapping",
     "(action)": "a level or a mapping",
     "(roles)": "`true`, `false` or a mapping",
+    "(matrix-row)": "the name of a matrix row or a mapping",
+    "(skills)": "a list or a mapping",
+    "(allow-deny)": "`*`, a list or a mapping",
+    "(names)": "`*` or a list",
 }
 _BOUNDS = {
     "greater_than_equal": ("ge", "at least"),
@@ -52,15 +57,20 @@ _WORDS = {
         "the id of a tool",
         "use ASCII letters, digits, `_` and `.`, no digit first, at most 200 characters",
     ),
+    r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$": (
+        "a tool or a star",
+        "write the id of a tool, the beginning of ids and `*`, or `*` alone",
+    ),
+    r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$": ("an id or a star", "write an id, or `*` for any"),
+    r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$": (
+        "a time of day",
+        "write `HH:MM-HH:MM`, such as `23:00-08:00`, or `weekends`",
+    ),
     r"^ORG[0-9]{3}$": ("the code of a rule", "codes are `ORG` and three digits, see `orgkernel rule`"),
 }
 # The last step of pydantic's place when a key is wrong, and not its value.
 _KEY = "[key]"
 _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_long"})
-
-
-Unknown = tuple[tuple[str | int, ...], Any]
-"""Route and value of a field that is in no record."""
 
 
 def validate_shape(

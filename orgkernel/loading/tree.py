@@ -8,88 +8,95 @@ passed over and counted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from orgkernel.diagnostics import Diagnostic
-from orgkernel.loading.documents import BrokenDocument, ReadFile, SourceDocument, read_documents, says_ours
-from orgkernel.loading.files import Root, SourceText, find_files, read_text
+from orgkernel.loading.documents import read_documents, says_ours
+from orgkernel.loading.files import Located, Root, locate_files, read_text
+from orgkernel.loading.sources import FileRead, ReadFile, Tree, tree_of
+
+__all__ = ["ROLES", "OpenFile", "Tree", "open_text", "read_tree"]
 
 ROLES = "roles"
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """Everything that was read."""
+class OpenFile(Protocol):
+    """A file whose text is at hand, or what was once read from the same text."""
 
-    documents: tuple[SourceDocument, ...]
-    broken: tuple[BrokenDocument, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    paths: dict[str, str]
-    """Name of each file read to its path."""
-    skipped: int
-    """Files passed over because they are none of ours."""
+    @property
+    def digest(self) -> str:
+        """Of the content; empty where it could not be read."""
+
+    @property
+    def says_ours(self) -> bool:
+        """Whether the text says that it is a document of ours."""
+
+    def read(self, *, named: bool, among_ours: bool, shared: bool, context: bool) -> ReadFile:
+        """The documents of the text, as `read_documents` yields them."""
+
+
+class _Text:
+    """A file whose text was read now."""
+
+    __slots__ = ("_source", "digest", "says_ours")
+
+    def __init__(self, located: Located) -> None:
+        self._source = read_text(located.path, located.name)
+        self.digest = self._source.digest
+        self.says_ours = says_ours(self._source)
+
+    def read(self, *, named: bool, among_ours: bool, shared: bool, context: bool) -> ReadFile:
+        return read_documents(
+            self._source, named=named, among_ours=among_ours, shared=shared, context=context
+        )
+
+
+def open_text(located: Located) -> OpenFile:
+    """The file, read from disk."""
+    return _Text(located)
 
 
 @dataclass(slots=True)
 class _Reading:
     """Results by path, filled out of order and read in order."""
 
-    names: dict[str, str] = field(default_factory=dict)
-    read: dict[str, ReadFile] = field(default_factory=dict)
-    undecided: list[tuple[Root, SourceText]] = field(default_factory=list)
+    read: dict[str, FileRead] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
-    shared: set[str] = field(default_factory=set)
 
 
-def read_tree(roots: Iterable[Root]) -> Tree:
-    """All documents below the roots. A file below two roots is read once, for the first of them."""
+def read_tree(
+    roots: Iterable[Root],
+    *,
+    located: Sequence[Located] | None = None,
+    open_file: Callable[[Located], OpenFile] = open_text,
+) -> Tree:
+    """All documents below the roots; `open_file` may have the results of files that were read before."""
     reading = _Reading()
-    seen: set[str] = set()
-    roots = tuple(roots)
-    shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
-    for root in roots:
-        for path, name in find_files(root):
-            real = os.path.realpath(path)
-            if real in seen:
-                continue
-            seen.add(real)
-            # The shared catalogues stay shared when a path of the user's covers them.
-            _read_one(reading, replace(root, shared=True) if real.startswith(shared) else root, path, name)
-    for root, source in reading.undecided:
-        among_ours = _is_among_ours(os.path.dirname(source.path), root.path, reading.folders)
-        reading.read[source.path] = read_documents(
-            source, named=False, among_ours=among_ours, shared=root.shared, context=root.context
-        )
-    files = [reading.read[path] for path in reading.names]
-    return Tree(
-        tuple(document for file in files for document in file.documents),
-        tuple(document for file in files for document in file.broken),
-        tuple(found for file in files for found in file.diagnostics),
-        {
-            name: path
-            for (path, name), file in zip(reading.names.items(), files, strict=True)
-            if not file.skipped
-        },
-        # What comes with the package holds more than documents: its schemas are nobody's oversight.
-        sum(file.skipped for path, file in reading.read.items() if path not in reading.shared),
-    )
+    undecided: list[tuple[Located, OpenFile]] = []
+    located = locate_files(roots) if located is None else located
+    for each in located:
+        file = open_file(each)
+        if file.says_ours or each.path == each.root.path:
+            _read_one(reading, each, file, among_ours=False)
+        else:
+            undecided.append((each, file))
+    for each, file in undecided:
+        among_ours = _is_among_ours(os.path.dirname(each.path), each.root.path, reading.folders)
+        _read_one(reading, each, file, among_ours=among_ours, counts=False)
+    return tree_of([reading.read[each.path] for each in located])
 
 
-def _read_one(reading: _Reading, root: Root, path: str, name: str) -> None:
-    source = read_text(path, name)
-    reading.names[path] = name
-    if root.shared:
-        reading.shared.add(path)
-    named = path == root.path
-    if not named and not says_ours(source):
-        reading.undecided.append((root, source))
-        return
-    reading.read[path] = read_documents(
-        source, named=named, among_ours=False, shared=root.shared, context=root.context
+def _read_one(
+    reading: _Reading, each: Located, file: OpenFile, *, among_ours: bool, counts: bool = True
+) -> None:
+    root = each.root
+    read = file.read(
+        named=each.path == root.path, among_ours=among_ours, shared=root.shared, context=root.context
     )
-    if reading.read[path].documents:
-        folder = os.path.dirname(path)
+    reading.read[each.path] = FileRead(each, file.digest, file.says_ours, among_ours, read)
+    if counts and read.documents:
+        folder = os.path.dirname(each.path)
         reading.folders.add(folder)
         if os.path.basename(folder) == ROLES:
             reading.folders.add(os.path.dirname(folder))  # where the organisation of the roles lies

@@ -26,6 +26,7 @@ from orgkernel.loading.parsed import (
     ParsedText,
     Refusal,
 )
+from orgkernel.loading.plain_yaml import parse_plain
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
 _Parser: Any
@@ -50,6 +51,12 @@ class _Stop(Exception):
 
 def parse_yaml(text: str) -> ParsedText:
     """All documents of a YAML text. Never raises for bad text; everything refused is listed with its mark."""
+    plain = parse_plain(text)
+    return parse_events(text) if plain is None else ParsedText((plain,), ())
+
+
+def parse_events(text: str) -> ParsedText:
+    """The same by libyaml alone, whatever the text."""
     reader = _Reader()
     documents: list[Parsed] = []
     try:

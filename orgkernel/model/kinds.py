@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from orgkernel.model.access_policies import AccessPolicies
+from orgkernel.model.crew_roster import CrewRoster
 from orgkernel.model.decision_cases import DecisionCases
+from orgkernel.model.directory import Directory
 from orgkernel.model.domain_catalog import DomainCatalog
 from orgkernel.model.organization import Organization
 from orgkernel.model.plan_catalog import PlanCatalog
+from orgkernel.model.qualification_catalog import QualificationCatalog
+from orgkernel.model.rank_ladder import RankLadder
 from orgkernel.model.record import Document
 from orgkernel.model.role_profile import RoleProfile
 from orgkernel.model.salute_report import SaluteReport
@@ -23,21 +28,18 @@ KINDS: dict[str, type[Document]] = {
     "plan_catalog": PlanCatalog,
     "tool_catalog": ToolCatalog,
     "skill_catalog": SkillCatalog,
+    "rank_ladder": RankLadder,
+    "qualification_catalog": QualificationCatalog,
+    "directory": Directory,
+    "access_policies": AccessPolicies,
+    "crew_roster": CrewRoster,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
 }
 
 # Kinds of the design that this version does not read yet, and what it emits: known names, so that they are not
 # reported as spelling mistakes.
-LATER_KINDS = (
-    "access_policies",
-    "crew_manifest",
-    "crew_roster",
-    "directory",
-    "governance",
-    "qualification_catalog",
-    "rank_ladder",
-)
+LATER_KINDS = ("crew_manifest", "governance")
 
 
 def build_json_schema(kind: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId
+from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.model.role_profile import Doctrine, PaceTier, Requirements
 
 # A superior that is the person in front of the crew (design §3).
@@ -105,6 +105,16 @@ class Limits(Record):
     """Most direct subordinates one role should command."""
 
 
+class Separation(Record):
+    """Duties that are kept apart: no agent has more than one of them (ours)."""
+
+    description: str = ""
+    roles: tuple[RoleId, ...] = ()
+    """Roles of which no agent fills two."""
+    tools: tuple[ToolId, ...] = ()
+    """Tools of which no role, and no agent by its roles together, is equipped with two."""
+
+
 class PaceOverride(Record):
     """Tiers that replace those of a profile here."""
 
@@ -154,6 +164,10 @@ class Organization(Document):
     dispatch_edges: tuple[DispatchEdge, ...] = ()
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
+    separations: dict[Id, Separation] = Field(default_factory=dict)
+    """Sets of duties that no agent combines (ours)."""
+    rank_matrix: Id | None = None
+    """Matrix of a rank ladder that caps every tool without one of its own: the first row that fits the tool (ours)."""
 
     @property
     def name(self) -> str:

@@ -18,6 +18,13 @@ OrgId = Id
 DomainId = Id
 PlanId = Id
 SkillId = Id
+AgentId = Id
+OriginId = Id
+PersonId = Id
+PolicyId = Id
+QualificationId = Id
+RankId = Id
+WebhookId = Id
 # Tools of an MCP server are written `server.tool` (facts: Agent-Zero §7).
 ToolId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$")]
 RuleCode = Annotated[str, StringConstraints(pattern=r"^ORG[0-9]{3}$")]

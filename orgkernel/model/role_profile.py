@@ -155,6 +155,8 @@ class RoleProfile(Document):
     """Least memory-recall tier the position gives (ours)."""
     entry_rank: Id | None = None
     """Rank a holder starts at (ours)."""
+    may_grant: tuple[ToolUse, ...] = ()
+    """Tools a holder may grant to others, up to a level; never above the level it has itself (ours)."""
     credentials: tuple[Id, ...] = ()
     """Names of credentials the role uses; never their values (ours)."""
     data: tuple[Id, ...] = ()

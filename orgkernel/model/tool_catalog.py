@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from orgkernel.model.levels import LEVEL_OF_SIDE_EFFECTS, SideEffects, ToolLevel
-from orgkernel.model.record import Document, Id, Record, ToolId
+from orgkernel.model.record import Document, Id, QualificationId, RankId, Record, ToolId
 
 ToolType = Literal[
     "utility_agent",
@@ -57,6 +57,16 @@ Essential = Annotated[
 ]
 
 
+def _matrix_form(value: Any) -> str:
+    return "(matrix-name)" if isinstance(value, str) else "(matrix-row)"
+
+
+RankMatrix = Annotated[
+    Annotated[Id, Tag("(matrix-name)")] | Annotated[dict[RankId, ToolLevel], Tag("(matrix-row)")],
+    Discriminator(_matrix_form),
+]
+
+
 class Tool(Record):
     """A tool roles can be equipped with."""
 
@@ -77,6 +87,22 @@ class Tool(Record):
     names: dict[Id, str] = Field(default_factory=dict)
     """What the tool is called in each runtime."""
     tags: tuple[str, ...] = ()
+    enabled: bool = True
+    """Nobody can use a tool that is not enabled."""
+    departments: tuple[Id, ...] = ()
+    """Departments that see the tool; none means everyone does."""
+    restricted_to: tuple[Id, ...] = ()
+    """Roles or agents, by id, that may use the tool; none means everyone may."""
+    rank_matrix: RankMatrix | None = None
+    """Level each rank has: a mapping, or the name of a matrix, or of a row of one, in a rank ladder."""
+    qualifications: tuple[QualificationId, ...] = ()
+    """Qualifications a user of the tool needs."""
+    credentials: tuple[Id, ...] = ()
+    """Names of credentials the tool uses; never their values."""
+    concurrency: Literal["concurrent", "exclusive"] = "concurrent"
+    """An `exclusive` tool has one holder at a time."""
+    lock_timeout_seconds: Annotated[float, Field(gt=0.0)] | None = None
+    """Seconds after which an exclusive tool is taken back from its holder; absent means never."""
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -36,12 +36,13 @@ profile's is not looked at there. Where the hierarchy misspells the superior, OR
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -71,4 +72,9 @@ def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
     )
 
 
-RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts whose superior the organisation does not name."""
+    return posts.under_unnamed_superior
+
+
+RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, Scope.POST, check, suspects)

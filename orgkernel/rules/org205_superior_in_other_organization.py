@@ -36,13 +36,14 @@ organisations include a profile and the hierarchy of one gives the role a superi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.org2_command import is_placed
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -63,4 +64,9 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts whose superior the organisation does not name."""
+    return posts.under_unnamed_superior
+
+
+RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, Scope.POST, check, suspects)

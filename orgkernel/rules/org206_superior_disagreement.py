@@ -38,7 +38,7 @@ ORG205, ORG201, ORG213, ORG203).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
@@ -46,6 +46,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.org2_command import is_placed
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -70,4 +71,14 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts whose profile names another superior than the one they have."""
+    return [
+        post
+        for post, profile in posts.pairs
+        for written in (profile.chain_of_command.reports_to,)
+        if written is not None and written != posts.superiors.get(post.role_id)
+    ]
+
+
+RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, Scope.POST, check, suspects)

@@ -39,13 +39,14 @@ subordinates. A specialist that commands is reported by ORG208, roles in a circl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.org2_command import TYPE_IN_WORDS, authority_of_type, not_outranked, place_of_authority
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _SHOWN = 5
@@ -82,4 +83,9 @@ def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
     return f"{quote(wrong.role_id)} is {TYPE_IN_WORDS[level]}, which has authority level {level}"
 
 
-RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Superiors whose authority is not above that of a subordinate."""
+    return posts.not_above
+
+
+RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, Scope.POST, check, suspects)

@@ -37,13 +37,14 @@ A specialist in a circle is reported by ORG203 and not as the superior of its su
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -71,4 +72,18 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Specialists who delegate in any way."""
+    return [
+        post
+        for post, profile in posts.pairs
+        if profile.role_type == "specialist"
+        and (
+            post.role_id in posts.spans
+            or profile.chain_of_command.can_delegate
+            or post.role_id in posts.dispatching
+        )
+    ]
+
+
+RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, Scope.POST, check, suspects)

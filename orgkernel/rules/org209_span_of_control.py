@@ -36,13 +36,14 @@ Roles that a superior may dispatch besides its subordinates are not counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -67,4 +68,11 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG209", "span-of-control", Severity.WARNING, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with more direct subordinates than the limit."""
+    limit = posts.records.organization.limits.span_of_control
+    wide = {role_id for role_id, below in posts.spans.items() if below > limit}
+    return [post for post, _ in posts.pairs if post.role_id in wide]
+
+
+RULE = Rule("ORG209", "span-of-control", Severity.WARNING, Scope.POST, check, suspects)

@@ -56,12 +56,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     roles = view.roles
     if len(roles) < 2 or view.records.without_profile:
         return
+    touched = view.superiors.keys() | set(view.superiors.values())
     orphans = [
         role_id
         for role_id, post in view.records.posts.items()
-        if post.profile.tier == "crew"
-        and view.command_of(role_id) is None
+        if role_id not in touched
         and not view.edges_to(EdgeKind.REPORTS_TO, role_id)
+        and post.profile.tier == "crew"
     ]
     if len(orphans) == len(roles):
         yield Finding(

@@ -36,13 +36,14 @@ Where the level also puts the role on a par with its superior or with a subordin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.org2_command import TYPE_IN_WORDS, authority_of_type, is_not_outranked, not_outranked
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -71,4 +72,9 @@ def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
     )
 
 
-RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with a written authority level."""
+    return [post for post, profile in posts.pairs if profile.chain_of_command.authority_level is not None]
+
+
+RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, Scope.POST, check, suspects)

@@ -35,12 +35,13 @@ An organisation that declares no departments leaves them to its profiles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -59,4 +60,9 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG218", "unknown-department", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with a department."""
+    return [post for post, profile in posts.pairs if profile.department is not None]
+
+
+RULE = Rule("ORG218", "unknown-department", Severity.ERROR, Scope.POST, check, suspects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orgkernel.diagnostics import Place
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.model.role_profile import AUTHORITY_OF_TYPE
+from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 
 TYPE_IN_WORDS = {1: "a specialist", 2: "an executive", 3: "a commander"}
 """A role type with its article, by the authority it has."""

@@ -42,21 +42,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.dispatch import find_tie
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.schema import Edge
+from orgkernel.rules.org3_contenders import contenders, find_handling
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Pairs of roles that nothing but their order tells apart, with the domains they tie for."""
     ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
-    for domain in view.targets_of(EdgeKind.HANDLES):
-        tie = find_tie(view, domain) if domain in view.records.domains else None
-        if tie is not None:
-            ties.setdefault((tie[0].source, tie[1].source), []).append(tie)
+    for domain, (first, *others) in contenders(view).items():
+        if others:
+            tie = find_handling(view, first, domain), find_handling(view, others[0], domain)
+            ties.setdefault((first, others[0]), []).append(tie)
     for (first, second), edges in ties.items():
         chosen, other = edges[0]
         order = f"{chosen.target}: [{first}, {second}]"

@@ -36,13 +36,14 @@ name a domain ORG301 reports, are passed over. Nothing is reported while a domai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.org301_unknown_domain import is_unsure
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -66,4 +67,21 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG308", "plan-domain-not-handled", Severity.WARNING, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts that follow plans for domains they do not handle."""
+    view = posts.view
+    lines: dict[str, frozenset[str]] = {}
+    found = []
+    for post, profile in posts.following:
+        handled = profile.capabilities.bst_domains
+        for plan in profile.capabilities.htn_plans:
+            if plan not in lines:
+                served = (edge.target for edge in view.domains_served_by(plan))
+                lines[plan] = frozenset(each for domain in served for each in view.domain_and_broader(domain))
+            if lines[plan].isdisjoint(handled):
+                found.append(post)
+                break
+    return found
+
+
+RULE = Rule("ORG308", "plan-domain-not-handled", Severity.WARNING, Scope.POST, check, suspects)

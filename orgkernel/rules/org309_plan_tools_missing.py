@@ -36,12 +36,13 @@ declares, and those the role seems to misspell, are left to ORG303.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -65,4 +66,26 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts that lack a tool of a plan and may not have it always."""
+    view = posts.view
+    always = {tool.id for tool in posts.records.tools.values() if tool.record.essential is True}
+    needed: dict[str, frozenset[str]] = {}
+    found = []
+    for post, profile in posts.following:
+        able = profile.capabilities
+        held = {
+            *able.tools_primary,
+            *able.tools_secondary,
+            *(use.tool for use in able.tools if use.level != "none"),
+        }
+        for plan in able.htn_plans:
+            if plan not in needed:
+                needed[plan] = frozenset(edge.target for edge in view.tools_needed_by(plan)) - always
+            if not held.issuperset(needed[plan]):
+                found.append(post)
+                break
+    return found
+
+
+RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, Scope.POST, check, suspects)

@@ -42,11 +42,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.dispatch import Considered, decide_dispatch, routing_order
+from orgkernel.decisions.dispatch import Considered, explain_loss, routing_order
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.rules.org3_contenders import contenders, find_handling
 from orgkernel.rules.org301_unknown_domain import is_unsure
 from orgkernel.rules.rule import Finding, Rule, Scope
 
@@ -55,22 +56,22 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Roles that somebody else comes before in each of their domains."""
-    lost: dict[str, list[tuple[str, Edge, Considered]]] = {}
-    settled: set[str] = set()
-    for domain in view.targets_of(EdgeKind.HANDLES):
-        if domain not in view.records.domains:
+    first_of = {domain: roles[0] for domain, roles in contenders(view).items()}
+    settled = {role_id for roles in contenders(view).values() for role_id in roles}
+    lost: dict[str, list[str]] = {}
+    for domain in first_of:
+        settled.update(routing_order(view, domain))
+        for role_id in view.sources_to(EdgeKind.HANDLES, domain):
+            if role_id not in settled:
+                lost.setdefault(role_id, []).append(domain)
+    commanding = frozenset(view.superiors.values())
+    for role_id, domains_lost in lost.items():
+        if role_id in settled or is_unsure(view, role_id):
             continue
-        decision = decide_dispatch(view, domain, all_considered=True)
-        edges = {edge.source: edge for edge in view.handlers_of(domain)}
-        settled |= {str(decision.role_id), *routing_order(view, domain)}
-        for passed in decision.considered:
-            if passed.code == "DECLARED_FIRST":
-                settled.add(passed.role_id)
-            elif passed.role_id in edges:
-                lost.setdefault(passed.role_id, []).append((domain, edges[str(decision.role_id)], passed))
-    for role_id, losses in lost.items():
-        if role_id in settled or _takes_the_rest(view, role_id) or is_unsure(view, role_id):
+        # A superior is meant to take what no specialist takes.
+        if role_id in commanding and view.records.posts[role_id].profile.role_type != "specialist":
             continue
+        losses = [_loss(view, domain, first_of[domain], role_id) for domain in domains_lost]
         domains = listing(domain for domain, _, _ in losses)
         related = tuple(
             Related(edge.place, f"{quote(domain)}: {passed.text}") for domain, edge, passed in losses[:_SHOWN]
@@ -84,10 +85,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-def _takes_the_rest(view: OrgView, role_id: str) -> bool:
-    """Whether the role is a superior who is meant to take what no specialist takes."""
-    role_type = view.records.posts[role_id].profile.role_type
-    return role_type != "specialist" and bool(view.subordinates_of(role_id))
+def _loss(view: OrgView, domain: str, first: str, role_id: str) -> tuple[str, Edge, Considered]:
+    """Why another role comes before one, with the edge by which it does."""
+    chosen, other = (find_handling(view, each, domain) for each in (first, role_id))
+    return domain, chosen, explain_loss(view, chosen, other)
 
 
 RULE = Rule("ORG311", "role-never-chosen", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -47,9 +47,9 @@ def find_undeclared(
 ) -> Iterator[Reference]:
     """The sentences of these kinds of edges, and those `also` given, whose target is not among the known ids."""
     for kind in kinds:
-        # Nearly always every id is declared: the edges are gone through only where one is not.
-        if any(target not in known for target in view.targets_of(kind)):
-            yield from (reference_of(edge) for edge in view.edges_of(kind) if edge.target not in known)
+        for target in view.targets_of(kind):
+            if target not in known:
+                yield from map(reference_of, view.edges_to(kind, target))
     for reference in also:
         if reference.target not in known:
             yield reference

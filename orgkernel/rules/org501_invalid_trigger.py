@@ -35,10 +35,11 @@ trigger begins on. A name that is not known is reported by ORG502; a trigger on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 from orgkernel.rules.tier_triggers import tier_triggers
 
@@ -56,4 +57,9 @@ def check(post: RolePost) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG501", "invalid-trigger", Severity.ERROR, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with triggers that have to be parsed to be judged."""
+    return posts.with_doubtful_triggers
+
+
+RULE = Rule("ORG501", "invalid-trigger", Severity.ERROR, Scope.PROFILE, check, suspects)

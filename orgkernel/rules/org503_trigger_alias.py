@@ -35,11 +35,12 @@ None.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 from orgkernel.rules.tier_triggers import tier_triggers
 
@@ -57,4 +58,9 @@ def check(post: RolePost) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with triggers that have to be parsed to be judged."""
+    return posts.with_doubtful_triggers
+
+
+RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, Scope.PROFILE, check, suspects)

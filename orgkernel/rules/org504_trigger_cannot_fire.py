@@ -39,13 +39,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
 from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_trigger
@@ -129,4 +130,9 @@ def _bounds(names: dict[str, None], limit: int) -> str:
     return ", ".join(bounds)
 
 
-RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with triggers that have to be parsed to be judged."""
+    return posts.with_doubtful_triggers
+
+
+RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check, suspects)

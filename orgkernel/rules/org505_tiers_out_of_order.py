@@ -40,7 +40,7 @@ the role's own number. The same limit in two tiers is reported only if the lower
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -48,6 +48,7 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
 from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_number
@@ -132,4 +133,9 @@ def _number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 
-RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with triggers that have to be parsed to be judged."""
+    return posts.with_doubtful_triggers
+
+
+RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check, suspects)

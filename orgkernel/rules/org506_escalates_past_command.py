@@ -41,14 +41,18 @@ id outside the organisation counts as above it. An `escalate_to` on `primary` is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
+
+# A longer one is gone through edge by edge.
+_LONGEST_CHAIN = 64
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
@@ -83,4 +87,24 @@ def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     return f"write one of its superiors{where}: {listing(superiors)}"
 
 
-RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with a tier that escalates to somebody who is not above them."""
+    superiors = posts.superiors
+    found = []
+    for post, profile in posts.pairs:
+        plan = profile.pace_plan
+        if plan is None:
+            continue
+        chain = [superiors.get(post.role_id)]
+        for tier in (plan.alternate, plan.contingent, plan.emergency):
+            if tier is None or tier.escalate_to is None or tier.escalate_to in chain:
+                continue
+            while chain[-1] is not None and len(chain) < _LONGEST_CHAIN and tier.escalate_to != chain[-1]:
+                chain.append(superiors.get(chain[-1]))
+            if tier.escalate_to != chain[-1]:
+                found.append(post)
+                break
+    return found
+
+
+RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, Scope.POST, check, suspects)

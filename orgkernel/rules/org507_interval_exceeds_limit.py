@@ -36,11 +36,12 @@ A report is also made on every change of state or tier, so a role whose tiers tr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _INTERVAL, _LIMIT = "salute_interval_turns", "max_turns_without_progress"
@@ -52,7 +53,7 @@ def check(post: RolePost) -> Iterator[Finding]:
     interval, limit = doctrine.salute_interval_turns, doctrine.max_turns_without_progress
     if interval <= limit:
         return
-    written = _INTERVAL if _INTERVAL in doctrine.model_fields_set else _LIMIT
+    written = _INTERVAL if post.has("doctrine", _INTERVAL) else _LIMIT
     yield Finding(
         post.place("doctrine", written),
         f"role {quote(post.role_id)} reports every {interval} turns and may go only {limit} without progress",
@@ -61,4 +62,14 @@ def check(post: RolePost) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG507", "interval-exceeds-limit", Severity.WARNING, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts that report more seldom than they may be stuck."""
+    return [
+        post
+        for post, profile in posts.pairs
+        for doctrine in (profile.doctrine,)
+        if doctrine.salute_interval_turns > doctrine.max_turns_without_progress
+    ]
+
+
+RULE = Rule("ORG507", "interval-exceeds-limit", Severity.WARNING, Scope.PROFILE, check, suspects)

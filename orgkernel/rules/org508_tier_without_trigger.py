@@ -35,12 +35,13 @@ A tier that is left out altogether is not reported: a plan may have fewer than f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.extract import TIERS
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -67,4 +68,21 @@ def check(post: RolePost) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with a tier above primary without a trigger, or a primary one with one."""
+    return [
+        post
+        for post, profile in posts.pairs
+        for plan in (profile.pace_plan,)
+        if plan is not None
+        and (
+            plan.primary.trigger is not None
+            or any(
+                tier is not None and tier.trigger is None
+                for tier in (plan.alternate, plan.contingent, plan.emergency)
+            )
+        )
+    ]
+
+
+RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, Scope.PROFILE, check, suspects)

@@ -40,13 +40,14 @@ organisation says who is above a role.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.extract import TIERS
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _ACTIONS = ("normal_execution", "fallback_chain", "escalate", "abort_and_report")
@@ -74,4 +75,20 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
         yield Finding(post.place("pace_plan", name, "action"), message, help, f"role:{post.role_id}")
 
 
-RULE = Rule("ORG509", "unknown-action", Severity.WARNING, Scope.POST, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts with an action nobody knows, or one that escalates to nobody."""
+    return [
+        post
+        for post, profile in posts.pairs
+        for plan in (profile.pace_plan,)
+        if plan is not None
+        and any(
+            tier is not None
+            and tier.action
+            and (tier.action not in _ACTIONS or (tier.action == "escalate" and tier.escalate_to is None))
+            for tier in (plan.primary, plan.alternate, plan.contingent, plan.emergency)
+        )
+    ]
+
+
+RULE = Rule("ORG509", "unknown-action", Severity.WARNING, Scope.POST, check, suspects)

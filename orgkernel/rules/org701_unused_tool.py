@@ -3,7 +3,7 @@
 ## What it checks
 
 Every tool of an organisation's own catalogue is one that a role is equipped with, that a plan needs, that another tool
-falls back to, or that is essential.
+falls back to, that a policy speaks of, or that is essential.
 
 ## Why it matters
 
@@ -41,9 +41,10 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.extract_access import matches_glob
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.plan_catalog import Step
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.records.plan_catalog import Step
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -66,7 +67,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     for place, tool in unused.items():
         yield Finding(
             place,
-            f"tool {quote(tool.id)} is used by no role, plan or other tool",
+            f"tool {quote(tool.id)} is used by no role, plan, policy or other tool",
             "equip a role with it, or remove it",
             f"tool:{tool.id}",
         )
@@ -80,6 +81,10 @@ def _uses(records: OrgRecords) -> set[str]:
         used.update(tool for step in plan.record.steps if isinstance(step, Step) for tool in step.tools)
     for tool_id, definition in records.tools.items():
         used.update(other for other in definition.record.falls_back_to if other != tool_id)
+    for policy in records.policies.values():
+        permissions = policy.record.permissions
+        for glob in (*(permissions.named_tools or ()), *permissions.excepted_tools):
+            used.update(tool_id for tool_id in records.tools if matches_glob(tool_id, glob))
     return used
 
 

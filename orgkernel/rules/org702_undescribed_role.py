@@ -35,11 +35,12 @@ Whether the description says anything is for a reader to judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -54,4 +55,9 @@ def check(post: RolePost) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG702", "undescribed-role", Severity.INFO, Scope.PROFILE, check)
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts without a description."""
+    return [post for post, profile in posts.pairs if not profile.description.strip()]
+
+
+RULE = Rule("ORG702", "undescribed-role", Severity.INFO, Scope.PROFILE, check, suspects)

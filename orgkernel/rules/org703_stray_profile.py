@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

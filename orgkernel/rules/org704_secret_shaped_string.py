@@ -42,11 +42,13 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+import msgspec
+
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.secret_shapes import find_secrets, may_hold_secrets
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -54,8 +56,8 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     """A text that looks like a secret."""
     # As JSON the whole record is one text, searched at once: 30 µs for a full profile.
     texts: Iterator[tuple[tuple[RouteStep, ...], str]] = iter(())
-    if may_hold_secrets(document.record.model_dump_json(by_alias=True, exclude_unset=True)):
-        texts = _texts(document.record.model_dump(by_alias=True, exclude_unset=True), ())
+    if may_hold_secrets(msgspec.json.encode(document.record).decode()):
+        texts = _texts(msgspec.to_builtins(document.record), ())
     unread = (text for route, value in document.unknown for text in _texts(value, route))
     for route, text in chain(texts, unread):
         for found in find_secrets(text, str(route[-1])):

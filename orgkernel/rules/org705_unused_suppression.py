@@ -42,7 +42,7 @@ from collections.abc import Collection, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalogue import ROWS
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.catalogue import all_rules
 from orgkernel.rules.rule import Finding, Rule, Scope
 

@@ -36,15 +36,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, get_args
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, get_args
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.marks import Marks, RouteStep
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, Scope
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _EACH = None
 """Step of a pattern that stands for every item of a list or a mapping."""
@@ -53,7 +54,7 @@ _Pattern = tuple[str | None, ...]
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """A deprecated field that is written."""
-    for pattern, advice in _deprecated(type(document.record)):
+    for pattern, advice in _deprecated_in(document.kind):
         for route in _written(document.marks, pattern):
             where = ".".join(map(str, route))
             yield Finding(
@@ -65,6 +66,13 @@ def check(document: SourceDocument) -> Iterator[Finding]:
 
 
 @cache
+def _deprecated_in(kind: str) -> tuple[tuple[_Pattern, str], ...]:
+    """The deprecated fields of a kind; a model that says so is needed only where a document is checked."""
+    from orgkernel.model.kinds import KINDS
+
+    return _deprecated(KINDS[kind])
+
+
 def _deprecated(model: type[BaseModel]) -> tuple[tuple[_Pattern, str], ...]:
     """Where below a model deprecated fields are, and what to do instead of writing them."""
     found: list[tuple[_Pattern, str]] = []
@@ -78,7 +86,7 @@ def _deprecated(model: type[BaseModel]) -> tuple[tuple[_Pattern, str], ...]:
 
 
 def _models_in(annotation: Any) -> Iterator[tuple[_Pattern, type[BaseModel]]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         yield (), annotation
     steps: _Pattern = (_EACH,) if getattr(annotation, "__origin__", None) in (tuple, list, dict) else ()
     for part in get_args(annotation):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.posts import Posts
 
 
 class Scope(Enum):
@@ -53,6 +55,8 @@ class Rule:
     severity: Severity
     scope: Scope
     check: Check
+    suspects: Callable[[Posts], Iterable[RolePost]] | None = None
+    """For rules about profiles and posts: those of an organisation that `check` has to look at."""
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:
         """The rule's findings as diagnostics."""

@@ -16,7 +16,7 @@ from sqlalchemy import Select, func, insert, or_, select, update
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.model.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.records import AuditEntry, GrantUse
 from orgkernel.state.rows import (
     Rows,

@@ -19,7 +19,7 @@ from orgkernel.decisions.state_view import (
     ToolLock,
     Waiver,
 )
-from orgkernel.model.levels import ToolLevel
+from orgkernel.records.levels import ToolLevel
 from orgkernel.state.records import (
     AccessRequest,
     ApiKey,

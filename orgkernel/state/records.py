@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from orgkernel.decisions.state_view import Waiver
-from orgkernel.model.levels import ToolLevel
+from orgkernel.records.levels import ToolLevel
 
 RequestKind = Literal["access", "command", "action"]
 """A standing permission, one interactive command, or one single action; each has its own timer."""

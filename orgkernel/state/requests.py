@@ -15,7 +15,7 @@ from sqlalchemy import insert, select, update
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.model.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
 from orgkernel.state.grants import RESOURCES, GrantCheck, insert_grant
 from orgkernel.state.records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus

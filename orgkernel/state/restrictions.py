@@ -10,7 +10,7 @@ from sqlalchemy import insert, or_, select, update
 from orgkernel.decisions.state_view import Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.model.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.grants import RESOURCES, SUBJECTS
 from orgkernel.state.records import AuditEntry
 from orgkernel.state.rows import (

@@ -213,7 +213,7 @@ def test_fault_is_logged_and_not_told(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("the secret is in the cellar")
 
-    monkeypatch.setattr(Kernel, "manifest", fail)
+    monkeypatch.setattr(Kernel, "manifest_bytes", fail)
     response = client.get(f"/v1/orgs/{ORG}/roles/{ROLE}")
     problem(response, 500, "INTERNAL")
     assert "cellar" not in response.text

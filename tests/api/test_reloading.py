@@ -160,6 +160,6 @@ def test_answer_is_from_one_version(folder: Path) -> None:
             kernel.reload()
         return manifest
 
-    answer = asyncio.run(answers.find(("role", ORG, ROLE), ask, ORG))
+    answer = asyncio.run(answers.find(ask, ORG))
     assert b'"role_name":"Code Writer"' in answer.body
     assert answer.snapshot == kernel.organization(ORG).snapshot.digest

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
@@ -18,7 +19,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
-from orgkernel.model.role_profile import RoleProfile
+from orgkernel.records.role_profile import RoleProfile
 from tests.support.trees import TEMPLATES, read, write_tree
 
 # Specification, "Schema 1: Role Profile"; where it lists alternatives, the one its example is about.
@@ -250,6 +251,19 @@ def lay_out(folder: Path, files: Mapping[str, Any]) -> Snapshot:
     )
 
 
+def written_again(value: Any, like: Any) -> Any:
+    """A record as a document that writes what `like` writes, and whatever else is not as by default."""
+    if isinstance(value, msgspec.Struct):
+        names = dict(zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True))
+        present = [name for name in names if name in like or name in msgspec.to_builtins(value)]
+        return {name: written_again(getattr(value, names[name]), like.get(name, {})) for name in present}
+    if isinstance(value, dict):
+        return {key: written_again(item, like.get(key, {})) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [written_again(item, other) for item, other in zip(value, like, strict=True)]
+    return value
+
+
 def found_in(snapshot: Snapshot) -> list[Diagnostic]:
     """The findings, without the hint that a role has no description: the specification has no field for one."""
     return [found for found in snapshot.diagnostics if found.code != "ORG702"]
@@ -262,8 +276,7 @@ def test_the_role_of_the_specification_loads_unchanged(name: str, tmp_path: Path
     assert tree.diagnostics == ()
     (document,) = tree.documents
     assert isinstance(document.record, RoleProfile)
-    written = document.record.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    assert written == json.loads(ROLE)
+    assert written_again(document.record, json.loads(ROLE)) == json.loads(ROLE)
 
 
 @pytest.mark.parametrize("name", ["software_dev.json", "software_dev.yaml"])
@@ -272,8 +285,7 @@ def test_the_organisation_of_the_specification_loads_unchanged(name: str, tmp_pa
     tree = read_tree([Root(str(write_tree(tmp_path, {name: ORGANIZATION})), "")])
     assert tree.diagnostics == ()
     (document,) = tree.documents
-    written = document.record.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    assert written == json.loads(ORGANIZATION)
+    assert written_again(document.record, json.loads(ORGANIZATION)) == json.loads(ORGANIZATION)
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -285,7 +297,7 @@ def test_every_published_document_loads_unchanged(suffix: str, indent: int | Non
         path.write_text(json.dumps(document, indent=indent), encoding="utf-8")
         tree = read_tree([Root(str(path), path.name)])
         assert tree.diagnostics == ()
-        assert tree.documents[0].record.model_dump(mode="json", by_alias=True, exclude_unset=True) == document
+        assert written_again(tree.documents[0].record, document) == document
 
 
 def test_the_published_folder(tmp_path: Path) -> None:

@@ -19,8 +19,11 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from tests.reference import oracle
 from tests.reference.organizations import (
+    AGENTS,
     DOMAINS,
     PLANS,
+    POLICIES,
+    QUALIFICATIONS,
     ROLES,
     SHARED,
     SKILLS,
@@ -41,8 +44,10 @@ ASKED = {
     "word": WORDS,
     "plan_id": [*PLANS, "ghost"],
     "tool_id": [*TOOLS, "ghost"],
-    "source": [*ROLES, *DOMAINS, *PLANS, *TOOLS, *SKILLS, "a", "ghost"],
-    "target": [*ROLES, *DOMAINS, *PLANS, *TOOLS, *SKILLS, "a", "i0", "user", "ghost"],
+    "source": [*ROLES, *DOMAINS, *PLANS, *TOOLS, *SKILLS, *QUALIFICATIONS, *POLICIES, *AGENTS, "a", "ghost"],
+    "target": [*ROLES, *DOMAINS, *PLANS, *TOOLS, *SKILLS, *QUALIFICATIONS, "a", "i0", "user", "ghost"],
+    "policy_id": [*POLICIES, "ghost"],
+    "agent_id": [*AGENTS, "ghost"],
     "role_ids": [(), ("r0",), ("r1", "r2")],
     "kind": list(EdgeKind),
 }
@@ -56,8 +61,11 @@ def declared(records: OrgRecords) -> dict[str, list[str]]:
         "word": [*records.domains, *records.aliases],
         "plan_id": [*records.plans],
         "tool_id": [*records.tools],
+        "policy_id": [*records.policies],
+        "agent_id": [*records.agents],
     }
-    everything = [each for ids in found.values() for each in ids] + [*records.skills, records.org_id]
+    everything = [each for ids in found.values() for each in ids]
+    everything += [*records.skills, *records.qualifications, records.org_id]
     return {**found, "source": everything, "target": everything}
 
 
@@ -163,6 +171,9 @@ def test_lookup_agrees_with_the_reference(documents: Mapping[str, Any]) -> None:
             ("domain_catalog", "domains"),
             ("plan_catalog", "plans"),
             ("skill_catalog", "skills"),
+            ("qualification_catalog", "qualifications"),
+            ("access_policies", "policies"),
+            ("crew_roster", "agents"),
         ):
             expected = oracle.merged(documents, path, SHARED, kind, section)
             assert {entry: each.id for entry, each in getattr(records, section).items()} == {

@@ -27,6 +27,9 @@ ALIASES = [f"w{number}" for number in range(3)]
 PLANS = ["p0", "p1", "p2"]
 TOOLS = ["t0", "t1", "server.t2"]
 SKILLS = ["s0", "s1", "s2"]
+QUALIFICATIONS = ["q0", "q1", "q2"]
+POLICIES = ["p0-first", "p1"]
+AGENTS = ["a0", "a1"]
 WORDS = [*DOMAINS, *ALIASES, "ghost", "nobody"]
 LEVELS = ["none", "observe", "read", "write", "full"]
 
@@ -117,7 +120,12 @@ class Maker:
             "unmapped": ["w2"],
         }
         plans = entries(PLANS, domains=lambda: self._few(DOMAINS), tools=lambda: self._few(TOOLS))
-        tools = entries(TOOLS, falls_back_to=lambda: self._few(TOOLS), essential=lambda: self._chance(0.3))
+        tools = entries(
+            TOOLS,
+            falls_back_to=lambda: self._few(TOOLS),
+            essential=lambda: self._chance(0.3),
+            qualifications=lambda: self._few(QUALIFICATIONS),
+        )
         skills = entries(SKILLS, prerequisites=lambda: self._few(SKILLS))
         return self._fields(
             **{
@@ -128,8 +136,56 @@ class Maker:
                     "tools": {tool: {"type": "browser", **entry} for tool, entry in tools.items()},
                 },
                 "skills.json": lambda: {"_schema": "orgkernel:skill_catalog", "skills": skills},
+                **self._access(),
             }
         )
+
+    def _access(self) -> dict[str, Callable[[], Any]]:
+        """Qualifications, policies and a roster."""
+
+        def qualification() -> Any:
+            raises = self._few(SKILLS)
+            return self._fields(
+                raises=lambda: raises if self._chance(0.5) else dict.fromkeys(raises, 3),
+                unlocks=lambda: self._few(TOOLS),
+                prerequisites=lambda: self._few(QUALIFICATIONS),
+            )
+
+        def policy() -> Any:
+            globs = [*TOOLS, "t*", "server.*", "*"]
+            return {
+                "effect": self._one(["allow", "deny", "ask", "annotate"]),
+                "ceiling": self._chance(0.3),
+                "permissions": self._fields(
+                    tools=lambda: self._one(
+                        ["*", self._few(globs), {"allow": self._few(globs), "deny": self._few(globs)}]
+                    )
+                ),
+            }
+
+        def member() -> Any:
+            return {
+                "assignments": [
+                    {"role": role, **self._fields(org=lambda: self._one(["a", "b", "c"]))}
+                    for role in self._few(ROLES)
+                ]
+            }
+
+        return {
+            "qualifications.json": lambda: {
+                "_schema": "orgkernel:qualification_catalog",
+                "qualifications": {each: qualification() for each in self._some(QUALIFICATIONS)},
+            },
+            "policies.json": lambda: {
+                "_schema": "orgkernel:access_policies",
+                "policies": {each: policy() for each in self._some(POLICIES)},
+            },
+            "crew.json": lambda: {
+                "_schema": "orgkernel:crew_roster",
+                **self._fields(org=lambda: self._one(["a", "b", "c"])),
+                "agents": {each: member() for each in self._some(AGENTS)},
+            },
+        }
 
     def _chance(self, of: float) -> bool:
         return self._random.random() < of

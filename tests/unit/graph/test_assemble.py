@@ -9,7 +9,7 @@ from orgkernel.graph.assemble import Assembly, assemble
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
-from orgkernel.model.role_profile import Doctrine, PacePlan
+from orgkernel.records.role_profile import Doctrine, PacePlan
 from tests.support.trees import write_tree
 
 SHARED = "shared"

@@ -1,0 +1,66 @@
+"""What the guards and the cache look at in the headers of a request: read once, and remembered for the next request.
+
+A client sends the same headers with every request of a connection, so what they mean is looked up and not worked out
+again. Judged is only what depends on nothing but the headers.
+"""
+
+from __future__ import annotations
+
+from starlette.types import Scope
+
+from manifest_api.coding import choose_coding
+
+_FORWARDING = (b"forwarded", b"x-real-ip", b"via")
+_FORWARDING_PREFIX = b"x-forwarded"
+
+_Headers = tuple[tuple[bytes, bytes], ...]
+
+
+class RequestHead:
+    """The headers that decide whether and how a request is answered."""
+
+    __slots__ = ("body_length", "coding", "conditions", "forwarded", "has_body", "hosts")
+
+    def __init__(self, headers: _Headers) -> None:
+        named: dict[bytes, list[bytes]] = {}
+        self.forwarded: str | None = None
+        """The name of a header that proxies add."""
+        for raw_name, value in headers:
+            name = raw_name.lower()
+            named.setdefault(name, []).append(value)
+            if name in _FORWARDING or name.startswith(_FORWARDING_PREFIX):
+                self.forwarded = name.decode("latin-1")
+        self.hosts = tuple(value.decode("latin-1") for value in named.get(b"host", ()))
+        self.coding = choose_coding(b",".join(named.get(b"accept-encoding", ())).decode("latin-1"))
+        """The content coding to answer in."""
+        self.conditions = b",".join(named.get(b"if-none-match", ()))
+        """If-None-Match, several of them joined."""
+        lengths = named.get(b"content-length", [])
+        self.body_length = max((int(value[:20]) for value in lengths if value.isdigit()), default=0)
+        """How many bytes the body is said to have."""
+        self.has_body = bool(lengths) or b"transfer-encoding" in named
+
+
+class KnownHeads:
+    """The heads of recent requests, a few hundred small ones at most: whoever makes up many fills no memory."""
+
+    _MOST, _LONGEST = 256, 2_000
+
+    def __init__(self) -> None:
+        self._known: dict[_Headers, RequestHead] = {}
+
+    def read(self, scope: Scope) -> RequestHead:
+        """The head of a request."""
+        headers = tuple(scope["headers"])
+        return self._known.get(headers) or self._learn(headers)
+
+    def _learn(self, headers: _Headers) -> RequestHead:
+        head = RequestHead(headers)
+        if sum(len(name) + len(value) for name, value in headers) <= self._LONGEST:
+            if len(self._known) >= self._MOST:
+                self._known.clear()
+            self._known[headers] = head
+        return head
+
+
+read_head = KnownHeads().read

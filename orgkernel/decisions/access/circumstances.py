@@ -1,0 +1,90 @@
+"""When something holds: times of day, conditions of policies, and names with stars (policies and governance §1.3)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.records.access_policies import Condition
+
+_DAY, _MINUTE = 86_400, 60
+# 1970-01-01 was a Thursday; weeks are counted from Monday.
+_FIRST_WEEKDAY = 3
+WEEKENDS = "weekends"
+
+
+def is_within(window: str, now: float, utc_offset: int) -> bool:
+    """Whether a moment lies in `HH:MM-HH:MM` of local time, which may go past midnight, or on a weekend.
+
+    The beginning belongs to the window, its end does not; `08:00-08:00` is the whole day.
+
+    >>> is_within("23:00-08:00", now=7 * 3600, utc_offset=0), is_within("23:00-08:00", now=7 * 3600, utc_offset=3600)
+    (True, False)
+    >>> is_within("weekends", now=2 * 86400, utc_offset=0), is_within("weekends", now=2 * 86400, utc_offset=-1)
+    (True, False)
+    """
+    local = now + utc_offset
+    if window == WEEKENDS:
+        return (local // _DAY + _FIRST_WEEKDAY) % 7 >= 5
+    start, end = map(_minutes, window.split("-"))
+    minute = local % _DAY // _MINUTE
+    return start <= minute < end if start < end else minute >= start or minute < end
+
+
+def _minutes(text: str) -> int:
+    hours, minutes = text.split(":")
+    return int(hours) * 60 + int(minutes)
+
+
+def holds(condition: Condition, context: AccessContext) -> bool:
+    """Whether everything a condition writes holds; what the context does not say does not hold."""
+    return (
+        (condition.channel is None or condition.channel == context.channel)
+        and (condition.peer_kind is None or condition.peer_kind == context.peer_kind)
+        and (condition.account is None or condition.account == context.account)
+        and (condition.guild is None or condition.guild == context.guild)
+        and (condition.hook_id is None or condition.hook_id == context.hook_id)
+        and (condition.event_type is None or condition.event_type == context.event_type)
+        and (condition.time is None or is_within(condition.time, context.now, context.utc_offset))
+    )
+
+
+def words_of(condition: Condition) -> tuple[str, ...]:
+    """A condition as `KEY:VALUE` words."""
+    keys = ("time", "channel", "peer_kind", "account", "guild", "hook_id", "event_type")
+    return tuple(f"{key}:{value}" for key in keys if (value := getattr(condition, key)) is not None)
+
+
+def tidy_path(path: str) -> str:
+    r"""A path with one kind of separator and without `.`, `..` and doubled slashes, so that `..` leads past no glob.
+
+    >>> tidy_path("/usr/bin/../sbin//x"), tidy_path("a\\b"), tidy_path("../x")
+    ('/usr/sbin/x', 'a/b', '../x')
+    """
+    path = path.replace("\\", "/")
+    kept: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        elif part == ".." and path.startswith("/"):
+            continue
+        elif part not in ("", "."):
+            kept.append(part)
+    return "/" * path.startswith("/") + "/".join(kept)
+
+
+def matches_path(path: str, glob: str) -> bool:
+    """Whether a path is one a glob means: `*` and `?` stay within a folder, `**` goes through all of them.
+
+    >>> matches_path("src/a/b.py", "src/**"), matches_path("src/a/b.py", "src/*"), matches_path("src/b.py", "src/*.py")
+    (True, False, True)
+    """
+    return _pattern(glob).fullmatch(tidy_path(path)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(glob: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*|\*|\?)", glob)
+    words = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(words.get(part, re.escape(part)) for part in parts), re.DOTALL)

@@ -1,0 +1,111 @@
+"""What an access decision says: the hot answer, and the explanation of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.reasons import Reason, Why
+
+Outcome = Literal["allow", "deny", "ask"]
+
+
+class AccessDecision(msgspec.Struct, frozen=True, gc=False):
+    """Whether something is allowed, with the codes of what decided.
+
+    >>> from orgkernel import AccessRequest, Kernel
+    >>> kernel = Kernel.open()
+    >>> kernel.decide("software_dev", AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool")).outcome
+    'allow'
+    """
+
+    outcome: Outcome
+    code: str
+    """What decided first: the source of an allowance, or the first failing reason in the order of the layers."""
+    codes: tuple[str, ...]
+    """Every failing reason; for an allowance its sources."""
+    level_required: str
+    """What the action of the tool requires; empty where the action or the resource is not declared."""
+    level_effective: str
+    """What the subject has of it, here and now."""
+    obligations: tuple[str, ...]
+    """What the caller has to do, `WORD:ID` each: `approval`, `consume_grant`, `hold_lock`, `credential`."""
+    snapshot: str
+    """Digest of the organisation the answer came from."""
+    state_version: int
+    grants: tuple[str, ...] = ()
+    """Stored grants without which it would not be allowed, for the audit."""
+
+
+class TraceLine(msgspec.Struct, frozen=True):
+    """What one layer did to one of the three values."""
+
+    layer: str
+    statement: str
+    value: Literal["granted", "ceiling", "stopped", ""]
+    """The value it speaks of; empty where the layer has nothing to say."""
+    before: str
+    after: str
+    why: tuple[Why, ...] = ()
+
+
+class Change(msgspec.Struct, frozen=True, order=True):
+    """Something that could be changed: one of the kinds remedies are made of."""
+
+    kind: Literal["rank", "qualification", "grant", "role", "policy_removed"]
+    value: str
+    """The rank, qualification, granted resource, role or policy."""
+    waives: tuple[str, ...] = ()
+    """What the grant has to lift."""
+    level: str = ""
+    """Level of the grant."""
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """Changes that together, and no fewer of them, would allow the request."""
+
+    changes: tuple[Change, ...]
+    text: str
+
+
+class Who(msgspec.Struct, frozen=True):
+    """Who already can; the first few and a count."""
+
+    subjects: tuple[str, ...]
+    count: int
+
+
+class AccessExplanation(msgspec.Struct, frozen=True):
+    """A decision with everything it rests on.
+
+    >>> from orgkernel import AccessRequest, Kernel
+    >>> explanation = Kernel.open().explain("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
+    >>> [edge.text for edge in explanation.reasons[0].why]
+    ['role bugfix_specialist reports to role engineering_xo', 'role engineering_xo reports to role co']
+    """
+
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    trace: tuple[TraceLine, ...]
+    remedies: tuple[Remedy, ...]
+    who_can: Who
+
+
+class AccessRow(msgspec.Struct, frozen=True, gc=False):
+    """One answer of a list: what a subject may do with a resource."""
+
+    subject: str
+    resource: str
+    outcome: Outcome
+    actions: tuple[str, ...]
+    """The actions this holds for."""
+    level: str
+    code: str
+    conditions: tuple[str, ...]
+    """What could change the answer: `time`, `channel`, `path`, `lock`, each with its value; the row is conditional."""
+
+    @property
+    def conditional(self) -> bool:
+        """Whether a time, channel, path or lock could change the answer."""
+        return bool(self.conditions)

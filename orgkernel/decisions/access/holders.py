@@ -1,0 +1,146 @@
+"""What a subject brings along before anything is asked: what its roles give, its rank, the policies about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from orgkernel.decisions.access.cells import FULL, LEVEL
+from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.subjects import Identity
+from orgkernel.decisions.state_view import Grant, StateView
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.access_policies import DATA_TIERS
+
+NO_RANK = -1
+
+
+class Assumed(NamedTuple):
+    """What a remedy assumes about a holder."""
+
+    rank: int | None = None
+    qualifications: frozenset[str] = frozenset()
+    grants: tuple[Grant, ...] = ()
+
+
+class Holder:
+    """A subject with everything that does not depend on the state, the time or the request."""
+
+    __slots__ = ("_policy_set", "_table", "assumed", "bound", "commands", "departments", "essential", "has_rank",
+                 "identity", "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject")  # fmt: skip
+
+    def __init__(self, view: OrgView, table: PolicyTable, identity: Identity) -> None:
+        self.identity = identity
+        self.subject = identity.subject
+        self.keys = identity.keys
+        self.is_crew = identity.is_crew
+        self.is_agent = identity.kind == "agent"
+        self.assumed: Assumed | None = None
+        self.commands: dict[tuple[str, str], tuple[int, int]] = {}
+        """What it may dispatch and escalate to, as far as it was asked."""
+        self._table = table
+        self.policies = table.matching(identity)
+        self.bound: dict[str, int] = {}
+        """Resource to the level its roles give."""
+        essential: set[str] = set()
+        departments: set[str] = set()
+        positions = set()
+        for role_id in identity.roles:
+            profile = view.records.posts[role_id].profile
+            _bind(
+                self.bound,
+                ((f"tool:{tool}", LEVEL[level]) for tool, level in view.tool_levels_of(role_id).items()),
+            )
+            _bind(self.bound, ((f"credential:{each}", FULL) for each in profile.credentials))
+            _bind(self.bound, _data(profile.data))
+            essential.update(f"tool:{tool}" for tool in view.essential_tools_of(role_id))
+            positions.add(profile.position)
+            if profile.department is not None:
+                departments.add(profile.department)
+        self.essential = frozenset(essential)
+        """Tools that are never refused to it."""
+        self.departments = frozenset(departments)
+        self.is_worker = positions == {"worker"}
+        """Whether each of its roles is declared to execute only."""
+        self.names = (
+            frozenset((*identity.roles, identity.id))
+            if identity.kind == "agent"
+            else frozenset(identity.roles)
+        )
+        """What `restricted_to` of a tool can name it by."""
+        self.rank = entry_rank(view, identity) if self.is_crew else NO_RANK
+        member = view.records.agents[identity.id].record if self.is_agent else None
+        self.has_rank = member is not None and member.rank is not None
+        """Whether the roster states its rank, so that stored trust alone does not change it."""
+        self._policy_set: PolicySet | None = None
+        if not any(policy.conditions for policy in self.policies):
+            self._policy_set = table.set_of(choose_deciding(self.policies))
+
+    def assume_deciding(self, deciding: tuple[AccessPolicy, ...]) -> None:
+        """Take these policies to decide, whatever the circumstances; for a copy."""
+        self._policy_set = self._table.set_of(deciding)
+
+    def policy_set(self, context: AccessContext) -> PolicySet:
+        """The policies that decide in these circumstances."""
+        if self._policy_set is not None:
+            return self._policy_set
+        return self._table.set_of(choose_deciding(self.matching(context)))
+
+    def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
+        """The policies that match in these circumstances, by priority, annotations included."""
+        return tuple(policy for policy in self.policies if policy.holds_in(context))
+
+
+def _bind(bound: dict[str, int], given: Iterable[tuple[str, int]]) -> None:
+    for resource, level in given:
+        if level > bound.get(resource, 0):
+            bound[resource] = level
+
+
+def _data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
+    """A tier includes the lower ones; any other name is itself."""
+    tiers = [DATA_TIERS.index(name) for name in names if name in DATA_TIERS]
+    if tiers:
+        yield from ((f"data:{tier}", max(tiers)) for tier in DATA_TIERS)
+    yield from ((f"data:{name}", 1) for name in names if name not in DATA_TIERS)
+
+
+def rank_number(view: OrgView, rank_id: str) -> int:
+    """A rank's step on the ladder; that of no rank where the ladder does not have it."""
+    steps = view.remember(
+        "rank steps", lambda: {rank.id: step for step, rank in enumerate(view.records.ranks)}
+    )
+    return steps.get(rank_id, NO_RANK)
+
+
+def rank_of_trust(view: OrgView, trust: float) -> int:
+    """The highest rank whose trust threshold is reached."""
+    reached = [step for step, rank in enumerate(view.records.ranks) if trust >= rank.trust_from]
+    return max(reached, default=NO_RANK)
+
+
+def entry_rank(view: OrgView, identity: Identity) -> int:
+    """The rank somebody starts at: an agent's own, that of its trust, the entry rank of its role, the lowest."""
+    member = view.records.agents[identity.id].record if identity.kind == "agent" else None
+    if member is not None and member.rank is not None:
+        return rank_number(view, member.rank)
+    if member is not None and member.trust is not None:
+        return rank_of_trust(view, member.trust)
+    for role_id in identity.roles:
+        declared = view.records.posts[role_id].profile.entry_rank
+        if declared is not None:
+            return rank_number(view, declared)
+    return 0 if view.records.ranks else NO_RANK
+
+
+def rank_now(view: OrgView, state: StateView, holder: Holder) -> int:
+    """The step a holder's rank is on: as assumed, stored, or reached by stored trust; else where it started."""
+    if holder.assumed is not None and holder.assumed.rank is not None:
+        return holder.assumed.rank
+    stored = state.agents.get(holder.identity.id) if holder.is_agent else None
+    if stored is not None and stored.rank is not None:
+        return rank_number(view, stored.rank)
+    if stored is not None and stored.trust is not None and not holder.has_rank:
+        return rank_of_trust(view, stored.trust)
+    return holder.rank

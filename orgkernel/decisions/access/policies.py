@@ -1,0 +1,204 @@
+"""Policies as decisions read them: whom they may match, and what those that match say together (design §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from orgkernel.decisions.access.cells import FULL, Cell
+from orgkernel.decisions.access.circumstances import holds
+from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.subjects import Identity
+from orgkernel.graph.definition import Definition
+from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
+
+# What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
+Said = tuple[int, int, int]
+
+
+class Names:
+    """Names and beginnings of names with a star, told apart once."""
+
+    __slots__ = ("_beginnings", "_exact")
+
+    def __init__(self, words: Iterable[str]) -> None:
+        words = tuple(words)
+        self._exact = frozenset(word for word in words if not word.endswith(STAR))
+        self._beginnings = tuple(word[:-1] for word in words if word.endswith(STAR))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._exact or name.startswith(self._beginnings)
+
+
+class AccessPolicy:
+    """One enabled policy, compiled."""
+
+    __slots__ = ("ceiling", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
+                 "fallback", "id", "number", "tools")  # fmt: skip
+
+    def __init__(self, number: int, definition: Definition[Policy]) -> None:
+        record = definition.record
+        permissions = record.permissions
+        excepted = permissions.excepted_tools
+        # A star to deny beside a list to allow means exactly that list (policies and governance §2.9).
+        is_list = STAR in excepted and bool(permissions.named_tools)
+        self.number = number
+        self.id = definition.id
+        self.definition = definition
+        self.effect = record.effect
+        self.fallback = record.fallback
+        self.conditions: tuple[Condition, ...] = record.match.conditions
+        self.ceiling = record.effect == "allow" and (record.ceiling or is_list)
+        self.tools = None if permissions.named_tools is None else Names(permissions.named_tools)
+        self.denied = Names(word for word in excepted if not (is_list and word == STAR))
+        self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
+        self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
+        # A deny or ask that names nothing speaks of everything.
+        silent = permissions.tools is None and permissions.credentials is None and permissions.data is None
+        self.everything = record.effect in ("deny", "ask") and silent
+
+    @property
+    def decisive(self) -> bool:
+        """Whether it says anything about what is allowed."""
+        return self.effect != "annotate"
+
+    def holds_in(self, context: AccessContext) -> bool:
+        """Whether one of its conditions holds, or it has none."""
+        return not self.conditions or any(holds(condition, context) for condition in self.conditions)
+
+    def covers(self, kind: str, name: str, level: int) -> bool | None:
+        """Whether it speaks of a resource; None where it says nothing about resources of this kind."""
+        if self.everything:
+            return True
+        if kind == "tool":
+            return None if self.tools is None else name in self.tools
+        if kind == "credential":
+            return None if self.credentials is None else name in self.credentials
+        if kind == "data" and self.data is not None:
+            return level <= self.data if self.effect == "allow" else level >= self.data
+        return None
+
+    def granted(self, kind: str, name: str, level: int) -> int:
+        """The level it speaks of: everything, or for data the tier it names."""
+        if kind == "data" and self.data is not None and not self.everything:
+            return self.data
+        return FULL if self.covers(kind, name, level) else 0
+
+
+class PolicySet:
+    """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
+
+    __slots__ = ("_said", "policies")
+
+    def __init__(self, policies: Sequence[AccessPolicy]) -> None:
+        self.policies = tuple(policies)
+        self._said: dict[str, Said] = {}
+
+    def say(self, cell: Cell) -> Said:
+        """What they say about a resource."""
+        said = self._said.get(cell.resource)
+        if said is None:
+            said = self._said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
+        return said
+
+    def _join(self, kind: str, name: str, level: int) -> Said:
+        granted, ceiling, stops = 0, FULL, 0
+        for policy in self.policies:
+            covers = policy.covers(kind, name, level)
+            if policy.effect == "allow":
+                if covers is not None:
+                    allowed = policy.granted(kind, name, level)
+                    granted = max(granted, allowed)
+                    if policy.ceiling:
+                        ceiling = min(ceiling, allowed)
+                if kind == "tool" and name in policy.denied:
+                    stops |= POLICY_DENY
+            elif covers or (kind == "tool" and name in policy.denied):
+                stops |= POLICY_DENY if policy.effect == "deny" or not covers else ASK_APPROVAL
+        return granted, ceiling, stops
+
+
+def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
+    """The policies that decide: those that are no fallback, or the fallbacks where no other matches."""
+    decisive = [policy for policy in matching if policy.decisive]
+    return tuple(policy for policy in decisive if not policy.fallback) or tuple(decisive)
+
+
+class PolicyTable:
+    """All policies of an organisation, by whom they may match."""
+
+    def __init__(self, policies: Iterable[AccessPolicy]) -> None:
+        self.policies = tuple(policies)
+        self._about: dict[str, list[AccessPolicy]] = {}
+        self._general: list[AccessPolicy] = []
+        for policy in self.policies:
+            about = _only_about(policy.definition.record.match.principal)
+            (self._general if about is None else self._about.setdefault(about, [])).append(policy)
+        self._sets: dict[tuple[int, ...], PolicySet] = {}
+
+    @classmethod
+    def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
+        """The enabled ones, by priority, then by name, so that neither files nor their order decide anything."""
+        enabled = [each for each in definitions if each.record.enabled]
+        enabled.sort(key=lambda each: (-each.record.priority, each.id))
+        return cls(AccessPolicy(number, each) for number, each in enumerate(enabled))
+
+    def without(self, names: frozenset[str]) -> PolicyTable:
+        """The table without some policies."""
+        return PolicyTable(policy for policy in self.policies if policy.id not in names)
+
+    def matching(self, identity: Identity) -> tuple[AccessPolicy, ...]:
+        """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""
+        found = [policy for policy in self._general if _meets(policy, identity)]
+        for key in identity.keys:
+            found += (policy for policy in self._about.get(key, ()) if _meets(policy, identity))
+        found.sort(key=lambda policy: policy.number)
+        return tuple(found)
+
+    def set_of(self, deciding: tuple[AccessPolicy, ...]) -> PolicySet:
+        """The one set of these policies."""
+        key = tuple(policy.number for policy in deciding)
+        found = self._sets.get(key)
+        if found is None:
+            found = self._sets[key] = PolicySet(deciding)
+        return found
+
+
+def _only_about(principal: Principal | None) -> str | None:
+    """The one subject a principal block can mean, where it names one."""
+    if principal is not None:
+        for kind in ("role", "agent", "webhook", "system"):
+            named = getattr(principal, kind)
+            if named not in (None, STAR):
+                return f"{kind}:{named}"
+        if principal.person_id is not None:
+            return f"person:{principal.person_id}"
+    return None
+
+
+def _meets(policy: AccessPolicy, identity: Identity) -> bool:
+    """Whether a subject is what all matchers of the principal block ask for."""
+    principal = policy.definition.record.match.principal
+    if principal is None:
+        return True
+    return (
+        (principal.is_user is None or principal.is_user == identity.is_owner)
+        and (principal.relationship is None or principal.relationship == identity.relationship)
+        and set(principal.tags) <= identity.tags
+        and (principal.person_id is None or f"person:{principal.person_id}" in identity.keys)
+        and (principal.unknown is None or principal.unknown == (identity.kind == "unknown"))
+        and all(
+            named is None or _is_named(kind, named, identity)
+            for kind, named in (
+                ("system", principal.system), ("webhook", principal.webhook), ("agent", principal.agent),
+                ("role", principal.role),
+            )
+        )
+    )  # fmt: skip
+
+
+def _is_named(kind: str, named: str, identity: Identity) -> bool:
+    if named == STAR:
+        # A role stands for any agent that fills it.
+        return identity.kind == kind or (identity.is_crew and (kind == "agent" or bool(identity.roles)))
+    return f"{kind}:{named}" in identity.keys

@@ -1,0 +1,68 @@
+"""What is asked of an access decision (design §6; policies and governance §1, §4.14, §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from orgkernel.records.levels import ToolLevel
+
+PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
+
+
+class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    """The circumstances of a request; what is left out is not known.
+
+    >>> AccessContext(channel="slack", pace="contingent").peer_kind is None
+    True
+    """
+
+    now: float = 0.0
+    """Seconds since 1970-01-01 UTC."""
+    utc_offset: int = 0
+    """Seconds by which local time is ahead of UTC."""
+    channel: str | None = None
+    """Platform the message came by, such as `slack`."""
+    peer_kind: Literal["dm", "group"] | None = None
+    peer_id: str | None = None
+    """The conversation, for session keys."""
+    account: str | None = None
+    guild: str | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+    session: str | None = None
+    pace: PaceTier | None = None
+    """PACE tier of the role that asks; None where the runtime reports none."""
+    input: Mapping[str, Any] | None = None
+    """Arguments of the tool, checked against its input schema."""
+    depth: int = 0
+    """How many dispatches lie above the subject; the path of delegation counts too."""
+    children: int = 0
+    """Agents the subject has dispatched and that have not ended."""
+    concurrent: int = 0
+    """Those of them that run at this moment."""
+
+
+class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    """May this subject do this to that?
+
+    Subjects: `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, or `sender:PLATFORM/SPACE/ID`, which the
+    directory resolves. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`. A tool has the
+    actions it declares, and `use` for all of them; a role can be asked for `dispatch` and `escalate`.
+
+    >>> AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool").on_behalf_of is None
+    True
+    """
+
+    subject: str
+    action: str
+    resource: str
+    context: AccessContext = AccessContext()
+    on_behalf_of: str | None = None
+    """Who triggered the run: its permissions are the envelope."""
+    via: tuple[str, ...] = ()
+    """The path of delegation: who dispatched whom, from the first to the one that dispatched the subject."""
+    envelope: Mapping[str, ToolLevel] | None = None
+    """What the dispatchers passed on, resource to level; a name may end in a star, and what is missing was not."""

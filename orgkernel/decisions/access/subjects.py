@@ -1,0 +1,102 @@
+"""Who asks: a written subject to what the organisation knows about it (policies and governance §1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.records.directory import BUILT_IN_ORIGINS
+from orgkernel.records.organization import USER
+
+SubjectKind = Literal["role", "agent", "person", "unknown", "system", "webhook"]
+# The sender whom the directory does not know.
+UNKNOWN_SENDER = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A subject that exists."""
+
+    subject: str
+    """In its plain form: a sender that the directory knows is a person."""
+    kind: SubjectKind
+    id: str
+    keys: tuple[str, ...]
+    """The words under which grants, restrictions and policies can mean it."""
+    roles: tuple[str, ...] = ()
+    """Roles it is, or fills."""
+    is_owner: bool = False
+    relationship: str | None = None
+    tags: frozenset[str] = frozenset()
+    name: str = ""
+
+    @property
+    def is_crew(self) -> bool:
+        """Whether roles give to it; policies give to the others."""
+        return self.kind in ("role", "agent")
+
+
+def identify(view: OrgView, subject: str) -> Identity | None:
+    """What is known about a subject; None for a name that nothing declares.
+
+    A sender the directory does not know is `person:unknown`, of kind unknown: policies can speak of it.
+    """
+    kind, _, name = subject.partition(":")
+    records = view.records
+    if kind == "role" and view.is_role(name):
+        return identify_role(view, (name,))
+    if kind == "agent" and name in records.agents:
+        roles = tuple(edge.target for edge in view.roles_filled_by(name) if view.is_role(edge.target))
+        keys = (subject, *(f"role:{role}" for role in roles))
+        return Identity(subject, "agent", name, keys, roles, name=records.agents[name].record.callsign)
+    if kind == "person":
+        return _identify_person(records, name)
+    if kind == "sender":
+        return _identify_sender(records, name)
+    if kind == "system" and (name in BUILT_IN_ORIGINS or name in records.system_origins):
+        return Identity(subject, "system", name, (subject,), is_owner=name in BUILT_IN_ORIGINS, name=name)
+    if kind == "webhook" and name in records.webhooks:
+        return Identity(subject, "webhook", name, (subject,), name=name)
+    return None
+
+
+def identify_role(view: OrgView, roles: tuple[str, ...]) -> Identity:
+    """A holder of these roles, at the entry rank of the first."""
+    name = view.records.posts[roles[0]].profile.name
+    return Identity(
+        f"role:{roles[0]}", "role", roles[0], tuple(f"role:{role}" for role in roles), roles, name=name
+    )
+
+
+def _identify_person(records: OrgRecords, name: str) -> Identity | None:
+    if name not in records.people:
+        if name == USER:
+            return Identity(f"person:{USER}", "person", USER, (f"person:{USER}", "relationship:owner"),
+                            is_owner=True, relationship="owner", name=USER)  # fmt: skip
+        if name == UNKNOWN_SENDER:
+            return Identity(f"person:{name}", "unknown", name, (f"person:{name}",), name=name)
+        return None
+    person = records.people[name].record
+    keys = [f"person:{name}"]
+    if person.relationship is not None:
+        keys.append(f"relationship:{person.relationship}")
+    keys += (f"tag:{tag}" for tag in dict.fromkeys(person.tags))
+    owner = person.relationship == "owner"
+    return Identity(f"person:{name}", "person", name, tuple(keys), (), owner, person.relationship,
+                    frozenset(person.tags), person.name or name)  # fmt: skip
+
+
+def _identify_sender(records: OrgRecords, written: str) -> Identity | None:
+    """The person who writes under `PLATFORM/SPACE/ID`; the space may be empty, and left out with its slash."""
+    platform, _, rest = written.partition("/")
+    space, slash, sender = rest.partition("/")
+    if not slash:
+        space, sender = "", space
+    for person in records.people.values():
+        for identity in person.record.identities:
+            there = identity.space is None or identity.space == space
+            if there and (identity.platform, identity.id) == (platform, sender):
+                return _identify_person(records, person.id)
+    return _identify_person(records, UNKNOWN_SENDER) if platform and sender else None

@@ -1,0 +1,109 @@
+"""From documents to a snapshot: assemble, link, check, and keep what is to be said by file."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.diagnostic import sort_diagnostics
+from orgkernel.graph.assemble import Assembly, assemble
+from orgkernel.graph.columns import EdgeColumns
+from orgkernel.graph.extract import extract_edges
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.index.org_index import OrgIndex
+from orgkernel.kernel.check import check_organization, check_tree, suppress, with_severities
+from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
+from orgkernel.loading.files import Located, Root
+from orgkernel.loading.sources import Tree
+from orgkernel.loading.tree import OpenFile, open_text, read_tree
+
+
+def read_and_build(
+    roots: Iterable[Root],
+    severities: Mapping[str, Severity | None],
+    asked: frozenset[str] | None,
+    *,
+    located: Sequence[Located] | None = None,
+    open_file: Callable[[Located], OpenFile] = open_text,
+) -> Snapshot:
+    """Read the roots, or the files that were located below them, and build what they make up."""
+    with _without_collection():
+        return _build_snapshot(read_tree(roots, located=located, open_file=open_file), severities, asked)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """A load makes millions of objects and hardly any garbage; looking for it would cost a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _build_snapshot(
+    tree: Tree, severities: Mapping[str, Severity | None], asked: frozenset[str] | None
+) -> Snapshot:
+    assembly = assemble(tree)
+    built = {records.org_id: _build(records) for records in assembly.organizations}
+    raised: dict[str, list[Diagnostic]] = {}
+    for org_id, organization in built.items():
+        raised[org_id] = check_organization(organization.index)
+    beside = check_tree(tree, assembly, _loose_view(assembly))
+    everything = [*(found for each in raised.values() for found in each), *beside]
+    # Organisations that share a profile each find the same in it: once is enough, and kept by file.
+    kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities)))
+    kept_set = set(kept)
+    by_file: dict[str, list[Diagnostic]] = {}
+    for found in kept:
+        by_file.setdefault(found.place.file, []).append(found)
+    reported = _reported_files(tree, assembly, asked)
+    organizations = {}
+    for org_id, organization in built.items():
+        theirs = [found for found in with_severities(raised[org_id], severities) if found in kept_set]
+        theirs += [found for file in organization.records.files for found in by_file.get(file, ())]
+        organizations[org_id] = OrgSnapshot(
+            organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
+        )
+    for document in tree.documents:
+        document.seal()
+    return Snapshot(
+        organizations,
+        sort_diagnostics(found for found in kept if found.place.file in reported),
+        tree,
+        _digest(organizations.values(), tree),
+    )
+
+
+def _build(records: OrgRecords) -> OrgSnapshot:
+    columns = EdgeColumns(extract_edges(records))
+    return OrgSnapshot(records, columns, OrgIndex(records, columns))
+
+
+def _loose_view(assembly: Assembly) -> OrgView | None:
+    return _build(assembly.loose_catalogues).index if assembly.loose_catalogues else None
+
+
+def _reported_files(tree: Tree, assembly: Assembly, asked: frozenset[str] | None) -> frozenset[str]:
+    context = {document.name for document in tree.documents if document.context}
+    reported = {
+        name
+        for name in tree.paths
+        if (name not in context if asked is None else any(covers(each, name) for each in asked))
+    }
+    for records in assembly.organizations:
+        if records.document.name in reported:
+            reported |= {post.document.name for post in records.posts.values()}
+    return frozenset(reported)
+
+
+def _digest(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+    parts = [organization.digest for organization in organizations]
+    parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)
+    return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,0 +1,37 @@
+"""What decisions are told of the world: the time, and the state that is stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_view import StateView
+
+# Seconds since 1970-01-01 UTC, and by how many seconds local time is ahead.
+Clock = Callable[[], tuple[float, int]]
+
+
+class StateSource(Protocol):
+    """Where the state is kept; the stores of `state` are such."""
+
+    def read_view(self, org_id: str | None = None) -> StateView:
+        """The latest state an organisation's decisions depend on."""
+
+
+def read_clock() -> tuple[float, int]:
+    """The time of this machine."""
+    now = time.time()
+    return now, time.localtime(now).tm_gmtoff
+
+
+def at_this_moment(request: AccessRequest, clock: Clock) -> AccessRequest:
+    """A request with the time it is asked at, unless it states one."""
+    if request.context.now:
+        return request
+    now, offset = clock()
+    context = msgspec.structs.replace(request.context, now=now, utc_offset=offset)
+    return msgspec.structs.replace(request, context=context)

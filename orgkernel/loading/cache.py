@@ -1,0 +1,149 @@
+"""The cache on disk: bytes under keys, checked whole when they come back. With `files`, the only reader of disk.
+
+Nothing here raises and nothing is trusted: what is missing, cut short, changed by a bit or owned by somebody else is not
+there. What cannot be written is remembered as `problem`, one sentence for people, and answers stay right without it.
+Files are written beside their place, synchronised and renamed, so that two processes that fill the cache at once, and one
+that is killed, leave whole entries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+from typing import NamedTuple
+
+# What begins a file of the cache; the number changes with the layout of the files themselves.
+_MAGIC = b"orgkernel cache 1\n"
+_SUM = hashlib.sha256
+_HEAD = len(_MAGIC) + _SUM().digest_size
+_SUFFIX = ".cached"
+_TEMPORARY = ".new"
+# Entries used longest ago are removed above this size; the one just written stays in any case.
+MAX_BYTES = 2**30
+# Temporary files of processes that died are removed when others this much newer (in ns) are written.
+_ABANDONED = 3_600 * 10**9
+_TAG = (
+    b"Signature: 8a477f597d28d172789f06886806bc55\n# The cache of orgkernel; it can be deleted at any time.\n"
+)
+# Beside the entries: no backup and no repository takes a cache.
+_BESIDE = {"CACHEDIR.TAG": _TAG, ".gitignore": b"*\n"}
+
+Signature = tuple[int, int, int, int]
+"""Size, time of modification, time of change (both in ns) and inode of a file."""
+
+
+def sign_file(path: str) -> Signature | None:
+    """What tells that a file is still the same without reading it; None where it cannot be looked at."""
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
+
+
+class _Stored(NamedTuple):
+    used_ns: int
+    size: int
+    path: str
+
+
+class Cache:
+    """A folder of entries. `None` is never stored; keys are names of files without a slash."""
+
+    def __init__(self, folder: str, max_bytes: int = MAX_BYTES) -> None:
+        self.folder = folder
+        self.problem = ""
+        """Why nothing can be kept, a sentence for people; empty while all is well."""
+        self._max_bytes = max_bytes
+
+    def find(self, key: str) -> memoryview | None:
+        """What was put under a key; None where there is nothing, or not what was put there."""
+        path = self._path(key)
+        try:
+            with open(path, "rb") as file:
+                state = os.fstat(file.fileno())
+                if (
+                    not stat.S_ISREG(state.st_mode)
+                    or not _is_trusted(state)
+                    or state.st_size > self._max_bytes
+                ):
+                    return None
+                content = memoryview(file.read())
+        except (OSError, ValueError, MemoryError):
+            return None
+        body = content[_HEAD:]
+        if content[: len(_MAGIC)] != _MAGIC or content[len(_MAGIC) : _HEAD] != _SUM(body).digest():
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used now: kept longer
+        return body
+
+    def put(self, key: str, body: bytes) -> bool:
+        """Keep some bytes under a key; whether that worked."""
+        try:
+            self._prepare()
+            self._replace(self._path(key), _MAGIC + _SUM(body).digest() + body)
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or "its name cannot be used").lower()
+            self.problem = self.problem or f"the cache {self.folder} cannot be written: {reason}"
+            return False
+        with contextlib.suppress(OSError):
+            self._evict(self._path(key))
+        return True
+
+    def discard(self, key: str) -> None:
+        """Forget what is under a key."""
+        with contextlib.suppress(OSError, ValueError):
+            os.unlink(self._path(key))
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self.folder, key + _SUFFIX)
+
+    def _prepare(self) -> None:
+        if os.path.isdir(self.folder):
+            return
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        for name, content in _BESIDE.items():
+            with contextlib.suppress(OSError), open(os.path.join(self.folder, name), "xb") as file:
+                file.write(content)
+
+    def _replace(self, path: str, content: bytes) -> None:
+        beside = f"{path}.{os.getpid()}.{id(content):x}{_TEMPORARY}"  # by process and thread
+        try:
+            with open(beside, "wb") as new:
+                new.write(content)
+                new.flush()
+                os.fsync(new.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+            raise
+
+    def _evict(self, written: str) -> None:
+        """Remove what was used longest ago while there is too much, and what dead processes left."""
+        stored: list[_Stored] = []
+        now = os.stat(written).st_mtime_ns
+        with os.scandir(self.folder) as found:
+            for entry in found:
+                state = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(_TEMPORARY) and state.st_mtime_ns < now - _ABANDONED:
+                    os.unlink(entry.path)
+                elif entry.name.endswith(_SUFFIX):
+                    stored.append(_Stored(state.st_mtime_ns, state.st_size, entry.path))
+        total = sum(each.size for each in stored)
+        for each in sorted(stored):
+            if total <= self._max_bytes:
+                return
+            if each.path != written:
+                os.unlink(each.path)
+                total -= each.size
+
+
+def _is_trusted(state: os.stat_result) -> bool:
+    """Whether only we, or the administrator, can have written a file: who writes an entry decides what is answered."""
+    if not hasattr(os, "getuid"):
+        return True
+    return state.st_uid in (os.getuid(), 0) and not state.st_mode & stat.S_IWOTH

@@ -1,0 +1,229 @@
+"""What reading yields: documents that know where each of their values stands, and what could not be read.
+
+A document keeps its record and its marks packed, a tenth of what they take as objects, and unpacks them when asked.
+While a tree is being built and checked they are asked for all the time, so they are held until `seal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.loading.files import Located
+from orgkernel.loading.marks import (
+    Marks,
+    RouteStep,
+    find_item_marks,
+    find_mark,
+    has_value,
+    locate_keys,
+    unpack_mark,
+    unpack_within,
+)
+from orgkernel.records.kinds import RECORDS
+from orgkernel.records.record import Document
+
+# Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
+_KEPT = 256
+_NOTHING_UNKNOWN = b"\x90"
+
+Unknown = tuple[tuple[str | int, ...], Any]
+"""Route and value of a field that is in no record."""
+
+
+class Packed(NamedTuple):
+    """A document's parts as bytes (MessagePack)."""
+
+    record: bytes
+    marks: bytes
+    unknown: bytes = _NOTHING_UNKNOWN
+
+
+class Slice(NamedTuple):
+    """A document's parts in the body of a cache: the record from `start` to `middle`, the marks from there to `end`."""
+
+    body: memoryview
+    start: int
+    middle: int
+    end: int
+
+
+class SourceDocument:
+    """A document that was read: its record, and where each value of it stands. Never changed once made.
+
+    Raises `msgspec.MsgspecError` for parts that are no document of the kind.
+    """
+
+    __slots__ = ("_marks", "_packed", "_record", "context", "digest", "kind", "name", "path", "shared")
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        kind: str,
+        packed: Packed | Slice,
+        digest: str,
+        shared: bool = False,
+        context: bool = False,
+    ) -> None:
+        self.name = name
+        """Name of the file, as shown."""
+        self.path = path
+        self.kind = kind
+        self._packed = packed
+        self.digest = digest
+        self.shared = shared
+        self.context = context
+        self._record: Document | None = None
+        self._marks: Marks = None
+
+    def hold(self, record: Document, marks: Marks) -> SourceDocument:
+        """The document, with what its parts unpack to kept at hand until `seal`."""
+        self._record, self._marks = record, marks
+        return self
+
+    def seal(self) -> None:
+        """Keep the packed parts only."""
+        self._record = self._marks = None
+
+    @property
+    def packed(self) -> Packed:
+        """The document's parts as bytes."""
+        packed = self._packed
+        if isinstance(packed, Packed):
+            return packed
+        body, start, middle, end = packed
+        return Packed(bytes(body[start:middle]), bytes(body[middle:end]))
+
+    @property
+    def record(self) -> Document:
+        """The document's values."""
+        return self._record or unpack_record(self.kind, self.packed.record)
+
+    @property
+    def marks(self) -> Marks:
+        """Where each value stands."""
+        return unpack_marks(self.packed.marks) if self._marks is None else self._marks
+
+    @property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """Fields that are in no record, the user's own (`x_…`) among them."""
+        return () if self.packed.unknown == _NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
+
+    def place(self, *route: RouteStep, key: bool = False) -> Place:
+        """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
+        line, column = unpack_mark(find_mark(self.marks, route, key=key))
+        return Place(self.name, line, column)
+
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line of keys of the mapping at a route, and whether the document writes them.
+
+        What `place(*route, name, key=True)` and `has(*route, name)` say of each name, on one way there.
+        """
+        file = self.name
+        return [(file, line, written) for line, written in locate_keys(self.marks, route, names)]
+
+    def item_places(self, *route: RouteStep) -> list[Place]:
+        """Where each item of the list at a route stands."""
+        return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
+
+    def place_within(self, offset: int, *route: RouteStep) -> Place:
+        """Where a character of the text at a route stands."""
+        return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
+
+    def has(self, *route: RouteStep) -> bool:
+        """Whether the document writes a value at a route."""
+        return has_value(self.marks, route)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenDocument:
+    """A document that could not be read, with the ids it seems to declare, so that nothing else is blamed for it."""
+
+    name: str
+    path: str
+    kind: str | None
+    claims: frozenset[str]
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What one file yields."""
+
+    documents: tuple[SourceDocument, ...] = ()
+    broken: tuple[BrokenDocument, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: bool = False
+    """The file is none of ours."""
+
+
+class FileRead(NamedTuple):
+    """A file that was read, and what it was read as."""
+
+    located: Located
+    digest: str
+    """Of its content; empty where it could not be read."""
+    says_ours: bool
+    among_ours: bool
+    read: ReadFile
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Everything that was read."""
+
+    documents: tuple[SourceDocument, ...]
+    broken: tuple[BrokenDocument, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    paths: dict[str, str]
+    """Name of each file read to its path."""
+    skipped: int
+    """Files passed over because they are none of ours."""
+    files: Sequence[FileRead] = ()
+    """What each file yielded, in the order they were read in."""
+
+
+def tree_of(files: Sequence[FileRead]) -> Tree:
+    """One result for all files."""
+    return Tree(
+        tuple(document for file in files for document in file.read.documents),
+        tuple(document for file in files for document in file.read.broken),
+        tuple(found for file in files for found in file.read.diagnostics),
+        {file.located.name: file.located.path for file in files if not file.read.skipped},
+        # What comes with the package holds more than documents: its schemas are nobody's oversight.
+        sum(file.read.skipped for file in files if not file.located.root.shared),
+        tuple(files),
+    )
+
+
+def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
+    """The parts of a document whose value has been validated."""
+    record = msgspec.convert(value, RECORDS[kind])
+    return Packed(
+        msgspec.msgpack.encode(record),
+        msgspec.msgpack.encode(marks),
+        msgspec.msgpack.encode(unknown) if unknown else _NOTHING_UNKNOWN,
+    )
+
+
+@lru_cache(_KEPT)
+def unpack_record(kind: str, packed: bytes) -> Document:
+    """The record of a document, validated again while it is made."""
+    return msgspec.msgpack.decode(packed, type=RECORDS[kind])
+
+
+@lru_cache(_KEPT)
+def unpack_marks(packed: bytes) -> Marks:
+    """Where each value of a document stands."""
+    return msgspec.msgpack.decode(packed)
+
+
+def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
+    """Fields that are in no record."""
+    return msgspec.msgpack.decode(packed, type=tuple[tuple[tuple[str | int, ...], Any], ...])

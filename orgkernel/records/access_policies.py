@@ -1,0 +1,111 @@
+"""`access_policies`: who may use what, and when (policies and governance §1–2). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Literal
+import msgspec
+from orgkernel.records.directory import Relationship
+from orgkernel.records.record import Document, Id, PersonId, PolicyId, Record
+STAR = '*'
+Effect = Literal['allow', 'deny', 'ask', 'annotate']
+DataTier = Literal['none', 'minimal', 'contextual', 'full']
+DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
+PeerKind = Literal['dm', 'group']
+QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
+ToolGlob = str
+AnyOr = str
+TimeWindow = str
+Data = DataTier
+Peer = PeerKind
+
+
+class ToolRules(Record, frozen=True, kw_only=True):
+    """Tools that are allowed and tools that are not, each an id or the beginning of ids with a star."""
+    allow: tuple[ToolGlob, ...] = ()
+    deny: tuple[ToolGlob, ...] = ()
+ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
+CredentialPermission = Literal['*'] | tuple[Id, ...]
+
+
+class Permissions(Record, frozen=True, kw_only=True):
+    """What a policy speaks of; what is left out it says nothing about."""
+    tools: ToolPermission | None = None
+    credentials: CredentialPermission | None = None
+    data: Data | None = None
+
+    @property
+    def named_tools(self) -> tuple[str, ...] | None:
+        """Tools and globs its effect is about; None where it says nothing about tools."""
+        if self.tools is None:
+            return None
+        if isinstance(self.tools, ToolRules):
+            return self.tools.allow
+        return (self.tools,) if isinstance(self.tools, str) else self.tools
+
+    @property
+    def excepted_tools(self) -> tuple[str, ...]:
+        """Tools and globs it denies although its effect is another."""
+        return self.tools.deny if isinstance(self.tools, ToolRules) else ()
+
+
+class Principal(Record, frozen=True, kw_only=True):
+    """Who asks; all that is written must hold."""
+    is_user: bool | None = None
+    relationship: Relationship | None = None
+    tags: tuple[Id, ...] = ()
+    person_id: PersonId | None = None
+    unknown: bool | None = None
+    system: AnyOr | None = None
+    webhook: AnyOr | None = None
+    agent: AnyOr | None = None
+    role: AnyOr | None = None
+
+
+class Condition(Record, frozen=True, kw_only=True):
+    """Circumstances; all that is written must hold."""
+    channel: Id | None = None
+    peer_kind: Peer | None = None
+    account: str | None = None
+    guild: str | None = None
+    time: TimeWindow | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+
+
+class Match(Record, frozen=True, kw_only=True):
+    """When a policy applies."""
+    principal: Principal | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+class Session(Record, frozen=True, kw_only=True):
+    """Where the conversation is kept."""
+    persona: str | None = None
+    key: str | None = None
+    pin: bool = False
+
+
+class Modifiers(Record, frozen=True, kw_only=True):
+    """How a message is treated, whatever is allowed."""
+    queue_mode: QueueMode | None = None
+    delay_response: bool | None = None
+
+
+class Policy(Record, frozen=True, kw_only=True):
+    """A statement about who may use what."""
+    description: str = ''
+    match: Match = Match()
+    effect: Effect = 'allow'
+    permissions: Permissions = Permissions()
+    ceiling: bool = False
+    fallback: bool = False
+    session: Session = Session()
+    modifiers: Modifiers = Modifiers()
+    priority: int = 50
+    enabled: bool = True
+
+
+class AccessPolicies(Document, frozen=True, kw_only=True):
+    """Policies."""
+    kind: Literal['orgkernel:access_policies'] = msgspec.field(default='orgkernel:access_policies', name='_schema')
+    description: str = ''
+    policies: dict[PolicyId, Policy] = msgspec.field(default_factory=dict)

@@ -1,0 +1,137 @@
+"""`decision_cases`: a user's own tests for their organisation, run by `orgkernel test`. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Any, Literal
+import msgspec
+from orgkernel.records.levels import ToolLevel
+from orgkernel.records.record import AgentId, Document, Id, OrgId, QualificationId, RankId, Record, ToolId
+
+
+class DispatchQuestion(Record, frozen=True, kw_only=True):
+    """Who takes this?"""
+    domain: Id
+    needs: tuple[ToolId, ...] = ()
+
+
+class DispatchCase(Record, frozen=True, kw_only=True):
+    """A question with the answer that is expected; lists are complete where they are written."""
+    ask: DispatchQuestion
+    outcome: Literal['role', 'not_applicable']
+    role_id: Id | None = None
+    plans: tuple[Id, ...] | None = None
+    tools: tuple[ToolId, ...] | None = None
+    because: tuple[str, ...] | None = None
+Moment = str
+
+
+class Circumstances(Record, frozen=True, kw_only=True):
+    """The circumstances of a question about access; what is left out is not known."""
+    at: Moment | None = None
+    channel: str | None = None
+    peer_kind: Literal['dm', 'group'] | None = None
+    peer_id: str | None = None
+    account: str | None = None
+    guild: str | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+    session: str | None = None
+    pace: Literal['primary', 'alternate', 'contingent', 'emergency'] | None = None
+    input: dict[str, Any] | None = None
+    depth: int = 0
+    children: int = 0
+    concurrent: int = 0
+
+
+class AccessQuestion(Record, frozen=True, kw_only=True):
+    """May this subject do this to that?"""
+    subject: str
+    action: str
+    resource: str
+    context: Circumstances = Circumstances()
+    on_behalf_of: str | None = None
+    via: tuple[str, ...] = ()
+    envelope: dict[str, ToolLevel] | None = None
+
+
+class AccessCase(Record, frozen=True, kw_only=True):
+    """A question with the answer that is expected."""
+    ask: AccessQuestion
+    outcome: Literal['allow', 'deny', 'ask']
+    because: tuple[str, ...] | None = None
+    level: str | None = None
+    obligations: tuple[str, ...] | None = None
+    remedies: tuple[str, ...] | None = None
+
+
+class WhoCanCase(Record, frozen=True, kw_only=True):
+    """Who can do this, as a complete list in the order of the hierarchy."""
+    action: str
+    resource: str
+    context: Circumstances = Circumstances()
+    kinds: tuple[Literal['role', 'agent', 'person', 'system', 'webhook'], ...] = ('role',)
+    are: tuple[str, ...]
+    must_ask: tuple[str, ...] = ()
+
+
+class WhatCanCase(Record, frozen=True, kw_only=True):
+    """What a subject can do, as a complete list."""
+    subject: str
+    context: Circumstances = Circumstances()
+    on_behalf_of: str | None = None
+    kinds: tuple[Literal['tool', 'credential', 'data', 'role'], ...] = ('tool',)
+    can: dict[str, tuple[str, ...]]
+    must_ask: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+
+class GivenAgent(Record, frozen=True, kw_only=True):
+    """What is stored about an agent."""
+    rank: RankId | None = None
+    trust: float | None = None
+    lifecycle: Literal['registered', 'probationary', 'active', 'suspended', 'decommissioned'] = 'active'
+    passed: tuple[QualificationId, ...] = ()
+
+
+class GivenGrant(Record, frozen=True, kw_only=True):
+    """A stored grant."""
+    subject: str
+    resources: tuple[str, ...]
+    level: ToolLevel = 'full'
+    waives: tuple[Literal['rank', 'qualification', 'visibility', 'restricted_to'], ...] = ()
+    channel: str | None = None
+    session: str | None = None
+    uses_left: int | None = None
+    expires: Moment | None = None
+
+
+class GivenRestriction(Record, frozen=True, kw_only=True):
+    """A stored upper bound."""
+    subject: str
+    resources: tuple[str, ...]
+    level: ToolLevel = 'none'
+    expires: Moment | None = None
+
+
+class Given(Record, frozen=True, kw_only=True):
+    """What is stored when the questions of a case are asked; nothing by default."""
+    agents: dict[AgentId, GivenAgent] = msgspec.field(default_factory=dict)
+    grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
+    restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
+    locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
+
+
+class Case(Record, frozen=True, kw_only=True):
+    """Expectations about one organisation, under a sentence that says what is true."""
+    name: str
+    org: OrgId
+    given: Given = Given()
+    dispatch: tuple[DispatchCase, ...] = ()
+    access: tuple[AccessCase, ...] = ()
+    who_can: tuple[WhoCanCase, ...] = ()
+    what_can: tuple[WhatCanCase, ...] = ()
+
+
+class DecisionCases(Document, frozen=True, kw_only=True):
+    """Cases."""
+    kind: Literal['orgkernel:decision_cases'] = msgspec.field(default='orgkernel:decision_cases', name='_schema')
+    description: str = ''
+    cases: tuple[Case, ...]

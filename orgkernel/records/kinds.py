@@ -1,0 +1,33 @@
+"""The kinds of documents there are, each with its record. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from orgkernel.records.access_policies import AccessPolicies
+from orgkernel.records.crew_roster import CrewRoster
+from orgkernel.records.decision_cases import DecisionCases
+from orgkernel.records.directory import Directory
+from orgkernel.records.domain_catalog import DomainCatalog
+from orgkernel.records.organization import Organization
+from orgkernel.records.plan_catalog import PlanCatalog
+from orgkernel.records.qualification_catalog import QualificationCatalog
+from orgkernel.records.rank_ladder import RankLadder
+from orgkernel.records.record import Document
+from orgkernel.records.role_profile import RoleProfile
+from orgkernel.records.salute_report import SaluteReport
+from orgkernel.records.skill_catalog import SkillCatalog
+from orgkernel.records.tool_catalog import ToolCatalog
+
+RECORDS: dict[str, type[Document]] = {
+    "role_profile": RoleProfile,
+    "organization": Organization,
+    "domain_catalog": DomainCatalog,
+    "plan_catalog": PlanCatalog,
+    "tool_catalog": ToolCatalog,
+    "skill_catalog": SkillCatalog,
+    "rank_ladder": RankLadder,
+    "qualification_catalog": QualificationCatalog,
+    "directory": Directory,
+    "access_policies": AccessPolicies,
+    "crew_roster": CrewRoster,
+    "decision_cases": DecisionCases,
+    "salute_report": SaluteReport,
+}

@@ -1,0 +1,130 @@
+"""`organization`: a directed hierarchy of roles with a mission and communication channels. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Any, Literal
+import msgspec
+from orgkernel.records.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
+from orgkernel.records.role_profile import Doctrine, PaceTier, Requirements
+USER = 'user'
+TextOrLines = str | tuple[str, ...]
+
+
+class Mission(Record, frozen=True, kw_only=True):
+    """What the organisation is for."""
+    objective: str = ''
+    success_criteria: TextOrLines = ''
+    constraints: tuple[str, ...] = ()
+
+
+class Post(Record, frozen=True, kw_only=True):
+    """A role's place in the hierarchy, under its role id."""
+    role_id: RoleId | None = None
+    role_name: str | None = None
+    subordinates: tuple[RoleId, ...] = ()
+
+
+class Channel(Record, frozen=True, kw_only=True):
+    """A way roles speak with one another."""
+    description: str = ''
+    direction: str = ''
+    protocol: str = ''
+    allowed_pairs: tuple[tuple[RoleId, RoleId], ...] = ()
+
+
+class MicrocosmConfig(Record, frozen=True, kw_only=True):
+    """All roles in one container, one after the other."""
+    execution_model: str = 'sequential_role_switching'
+    role_activation: str = 'bst_domain_routing'
+    state_sharing: str = 'shared_agent_object'
+    salute_storage: str = 'filesystem'
+
+
+class Network(Record, frozen=True, kw_only=True):
+    """How containers of one organisation find each other."""
+    protocol: str = 'ssh'
+    discovery: str = 'static_manifest'
+    heartbeat_interval_seconds: int = 30
+
+
+class MacrocosmConfig(Record, frozen=True, kw_only=True):
+    """Each role in its own container, at the same time."""
+    execution_model: str = 'concurrent_containers'
+    role_activation: str = 'announce_volunteer'
+    state_sharing: str = 'shared_volume'
+    salute_storage: str = 'shared_volume'
+    network: Network = Network()
+
+
+class Department(Record, frozen=True, kw_only=True):
+    """A part of the organisation (ours)."""
+    name: str = ''
+    description: str = ''
+
+
+class DispatchEdge(Record, frozen=True, kw_only=True):
+    """Permission for one layer to hand work to another (ours)."""
+    source: Id = msgspec.field(name='from')
+    target: Id = msgspec.field(name='to')
+
+
+class Limits(Record, frozen=True, kw_only=True):
+    """Bounds on delegation and span (ours)."""
+    max_spawn_depth: int = 3
+    max_children: int = 5
+    max_concurrent: int = 8
+    delegation: Literal['envelope', 'strict'] = 'envelope'
+    span_of_control: int = 7
+
+
+class Separation(Record, frozen=True, kw_only=True):
+    """Duties that are kept apart: no agent has more than one of them (ours)."""
+    description: str = ''
+    roles: tuple[RoleId, ...] = ()
+    tools: tuple[ToolId, ...] = ()
+
+
+class PaceOverride(Record, frozen=True, kw_only=True):
+    """Tiers that replace those of a profile here."""
+    primary: PaceTier | None = None
+    alternate: PaceTier | None = None
+    contingent: PaceTier | None = None
+    emergency: PaceTier | None = None
+
+
+class RoleOverride(Record, frozen=True, kw_only=True):
+    """What differs for a role in this organisation; only the fields written replace those of its profile (ours)."""
+    doctrine: Doctrine | None = None
+    requirements: Requirements | None = None
+    pace_plan: PaceOverride | None = None
+    department: Id | None = None
+    layer: Id | None = None
+
+
+class Organization(Document, frozen=True, kw_only=True):
+    """An organisation of roles."""
+    kind: Literal['orgkernel:organization'] = msgspec.field(default='orgkernel:organization', name='_schema')
+    org_id: OrgId
+    org_name: str = ''
+    description: str = ''
+    mission: Mission = Mission()
+    hierarchy: dict[RoleId, Post]
+    communication_channels: dict[Id, Channel] = msgspec.field(default_factory=dict)
+    mode: Literal['microcosm', 'macrocosm'] = 'microcosm'
+    microcosm_config: MicrocosmConfig = MicrocosmConfig()
+    macrocosm_config: MacrocosmConfig = MacrocosmConfig()
+    domain_routing: dict[DomainId, tuple[RoleId, ...]] = msgspec.field(default_factory=dict)
+    defaults: dict[str, Any] | None = None
+    domains: tuple[DomainId, ...] = ()
+    external: tuple[Id, ...] = ()
+    departments: dict[Id, Department] = msgspec.field(default_factory=dict)
+    layers: tuple[Id, ...] = ()
+    dispatch_edges: tuple[DispatchEdge, ...] = ()
+    limits: Limits = Limits()
+    overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
+    separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    rank_matrix: Id | None = None
+
+    @property
+    def name(self) -> str:
+        """The organisation's name for people."""
+        return self.org_name or self.org_id.replace('_', ' ').title()

@@ -1,0 +1,32 @@
+"""`qualification_catalog`: tests an agent can pass, what they raise and unlock (crew-capability facts §5). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Literal
+import msgspec
+from orgkernel.records.levels import Proficiency
+from orgkernel.records.record import Document, QualificationId, Record, SkillId, ToolId
+Raises = dict[SkillId, Proficiency | None] | tuple[SkillId, ...]
+
+
+class Qualification(Record, frozen=True, kw_only=True):
+    """A test with a threshold."""
+    name: str = ''
+    description: str = ''
+    tier: int = 1
+    threshold: float = 0.5
+    raises: Raises = ()
+    unlocks: tuple[ToolId, ...] = ()
+    prerequisites: tuple[QualificationId, ...] = ()
+    expires_after_days: float | None = None
+
+    @property
+    def raised_skills(self) -> dict[str, int | None]:
+        """Skill to the level beyond which passing raises it no further, None where there is no such bound."""
+        return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
+
+
+class QualificationCatalog(Document, frozen=True, kw_only=True):
+    """Qualifications."""
+    kind: Literal['orgkernel:qualification_catalog'] = msgspec.field(default='orgkernel:qualification_catalog', name='_schema')
+    description: str = ''
+    qualifications: dict[QualificationId, Qualification] = msgspec.field(default_factory=dict)

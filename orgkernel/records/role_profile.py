@@ -1,0 +1,124 @@
+"""`role_profile`: what an agent in a role can do, whom it reports to and how it handles failure. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Literal
+import msgspec
+from orgkernel.records.levels import Proficiency, ToolLevel
+from orgkernel.records.record import Document, DomainId, Id, PlanId, Record, RoleId, SkillId, ToolId
+RoleType = Literal['specialist', 'executive', 'commander']
+AUTHORITY_OF_TYPE: dict[RoleType, int] = {'specialist': 1, 'executive': 2, 'commander': 3}
+
+
+class ChainOfCommand(Record, frozen=True, kw_only=True):
+    """The role's place by default; an organisation's hierarchy decides where it includes the role."""
+    reports_to: Id | None = None
+    authority_level: int | None = None
+    can_delegate: bool | None = None
+
+
+class ToolUse(Record, frozen=True, kw_only=True):
+    """A tool the role is equipped with at a given level (ours)."""
+    tool: ToolId
+    level: ToolLevel = 'full'
+
+
+class SkillUse(Record, frozen=True, kw_only=True):
+    """A skill the role requires (ours)."""
+    skill: SkillId
+    min_proficiency: Proficiency = 1
+    optional: bool = False
+SkillEntry = SkillId | SkillUse
+
+
+class Capabilities(Record, frozen=True, kw_only=True):
+    """What the role is able to do."""
+    bst_domains: tuple[DomainId, ...] = ()
+    htn_plans: tuple[PlanId, ...] = ()
+    tools_primary: tuple[ToolId, ...] = ()
+    tools_secondary: tuple[ToolId, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    skills: tuple[SkillEntry, ...] = ()
+    intents: tuple[Id, ...] = ()
+
+
+class Requirements(Record, frozen=True, kw_only=True):
+    """What the role needs from the runtime it is filled in."""
+    min_context_tokens: int | None = None
+    preferred_model: str | None = None
+    required_extensions: tuple[str, ...] = ()
+
+
+class PaceTier(Record, frozen=True, kw_only=True):
+    """One tier of the PACE plan."""
+    description: str = ''
+    action: str = ''
+    trigger: str | None = None
+    escalate_to: Id | None = None
+
+
+class PacePlan(Record, frozen=True, kw_only=True):
+    """Four-tier failure response: primary, alternate, contingent, emergency."""
+    primary: PaceTier = PaceTier()
+    alternate: PaceTier | None = None
+    contingent: PaceTier | None = None
+    emergency: PaceTier | None = None
+
+
+class Doctrine(Record, frozen=True, kw_only=True):
+    """Reporting and persistence rules; defaults are those of the specification's example."""
+    salute_interval_turns: int = 5
+    max_turns_without_progress: int = 12
+    report_on_completion: bool = True
+    report_on_failure: bool = True
+    autonomous_retry_limit: int = 2
+
+
+class DispatchRights(Record, frozen=True, kw_only=True):
+    """Whom the role may hand work to and take it from, besides the chain of command (ours)."""
+    may_to: tuple[RoleId, ...] = ()
+    may_from: tuple[RoleId, ...] = ()
+
+
+class RoleProfile(Document, frozen=True, kw_only=True):
+    """A role: an operational capability profile."""
+    kind: Literal['orgkernel:role_profile'] = msgspec.field(default='orgkernel:role_profile', name='_schema')
+    role_id: RoleId
+    role_name: str = ''
+    role_type: RoleType = 'specialist'
+    description: str = ''
+    chain_of_command: ChainOfCommand = ChainOfCommand()
+    capabilities: Capabilities = Capabilities()
+    requirements: Requirements = Requirements()
+    pace_plan: PacePlan | None = None
+    doctrine: Doctrine = Doctrine()
+    does_not_have: tuple[str, ...] = ()
+    dispatch: DispatchRights = DispatchRights()
+    department: Id | None = None
+    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    layer: Id | None = None
+    position: Literal['manager', 'worker', 'unified'] | None = None
+    clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None
+    entry_rank: Id | None = None
+    may_grant: tuple[ToolUse, ...] = ()
+    credentials: tuple[Id, ...] = ()
+    data: tuple[Id, ...] = ()
+    file_scope: tuple[str, ...] = ()
+    lmc_mode: Literal['full', 'lite', 'direct'] | None = None
+    standing_orders: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The role's name for people."""
+        return self.role_name or self.role_id.replace('_', ' ').title()
+
+    @property
+    def authority_level(self) -> int:
+        """Declared authority, or what the role type says."""
+        declared = self.chain_of_command.authority_level
+        return AUTHORITY_OF_TYPE[self.role_type] if declared is None else declared
+
+    @property
+    def can_delegate(self) -> bool:
+        """Declared right to delegate, or what the role type says."""
+        declared = self.chain_of_command.can_delegate
+        return self.role_type != 'specialist' if declared is None else declared

@@ -1,0 +1,32 @@
+"""`skill_catalog`: skills, their categories and prerequisites (crew-capability facts §4); definitions only. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Literal
+import msgspec
+from orgkernel.records.record import Document, DomainId, Id, Record, SkillId, ToolId
+
+
+class SkillCategory(Record, frozen=True, kw_only=True):
+    """A family of skills."""
+    name: str = ''
+    description: str = ''
+
+
+class Skill(Record, frozen=True, kw_only=True):
+    """Something an agent can be more or less good at."""
+    name: str = ''
+    description: str = ''
+    category: Id | None = None
+    domain: DomainId | None = None
+    prerequisites: tuple[SkillId, ...] = ()
+    decay_rate_days: int = 14
+    preferred_tools: tuple[ToolId, ...] = ()
+
+
+class SkillCatalog(Document, frozen=True, kw_only=True):
+    """Skills."""
+    kind: Literal['orgkernel:skill_catalog'] = msgspec.field(default='orgkernel:skill_catalog', name='_schema')
+    description: str = ''
+    proficiency_scale: tuple[str, ...] | None = None
+    categories: dict[Id, SkillCategory] = msgspec.field(default_factory=dict)
+    skills: dict[SkillId, Skill] = msgspec.field(default_factory=dict)

@@ -1,0 +1,179 @@
+"""The plain records of `orgkernel/records/`, written from the pydantic models so that nothing is said twice by hand.
+
+A module of `orgkernel/model/` becomes one of the same name: models become frozen structs with the same fields, defaults
+and properties; what only validates (constraints, discriminators, tags) is left out, because a record is made of values
+that have been validated.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+SOURCE, TARGET = "orgkernel/model", "orgkernel/records"
+# What documents are read with, and not what they are.
+_LEFT_OUT = ("__init__", "kinds")
+_ROOT = "Record"
+_VALIDATORS = frozenset({"field_validator", "model_validator", "field_serializer", "model_serializer"})
+_OPTIONS = "frozen=True, kw_only=True"
+_ROOT_OPTIONS = f"{_OPTIONS}, omit_defaults=True, gc=False"
+
+
+def plain_record_modules() -> dict[str, str]:
+    """Path below the repository to the text of every generated module."""
+    paths = sorted((REPOSITORY / SOURCE).glob("*.py"))
+    texts = {
+        f"{TARGET}/{path.name}": _mirror(path.stem, path.read_text(encoding="utf-8"))
+        for path in paths
+        if path.stem not in _LEFT_OUT
+    }
+    texts[f"{TARGET}/kinds.py"] = _kinds()
+    return texts
+
+
+def _header(text: str) -> str:
+    return f'"""{text} Generated from `{SOURCE}` by `make regenerate`: do not edit."""\n\n'
+
+
+def _mirror(name: str, source: str) -> str:
+    module = ast.parse(source)
+    summary = (ast.get_docstring(module) or "").partition("\n")[0]
+    body = [_Plain().visit(node) for node in module.body[1:]]
+    kept = _without_unused([node for node in body if node is not None])
+    imports = [node for node in kept if isinstance(node, ast.Import | ast.ImportFrom)]
+    rest = [node for node in kept if node not in imports]
+    if any("msgspec." in ast.unparse(node) for node in rest):
+        imports.append(ast.parse("import msgspec").body[0])
+    parts = ["\n".join(ast.unparse(node) for node in sorted(imports, key=_import_order))]
+    for node in rest:
+        space = "\n\n" if isinstance(node, ast.ClassDef | ast.FunctionDef) else ""
+        parts.append(space + ast.unparse(node))
+    return _header(summary) + "\n".join(parts).rstrip() + "\n"
+
+
+def _import_order(node: ast.stmt) -> tuple[int, str]:
+    text = ast.unparse(node)
+    is_ours = text.startswith("from orgkernel")
+    is_theirs = text == "import msgspec"
+    return (0 if "__future__" in text else 3 if is_ours else 2 if is_theirs else 1), text
+
+
+class _Plain(ast.NodeTransformer):
+    """Models to structs, constrained types to bare ones."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        if node.module and node.module.split(".")[0] in ("pydantic", "annotated_types"):
+            return None
+        if node.module and node.module.startswith("orgkernel.model."):
+            node.module = node.module.replace("orgkernel.model.", "orgkernel.records.")
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id == "Annotated":
+            assert isinstance(node.slice, ast.Tuple)
+            return self.visit(node.slice.elts[0])  # type: ignore[no-any-return]
+        self.generic_visit(node)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        is_model = any(isinstance(base, ast.Name) and base.id != "TypedDict" for base in node.bases)
+        if not is_model:
+            return node
+        is_root = node.name == _ROOT
+        call = ast.parse(f"f({_ROOT_OPTIONS if is_root else _OPTIONS})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        node.keywords = call.keywords
+        if is_root:
+            node.bases = [ast.parse("msgspec.Struct", mode="eval").body]
+        said, *parts = node.body  # its docstring comes first
+        node.body = [said, *(each for part in parts if (each := self._part(part)) is not None)]
+        return node
+
+    def _part(self, part: ast.stmt) -> ast.stmt | None:
+        if isinstance(part, ast.AnnAssign):
+            part.annotation = self.visit(part.annotation)
+            part.value = _default(part.value) if part.value is not None else None
+        elif isinstance(part, ast.FunctionDef):
+            decorators = {
+                name.id
+                for each in part.decorator_list
+                for name in ast.walk(each)
+                if isinstance(name, ast.Name)
+            }
+            if decorators & _VALIDATORS:
+                return None
+        elif isinstance(part, ast.Assign | ast.Expr):
+            return None  # `model_config`, and what a field is for: that is in the schema
+        return part
+
+
+def _default(value: ast.expr) -> ast.expr | None:
+    """`Field(…)` without what only pydantic reads."""
+    is_field = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Field"
+    if not is_field:
+        return value
+    assert isinstance(value, ast.Call)
+    given = {each.arg: each.value for each in value.keywords if each.arg}
+    if value.args:
+        given["default"] = value.args[0]
+    kept = {
+        "default": given.get("default"),
+        "default_factory": given.get("default_factory"),
+        "name": given.get("alias"),
+    }
+    written = {name: ast.unparse(each) for name, each in kept.items() if each is not None}
+    if not written:
+        return None
+    if list(written) == ["default"]:
+        return given["default"]
+    arguments = ", ".join(f"{name}={text}" for name, text in written.items())
+    return ast.parse(f"msgspec.field({arguments})", mode="eval").body
+
+
+def _without_unused(nodes: list[ast.stmt]) -> list[ast.stmt]:
+    """Without private functions and constants that only the validation used, and imports nothing needs any more."""
+    while True:
+        used = {
+            name.id
+            for node in nodes
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+        }
+        kept = [each for node in nodes if (each := _pruned(node, used)) is not None]
+        if [ast.dump(node) for node in kept] == [ast.dump(node) for node in nodes]:
+            return kept
+        nodes = kept
+
+
+def _pruned(node: ast.stmt, used: set[str]) -> ast.stmt | None:
+    if isinstance(node, ast.FunctionDef):
+        return node if node.name in used or not node.name.startswith("_") else None
+    if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+        names = [each for each in node.names if (each.asname or each.name) in used]
+        return ast.ImportFrom(node.module, names, node.level) if names else None
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+        return node if name in used or not name.startswith("_") else None
+    return None if isinstance(node, ast.Expr) else node
+
+
+def _kinds() -> str:
+    from orgkernel.model.kinds import KINDS
+
+    lines = [
+        f"from {model.__module__.replace('orgkernel.model', 'orgkernel.records')} import {model.__name__}"
+        for model in KINDS.values()
+    ]
+    rows = "".join(f'    "{kind}": {model.__name__},\n' for kind, model in KINDS.items())
+    return (
+        _header("The kinds of documents there are, each with its record.")
+        + "from __future__ import annotations\n"
+        + "\n".join(sorted([*lines, "from orgkernel.records.record import Document"]))
+        + f"\n\nRECORDS: dict[str, type[Document]] = {{\n{rows}}}\n"
+    )
+
+
+if __name__ == "__main__":  # by itself and first: without its records the package cannot be imported
+    for path, text in plain_record_modules().items():
+        (REPOSITORY / path).write_text(text, encoding="utf-8")

@@ -1,0 +1,26 @@
+"""Posts to ask rules about, made from a profile's text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from orgkernel.graph.extract import TIERS
+from orgkernel.graph.records import RolePost
+from orgkernel.kernel.check import stray_post
+from orgkernel.loading.documents import read_documents
+from orgkernel.loading.files import decode
+
+
+def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:
+    """A post whose tiers above primary have these triggers."""
+    value = {
+        "_schema": "orgkernel:role_profile",
+        "role_id": "asked",
+        "description": "Is asked about.",
+        "pace_plan": {tier: {"trigger": text} for tier, text in zip(TIERS, texts, strict=False)},
+        "doctrine": {"max_turns_without_progress": max_turns, "salute_interval_turns": 1},
+    }
+    source = decode("asked.json", "asked.json", json.dumps(value).encode())
+    (document,) = read_documents(source, named=True, among_ours=True).documents
+    return stray_post(document)
