@@ -6,7 +6,7 @@ A plain digest is enough: there is nothing to guess in 256 random bits, and a ch
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -27,8 +27,11 @@ _BYTES = 32
 class Keys:
     """The keys of a store."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, version: Callable[[], int]) -> None:
         self._rows = rows
+        self._version = version
+        self._known: tuple[int, dict[str, ApiKey]] = (-1, {})
+        """A state version and the keys at it, by their digests: every request over HTTP asks for one."""
 
     def create(
         self,
@@ -76,10 +79,14 @@ class Keys:
         """The active key of a secret; None for any other text."""
         if not secret.startswith(PREFIX):
             return None
-        query = select(api_keys).where(api_keys.c.digest == _digest(secret))
-        with self._rows.reading() as connection:
-            row = connection.execute(query).first()
-        key = None if row is None else record_of(ApiKey, row)
+        version = self._version()
+        if (
+            self._known[0] != version
+        ):  # read after the version: a later key is found too, never an earlier state
+            with self._rows.reading() as connection:
+                found = connection.execute(select(api_keys).where(api_keys.c.revoked_at.is_(None))).all()
+            self._known = (version, {row.digest: record_of(ApiKey, row) for row in found})
+        key = self._known[1].get(_digest(secret))
         return key if key is not None and key.is_active(self._rows.clock()) else None
 
     def list(self) -> tuple[ApiKey, ...]:

@@ -450,6 +450,17 @@ class LocksAndTheRest:
         assert store.keys.find(secret) is None
         assert [what for what, _ in history(store, "key")] == ["created", "revoked"]
 
+    def test_a_key_revoked_elsewhere_opens_nothing(self, place: Location, store: Store, clock: Clock) -> None:
+        """Keys are remembered between two requests, and the state version says for how long."""
+        key, secret = store.keys.create("ci", ["read"], created_by="a")
+        assert store.keys.find(secret) == key
+        with opened(place, clock) as other:
+            second, newer = other.keys.create("cd", ["read"], created_by="a")
+            assert store.keys.find(newer) == second
+            other.keys.revoke(key.key_id, actor="a")
+        assert store.keys.find(secret) is None
+        assert store.keys.find(newer) == second
+
     def test_the_first_key_is_made_once(self, store: Store) -> None:
         """It opens everything; where there is a key, even a revoked one, none is made."""
         key, secret = store.keys.create_first(created_by="system:serve")
@@ -516,6 +527,14 @@ class Views:
             with opened(place, clock) as third:
                 assert third.read_view() == store.read_view()
                 assert findings(third) == []
+
+    def test_the_last_view_is_had_without_a_look(self, place: Location, store: Store, clock: Clock) -> None:
+        """It stays what it was until somebody reads again."""
+        assert store.last_view() == StateView()
+        store.agents.add("worf", actor="a")
+        assert store.last_view() == StateView()
+        view = store.read_view()
+        assert store.last_view() is view
 
     def test_a_view_cannot_be_changed(self, store: Store) -> None:
         """It is shared by all who decide."""
@@ -686,6 +705,24 @@ class Audit:
         tickets += [store.rows.writer.submit(decision(9.0))]
         assert len({ticket.result(30) for ticket in tickets}) == 4
         assert findings(store) == []
+
+    def test_many_make_a_store_at_once(self, place: Location) -> None:
+        """One of them makes its tables, and all can use it."""
+        names: list[str] = []
+
+        def use(number: int) -> None:
+            with opened(place, busy_seconds=30) as store:
+                names.append(store.audit.write(decision(float(number))))
+
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with opened(place) as store:
+            assert {row.audit_id for row in read_rows(store.rows, AuditFilter())} == set(names)
+            assert len(names) == 6
+            assert findings(store) == []
 
     def test_a_closed_store_says_so(self, place: Location) -> None:
         """What was handed in before is written; afterwards nothing is taken, and nobody waits."""
