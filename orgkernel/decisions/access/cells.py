@@ -148,9 +148,16 @@ def declared_credentials(view: OrgView) -> Collection[str]:
     return view.remember("credentials", lambda: _credentials(view.records))
 
 
-def _credentials(records: OrgRecords) -> dict[str, None]:
+def is_named(records: OrgRecords, credential: str, removed: frozenset[str]) -> bool:
+    """Whether a credential is still named when these policies are removed."""
+    return credential in _credentials(records, removed)
+
+
+def _credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():
+        if policy.id in removed:
+            continue
         named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
     return dict.fromkeys(sorted(named))

@@ -13,6 +13,7 @@ from typing import get_args
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.candidates import roles_given
 from orgkernel.decisions.access.case import Case
+from orgkernel.decisions.access.cells import is_named
 from orgkernel.decisions.access.decision import Change, Remedy
 from orgkernel.decisions.access.holders import Assumed, rank_now, rank_number
 from orgkernel.decisions.access.qualified import missing_qualifications
@@ -38,7 +39,8 @@ _BY_POLICY = (
 )
 _BY_ROLE = (
     codes.NOT_VISIBLE | codes.NOT_IN_RESTRICTED_TO | codes.NOT_BOUND_TO_ROLE | codes.RANK_TOO_LOW
-    | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP | _COMMAND
+    | codes.QUALIFICATION_MISSING | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP
+    | codes.PARENT_CAP | codes.PACE_CAP | _COMMAND
 )  # fmt: skip
 _WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
 _WAIVER_OF = {WAIVED[waiver]: waiver for waiver in _WAIVERS}
@@ -81,6 +83,8 @@ def failing_after(case: Case, changes: Iterable[Change]) -> int:
     view = case.tables.view
     chosen = list(changes)
     removed = frozenset(change.value for change in chosen if change.kind == "policy_removed")
+    if removed and case.cell.kind == "credential" and not is_named(view.records, case.cell.id, removed):
+        return codes.CREDENTIAL_UNKNOWN
     tables = case.tables.lacking(removed) if removed else case.tables
     roles = tuple(change.value for change in chosen if change.kind == "role")
     holder = tables.holder(case.request.subject)
@@ -204,9 +208,13 @@ class _Search:
             case = self._case
             view, cell = case.tables.view, case.cell
             assert case.holder is not None
-            found = set(roles_given(case.tables, cell)) | {
-                each for each in cell.restricted_to or () if view.is_role(each)
-            }
+            if len(view.roles) <= MOST_ROLES:
+                # A role can help in ways of its own, as when a tool is essential for it: where they are few, try all.
+                found = set(view.roles)
+            else:
+                found = set(roles_given(case.tables, cell)) | {
+                    each for each in cell.restricted_to or () if view.is_role(each)
+                }
             if cell.departments:
                 posts = view.records.posts
                 found.update(role for role in posts if posts[role].profile.department in cell.departments)

@@ -13,12 +13,20 @@ from orgkernel.graph.questions import OrgView
 class AccessTables:
     """Subjects and resources of one organisation."""
 
-    def __init__(self, view: OrgView, policies: PolicyTable, cells: dict[str, Cell]) -> None:
+    def __init__(
+        self,
+        view: OrgView,
+        policies: PolicyTable,
+        cells: dict[str, Cell],
+        removed: frozenset[str] = frozenset(),
+    ) -> None:
         self.view = view
         self.org_id = view.org_id
         self.snapshot = view.digest
         self.policies = policies
         self.cells = cells
+        self.declares_policies = not removed.issuperset(view.records.policies)
+        """Whether anything is declared about people, system origins and webhooks, enabled or not."""
         self._holders: dict[str, Holder] = {}
 
     def holder(self, subject: str) -> Holder | None:
@@ -44,7 +52,7 @@ class AccessTables:
 
     def lacking(self, policies: frozenset[str]) -> AccessTables:
         """The same without some policies: what a remedy assumes."""
-        return AccessTables(self.view, self.policies.without(policies), self.cells)
+        return AccessTables(self.view, self.policies.without(policies), self.cells, policies)
 
     def find(self, resource: str) -> tuple[Cell, str | None]:
         """A resource, and the path within it that is asked for, if one is."""
