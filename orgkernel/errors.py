@@ -8,7 +8,15 @@ OrgkernelError
 │   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
 │   ├── BadProject         orgkernel.toml cannot be used
 │   └── BadBaseline        a baseline cannot be read, written, or is none
-└── NotServed              the organisation exists and has errors, so it is not answered for
+├── NotServed              the organisation exists and has errors, so it is not answered for
+├── StoreError             the state could not be read or written; nothing of what was asked is remembered
+│   ├── BadStore           the store cannot be used as it is: no database, a folder, read-only, another version
+│   ├── StoreBusy          somebody else held the store for too long
+│   └── StoreFull          there is no room left
+└── Refused                the state, as it is, does not allow what was asked
+    ├── UnknownRecord      no agent, grant, request, lock or key of that id
+    ├── Conflict           it is not in the state this needs: not pending, locked by another, a stale token
+    └── TooManyRequests    a rate limit of requests for access
 """
 
 from __future__ import annotations
@@ -79,3 +87,55 @@ class NotServed(OrgkernelError):
     """The organisation was read and has errors, and there is no earlier good version."""
 
     code = "NOT_SERVED"
+
+
+class StoreError(OrgkernelError):
+    """The state could not be read or written; nothing of what was asked is remembered."""
+
+    code = "STORE_FAILED"
+
+
+class BadStore(StoreError):
+    """The store cannot be used as it is: no database, a folder, read-only, another version."""
+
+    code = "BAD_STORE"
+
+
+class StoreBusy(StoreError):
+    """Somebody else held the store for too long."""
+
+    code = "STORE_BUSY"
+
+
+class StoreFull(StoreError):
+    """There is no room left."""
+
+    code = "STORE_FULL"
+
+
+class Refused(OrgkernelError):
+    """The state, as it is, does not allow what was asked; `code` says which rule."""
+
+    code = "REFUSED"
+
+    def __init__(self, message: str, help: str = "", code: str = "") -> None:
+        super().__init__(message, help)
+        self.code = code or type(self).code
+
+
+class UnknownRecord(Refused):
+    """There is no agent, grant, request, lock or key of that id."""
+
+    code = "UNKNOWN_RECORD"
+
+
+class Conflict(Refused):
+    """The record is not in the state this needs: not pending, locked by another, a stale token."""
+
+    code = "CONFLICT"
+
+
+class TooManyRequests(Refused):
+    """A rate limit of requests for access."""
+
+    code = "TOO_MANY_REQUESTS"

@@ -25,6 +25,13 @@ _COMMANDS = {
     "upgrade": "Rewrite older documents in place.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
+    "agent": "Say which agents there are, and how they stand.",
+    "grant": "Give permissions, and take them back.",
+    "request": "Ask for a permission, and answer.",
+    "key": "Make and revoke keys of the HTTP API.",
+    "lock": "Say who holds which exclusive tool.",
+    "audit": "Ask what was decided and done; prove it is whole.",
+    "store": "Upgrade, back up and describe the store.",
 }
 
 

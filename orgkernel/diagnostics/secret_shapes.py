@@ -38,6 +38,7 @@ _SHAPES: Final = {
     "a SendGrid key": r"SG\.[A-Za-z0-9=_.-]{66}(?![A-Za-z0-9_-])",
     "a Hugging Face token": r"hf_(?=[a-z]*[A-Z])[A-Za-z]{34}(?![A-Za-z0-9_])",
     "a Vault token": r"hvs\.[A-Za-z0-9_-]{90,120}(?![A-Za-z0-9_-])",
+    "an orgkernel key": r"orgk_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
     "an age key": r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}",
     "a JSON web token": r"eyJ[A-Za-z0-9_-]{14,}\.eyJ[A-Za-z0-9_-]{14,}\.[A-Za-z0-9_-]{10,}",
     "a private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}",

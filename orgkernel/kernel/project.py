@@ -13,7 +13,7 @@ from orgkernel.errors import BadProject
 from orgkernel.rules.pages import all_pages
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "store")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -28,6 +28,8 @@ class Project:
     severities: dict[str, Severity | None] = field(default_factory=dict)
     """Rule code to its severity here; None switches the rule off."""
     fail_on: Severity = Severity.ERROR
+    store: str | None = None
+    """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
 
 
 def find_project(folder: str) -> Project:
@@ -71,6 +73,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     active = settings.get("active")
     if active is not None and not isinstance(active, str):
         raise BadProject(f"`{where}`: `active` is not a text")
+    store = settings.get("store")
+    if store is not None and not isinstance(store, str):
+        raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
     severities = settings.get("severities", {})
     if not isinstance(severities, dict):
         raise BadProject(
@@ -88,6 +93,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
             for code, level in severities.items()
         },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
+        store,
     )
 
 

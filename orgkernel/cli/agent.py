@@ -1,0 +1,100 @@
+"""`orgkernel agent`: who there is, and how they stand now."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import click
+
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.stores import by_option, echo_record, echo_records, opened, reason_option, store_option
+from orgkernel.decisions.state_view import Lifecycle
+
+
+@click.group("agent")
+def command() -> None:
+    """Say which agents there are, and how they stand: rank, trust, lifecycle."""
+
+
+@command.command("add")
+@click.argument("agent_id", metavar="AGENT")
+@click.option("--rank", metavar="RANK")
+@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="Mean of its trust.")
+@click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True)
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def add(
+    agent_id: str,
+    rank: str | None,
+    trust: float | None,
+    lifecycle: Lifecycle,
+    actor: str,
+    reason: str,
+    store: str | None,
+    form: str,
+) -> None:
+    """Add an agent to the store."""
+    with opened(store, create=True) as state:
+        agent = state.agents.add(
+            agent_id, actor=actor, rank=rank, trust=trust, lifecycle=lifecycle, reason=reason
+        )
+    echo_record(form, agent, f"{agent_id} added")
+
+
+@command.command("set-rank")
+@click.argument("agent_id", metavar="AGENT")
+@click.argument("rank")
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def set_rank(agent_id: str, rank: str, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Promote or demote an agent."""
+    with opened(store) as state:
+        agent = state.agents.set_rank(agent_id, rank, actor=actor, reason=reason)
+    echo_record(form, agent, f"{agent_id} is {rank}")
+
+
+@command.command("set-trust")
+@click.argument("agent_id", metavar="AGENT")
+@click.argument("trust", type=click.FloatRange(0, 1))
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def set_trust(agent_id: str, trust: float, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Note how far an agent is trusted, 0 to 1."""
+    with opened(store) as state:
+        agent = state.agents.set_trust(agent_id, trust, actor=actor, reason=reason)
+    echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
+
+
+@command.command("move")
+@click.argument("agent_id", metavar="AGENT")
+@click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def move(agent_id: str, lifecycle: Lifecycle, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Move an agent along its lifecycle: suspend, reactivate, decommission."""
+    with opened(store) as state:
+        agent = state.agents.move(agent_id, lifecycle, actor=actor, reason=reason)
+    echo_record(form, agent, f"{agent_id} is {lifecycle}")
+
+
+@command.command("list")
+@store_option
+@format_option("text", "json")
+def list_(store: str | None, form: str) -> None:
+    """List the agents of the store."""
+    with opened(store) as state:
+        agents = state.agents.list()
+    echo_records(
+        form,
+        agents,
+        ("agent", "rank", "trust", "lifecycle"),
+        lambda agent: (agent.agent_id, agent.rank, agent.trust, agent.lifecycle),
+    )

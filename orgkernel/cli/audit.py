@@ -1,0 +1,217 @@
+"""`orgkernel audit`: what was decided and done, and whether the record of it is whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+import msgspec
+
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, show_time, store_option
+from orgkernel.diagnostics.wording import printable
+
+_COUNTS = ("senders", "policies", "decisions")
+_FIELDS = (
+    "row", "time", "kind", "activity", "subject", "actor", "action", "resource", "code", "org_id", "relationship",
+    "channel", "sender", "session", "record_id", "level", "grants", "policies_matched", "policies_denied",
+    "snapshot", "state_version", "seconds", "reason", "detail",
+)  # fmt: skip
+
+
+@click.group("audit")
+def command() -> None:
+    """Ask what was decided and done, and prove that the record is whole."""
+
+
+def _filters(function: Any) -> Any:
+    for option in reversed(
+        (
+            click.option("--since", metavar="WHEN", help="`30m`, `24h`, `7d` ago, or a date."),
+            click.option("--until", metavar="WHEN", help="Rows before this."),
+            click.option(
+                "--kind", metavar="KIND", help="decision, usage, grant, request, agent, key, lock …"
+            ),
+            click.option("--activity", metavar="WORD", help="allow, deny, ask; created, used, revoked …"),
+            click.option("--subject", metavar="SUBJECT", help="`kind:ID`, or `kind:` for all of a kind."),
+            click.option("--channel", metavar="CHANNEL"),
+            click.option("--record", "record_id", metavar="ID", help="A grant, request, key …"),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def _filter(
+    since: str | None,
+    until: str | None,
+    kind: str | None,
+    activity: str | None,
+    subject: str | None,
+    channel: str | None,
+    record_id: str | None,
+) -> Any:
+    from orgkernel.state.audit_queries import AuditFilter
+
+    times = parse_since(since), parse_since(until)
+    return AuditFilter(*times, kind, activity, subject, channel, record_id=record_id)
+
+
+@command.command("query")
+@_filters
+@click.option("--count", "count", type=click.Choice(_COUNTS), help="Not the rows, but what they add up to.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@store_option
+@format_option("text", "json")
+def query(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
+    """List rows, newest first; or count unknown senders, policies or decisions."""
+    from orgkernel.state.audit_queries import read_rows
+
+    with opened(store) as state:
+        if count:
+            _echo_counts(state.rows, count, form, parse_since(filters["since"]))
+            return
+        rows = list(read_rows(state.rows, _filter(**filters), limit))
+    if form == "json":
+        echo_json(
+            msgspec.json.format(msgspec.json.encode([_as_record(row) for row in rows]), indent=2).decode()
+        )
+        return
+    echo_records(
+        form,
+        rows,
+        ("time", "kind", "activity", "subject", "resource", "code", "row"),
+        lambda row: (
+            show_time(row.entry.at), row.entry.kind, row.entry.activity, row.entry.subject, row.entry.resource,
+            row.entry.code, row.audit_id,
+        ),
+    )  # fmt: skip
+
+
+def _echo_counts(rows: Any, count: str, form: str, since: float | None) -> None:
+    from orgkernel.state.audit_queries import count_decisions, count_policies, count_unknown_senders
+
+    if count == "senders":
+        echo_records(
+            form,
+            count_unknown_senders(rows, since),
+            ("count", "last", "channel", "sender"),
+            lambda each: (each.count, show_time(each.last_at), each.channel, each.sender),
+        )
+    elif count == "policies":
+        echo_records(
+            form,
+            count_policies(rows, since),
+            ("matched", "denied", "policy"),
+            lambda each: (each.matched, each.denied, each.policy),
+        )
+    else:
+        stats = count_decisions(rows, since)
+        lines = [("all", "", outcome, number) for outcome, number in stats.outcomes.items()]
+        for by, found in (("subject", stats.subjects), ("channel", stats.channels)):
+            lines += [(by, name, *each) for name, counts in found.items() for each in counts.items()]
+        if form == "json":
+            echo_record(form, stats, "")
+        else:
+            echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
+
+
+@command.command("verify")
+@click.option(
+    "--checkpoints", metavar="FOLDER", help="Checkpoints kept elsewhere. Default: those beside the store."
+)
+@store_option
+@format_option("text", "json")
+def verify(checkpoints: str | None, store: str | None, form: str) -> None:
+    """Follow every chain: exits 1 when a row was changed, is missing, was moved, or the end was cut off."""
+    from orgkernel.state.checkpoints import Folder
+    from orgkernel.state.verify import verify_audit
+
+    with opened(store) as state:
+        folder = Folder(checkpoints, state.rows.tokens) if checkpoints else state.folder
+        found = verify_audit(state.rows, folder, is_shared=not state.location.path)
+    if form == "json":
+        echo_record(form, found, "")
+    else:
+        for finding in found.findings:
+            click.echo(printable(f"{finding.problem}: {finding.message}"))
+        for note in found.notes:
+            click.echo(printable(f"note: {note}"), err=True)
+        if found.more_findings:
+            click.echo(f"and {found.more_findings:,} more")
+        says = "the audit is whole" if not found.findings else "the audit is not as it was written"
+        dropped = f", {found.dropped:,} dropped after their time" if found.dropped else ""
+        click.echo(f"{says}: {found.rows:,} rows in {found.chains} chains{dropped}", err=True)
+    if found.findings:
+        raise click.exceptions.Exit(1)
+
+
+@command.command("export")
+@_filters
+@store_option
+@format_option("csv", "jsonl")
+def export(store: str | None, form: str, **filters: Any) -> None:
+    """Print rows with everything in them, newest first, as CSV or as one JSON object a line."""
+    from orgkernel.state.audit_queries import read_rows
+
+    with opened(store) as state:
+        rows = (_as_record(row) for row in read_rows(state.rows, _filter(**filters)))
+        _write_csv(rows) if form == "csv" else _write_lines(rows)
+
+
+@command.command("prune")
+@click.option("--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS")
+@click.option("--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS")
+@store_option
+def prune(decisions: int, history: int, store: str | None) -> None:
+    """Drop what is older: decisions and usage, and the history of grants, requests, ranks, keys and locks.
+
+    Whole stretches from the beginning of a chain are sealed and dropped; their signed ends stay, so that `verify` still
+    proves the rest.
+    """
+    from orgkernel.state.retention import DAY, drop_old
+
+    with opened(store) as state:
+        segments = drop_old(state.rows, state.folder, {"decision": decisions * DAY, "history": history * DAY})
+    rows = sum(each.last - each.first + 1 for each in segments)
+    click.echo(f"{rows:,} rows dropped in {len(segments)} segments", err=True)
+
+
+def _as_record(row: Any) -> dict[str, Any]:
+    return {"row": row.audit_id, "time": show_time(row.entry.at), **msgspec.structs.asdict(row.entry)}
+
+
+def _write_csv(rows: Iterable[dict[str, Any]]) -> None:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, _FIELDS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(row.get(name)) for name in _FIELDS})
+        sys.stdout.write(buffer.getvalue())
+        buffer.seek(0)
+        buffer.truncate()
+    sys.stdout.write(buffer.getvalue())
+
+
+def _write_lines(rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        echo_json(msgspec.json.encode(row).decode())
+
+
+def _cell(value: Any) -> str:
+    """A cell no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        text = " ".join(map(str, value))
+    elif isinstance(value, dict):
+        text = msgspec.json.encode(value).decode()
+    else:
+        text = str(value)
+    is_formula = text.startswith(("=", "+", "-", "@", "\t", "\r")) and not isinstance(value, int | float)
+    return f"'{text}" if is_formula else text

@@ -1,0 +1,94 @@
+"""`orgkernel key`: who may ask and change what over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.stores import (
+    by_option,
+    echo_record,
+    echo_records,
+    opened,
+    parse_until,
+    reason_option,
+    show_time,
+    store_option,
+)
+
+_SCOPES = ("read", "grant", "approve", "rank", "lock", "report", "admin")
+
+
+@click.group("key")
+def command() -> None:
+    """Make and revoke the keys of the HTTP API."""
+
+
+@command.command("create")
+@click.argument("name")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(_SCOPES),
+    help="What it opens; repeatable.",
+)
+@click.option(
+    "--agent", "agent_id", metavar="AGENT", help="The agent that uses it; it never approves for itself."
+)
+@click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never.")
+@by_option
+@store_option
+@format_option("text", "json")
+def create(
+    name: str,
+    scopes: tuple[Any, ...],
+    agent_id: str | None,
+    expires: str | None,
+    actor: str,
+    store: str | None,
+    form: str,
+) -> None:
+    """Make a key. It is printed once; the store keeps only its digest."""
+    until = parse_until(expires)
+    with opened(store, create=True) as state:
+        key, secret = state.keys.create(name, scopes, created_by=actor, agent_id=agent_id, expires_at=until)
+    if form == "json":
+        shown = {**msgspec.to_builtins(key), "key": secret}
+        echo_json(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())
+    else:
+        click.echo(secret)
+    click.echo(f"{key.key_id}: keep it, it is not shown again", err=True)
+
+
+@command.command("list")
+@store_option
+@format_option("text", "json")
+def list_(store: str | None, form: str) -> None:
+    """List keys, without their secrets."""
+    with opened(store) as state:
+        keys = state.keys.list()
+
+    def row(key: Any) -> tuple[Any, ...]:
+        until = f"revoked {show_time(key.revoked_at)}" if key.revoked_at else show_time(key.expires_at)
+        return key.key_id, key.name, key.agent_id, show_time(key.created_at), until, " ".join(key.scopes)
+
+    echo_records(form, keys, ("key", "name", "agent", "made", "until", "scopes"), row)
+
+
+@command.command("revoke")
+@click.argument("key_id", metavar="KEY")
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def revoke(key_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Make a key useless at once."""
+    with opened(store) as state:
+        key = state.keys.revoke(key_id, actor=actor, reason=reason)
+    echo_record(form, key, f"{key_id} revoked")

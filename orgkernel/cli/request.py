@@ -1,0 +1,121 @@
+"""`orgkernel request`: somebody asks for a permission, somebody else answers."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import click
+
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.stores import (
+    by_option,
+    echo_record,
+    echo_records,
+    opened,
+    reason_option,
+    show_time,
+    store_option,
+)
+from orgkernel.decisions.state_view import Waiver
+from orgkernel.records.levels import LEVELS, ToolLevel
+
+_KINDS = ("access", "command", "action")
+_STATES = ("pending", "approved", "denied", "expired")
+
+
+@click.group("request")
+def command() -> None:
+    """Ask for a permission, and answer such requests."""
+
+
+@command.command("create")
+@click.argument("requester", metavar="SUBJECT")
+@click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="access", show_default=True,
+    help="Answered within 24 h, 2 min or 1 h; else expired.",
+)  # fmt: skip
+@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True)
+@click.option(
+    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
+)
+@click.option("--org", metavar="ORG", help="Organisation it is for. Default: all.")
+@reason_option
+@store_option
+@format_option("text", "json")
+def create(
+    requester: str,
+    resources: tuple[str, ...],
+    kind: str,
+    level: ToolLevel,
+    waives: tuple[Waiver, ...],
+    org: str | None,
+    reason: str,
+    store: str | None,
+    form: str,
+) -> None:
+    """Ask for a permission on RESOURCEs in the name of SUBJECT."""
+    with opened(store, create=True) as state:
+        request = state.requests.create(
+            requester,
+            resources,
+            kind=kind,  # type: ignore[arg-type]  # click has checked it
+            level=level,
+            waives=waives,
+            org_id=org,
+            reason=reason,
+        )
+    until = show_time(request.expires_at)
+    echo_record(form, request, f"{request.request_id} is pending until {until}")
+
+
+@command.command("approve")
+@click.argument("request_id", metavar="REQUEST")
+@click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def approve(request_id: str, approval: str, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Say yes to a request: once (the default), for a day, or always."""
+    with opened(store) as state:
+        request, grant = state.requests.approve(
+            request_id,
+            approval,  # type: ignore[arg-type]  # click has checked it
+            responder=actor,
+            reason=reason,
+        )
+    echo_record(form, request, f"{request_id} approved {approval}: {grant.grant_id}")
+
+
+@command.command("deny")
+@click.argument("request_id", metavar="REQUEST")
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def deny(request_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Say no to a request."""
+    with opened(store) as state:
+        request = state.requests.deny(request_id, responder=actor, reason=reason)
+    echo_record(form, request, f"{request_id} denied")
+
+
+@command.command("list")
+@click.option("--status", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--subject", metavar="SUBJECT", help="Only those of one requester.")
+@store_option
+@format_option("text", "json")
+def list_(status: str | None, subject: str | None, store: str | None, form: str) -> None:
+    """List requests, oldest first."""
+    with opened(store) as state:
+        requests = state.requests.list(status, subject)  # type: ignore[arg-type]  # click has checked it
+    echo_records(
+        form,
+        requests,
+        ("request", "subject", "status", "until", "grant", "resources"),
+        lambda each: (
+            each.request_id, each.requester, each.status, show_time(each.expires_at), each.grant_id,
+            " ".join(each.resources),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""What the commands that use the store share: which one it is, who is asking, times, and how rows are printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from orgkernel.cli.output import echo_json
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.kernel.project import find_project
+from orgkernel.kernel.stored import locate_store, open_store
+
+if TYPE_CHECKING:
+    from orgkernel.state.store import Store
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
+_WIDEST = 48
+
+store_option = click.option(
+    "--store", metavar="STORE",
+    help="File, or URL of PostgreSQL. Default: ORGKERNEL_STORE, else `store` of orgkernel.toml, else .orgkernel/state.db.",
+)  # fmt: skip
+by_option = click.option(
+    "--by",
+    "actor",
+    default="system:cli",
+    show_default=True,
+    metavar="SUBJECT",
+    help="Who does it, for the audit.",
+)
+reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the audit.")
+
+
+def opened(store: str | None, *, create: bool = False) -> Store:
+    """The store of the project one stands in; it is a context manager."""
+    here = os.getcwd()
+    return open_store(locate_store(find_project(here), here, store), create=create)
+
+
+def parse_until(text: str | None) -> float | None:
+    """`30m`, `24h`, `7d` from now, or a date, as seconds since 1970; raises `UsageError`."""
+    if text is None:
+        return None
+    duration = _DURATION.fullmatch(text)
+    if duration:
+        return time.time() + int(duration[1]) * _UNITS[duration[2]]
+    return _parse_date(text)
+
+
+def parse_since(text: str | None) -> float | None:
+    """`30m`, `24h`, `7d` ago, or a date, as seconds since 1970; raises `UsageError`."""
+    if text is None:
+        return None
+    duration = _DURATION.fullmatch(text)
+    if duration:
+        return time.time() - int(duration[1]) * _UNITS[duration[2]]
+    return _parse_date(text)
+
+
+def _parse_date(text: str) -> float:
+    try:
+        date = datetime.fromisoformat(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        help = "write `30m`, `24h`, `7d`, or a date such as `2027-01-31T12:00:00Z`"
+        raise UsageError(f"{quote(text)} is no time", help) from None
+
+
+def show_time(seconds: float | None) -> str:
+    """A time for people; `–` for none."""
+    if seconds is None:
+        return "–"
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return f"{seconds:g}"
+
+
+def echo_records(
+    form: str, records: Sequence[Any], headings: Sequence[str], row: Callable[[Any], Iterable[Any]]
+) -> None:
+    """Records as JSON, or as a table with one line each; the last column may be as long as it likes."""
+    if form == "json":
+        echo_json(msgspec.json.format(msgspec.json.encode(records), indent=2).decode())
+        return
+    if not records:
+        click.echo("none", err=True)
+        return
+    rows = [
+        [printable(str(cell)) if cell not in (None, "") else "–" for cell in row(each)] for each in records
+    ]
+    cut = [[_cut(cell) for cell in cells[:-1]] + cells[-1:] for cells in rows]
+    widths = [max(len(cells[place]) for cells in [list(headings), *cut]) for place in range(len(headings))]
+    for cells in [list(headings), *cut]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def echo_record(form: str, record: Any, text: str) -> None:
+    """One record as JSON, or what happened in words."""
+    if form == "json":
+        echo_json(msgspec.json.format(msgspec.json.encode(record), indent=2).decode())
+    else:
+        click.echo(printable(text))
+
+
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= _WIDEST else f"{cell[: _WIDEST - 1]}…"

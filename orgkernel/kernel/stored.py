@@ -1,0 +1,51 @@
+"""Where a project's state is, and opening it: here it gets its clock and its randomness."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore
+from orgkernel.kernel.project import Project
+from orgkernel.state.location import DEFAULT, Location, parse_location
+
+if TYPE_CHECKING:
+    from orgkernel.state.grants import GrantCheck
+    from orgkernel.state.store import Store
+
+VARIABLE = "ORGKERNEL_STORE"
+
+
+def locate_store(
+    project: Project, here: str, option: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Location:
+    """What was said on the command line, in the environment or in the settings, in this order; else a file beside them.
+
+    Raises `BadStore`.
+    """
+    said = option or environment.get(VARIABLE)
+    return parse_location(said, here) if said else parse_location(project.store or DEFAULT, project.folder)
+
+
+def open_store(location: Location, *, create: bool = True, check_grant: GrantCheck | None = None) -> Store:
+    """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one."""
+    if not create and location.path and not os.path.exists(location.path):
+        raise BadStore(
+            f"there is no store {quote(location.shown)} yet",
+            f"the first change makes it; another one is named by `--store` or {VARIABLE}",
+        )
+    from orgkernel.state.store import Store
+
+    return Store(location, clock=time.time, tokens=os.urandom, check_grant=check_grant)
+
+
+def read_state(location: Location, org_id: str | None = None) -> StateView:
+    """The state for one question; the empty one where nothing was ever stored, which costs nothing to find out."""
+    if location.path and not os.path.exists(location.path):
+        return EMPTY_STATE
+    with open_store(location, create=False) as store:
+        return store.read_view(org_id)

@@ -1,0 +1,152 @@
+"""Agents: rank, trust and lifecycle as they are now (crew-capability facts §2.1).
+
+The roster declares that an agent exists and its starting values; from then on these rows say how it is.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+from sqlalchemy import insert, select, update
+
+from orgkernel.decisions.state_view import AgentState, Lifecycle
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
+from orgkernel.state.tables import agents
+from orgkernel.state.transaction import Transaction
+
+MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
+    "registered": ("probationary",),
+    "probationary": ("active", "decommissioned"),
+    "active": ("suspended", "decommissioned"),
+    "suspended": ("active", "decommissioned"),
+    "decommissioned": (),
+}
+ACTIVATION_TRUST = 0.65
+"""From probation an agent becomes active at this trust, where its trust is known."""
+
+
+class Agents:
+    """The agents of a store."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def add(
+        self,
+        agent_id: str,
+        *,
+        actor: str,
+        rank: str | None = None,
+        trust: float | None = None,
+        lifecycle: Lifecycle = "active",
+        reason: str = "",
+    ) -> AgentState:
+        """A new agent; raises `Conflict` when there is one of that id."""
+        agent = AgentState(require_id("the agent", agent_id), rank, _trust(trust), lifecycle)
+        require_word("the lifecycle", lifecycle, get_args(Lifecycle))
+
+        def change(transaction: Transaction) -> AgentState:
+            if _find(transaction, agent_id) is not None:
+                raise Conflict(
+                    f"there is an agent {quote(agent_id)} already", "`orgkernel agent list` shows it"
+                )
+            transaction.connection.execute(
+                insert(agents).values(**row_of(agent), version=transaction.touch())
+            )
+            _note(transaction, agent_id, "created", actor, reason, agent)
+            return agent
+
+        return self._rows.change(change)
+
+    def set_rank(self, agent_id: str, rank: str | None, *, actor: str, reason: str = "") -> AgentState:
+        """Promote or demote; raises `UnknownRecord`."""
+        return self._set(agent_id, "ranked", actor, reason, rank=rank)
+
+    def set_trust(self, agent_id: str, trust: float | None, *, actor: str, reason: str = "") -> AgentState:
+        """Note how far an agent is trusted, 0 to 1; raises `UnknownRecord`."""
+        return self._set(agent_id, "trusted", actor, reason, trust=_trust(trust))
+
+    def move(self, agent_id: str, lifecycle: Lifecycle, *, actor: str, reason: str = "") -> AgentState:
+        """Along the lifecycle; raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
+        require_word("the lifecycle", lifecycle, MOVES)
+        return self._set(agent_id, lifecycle, actor, reason, lifecycle=lifecycle)
+
+    def get(self, agent_id: str) -> AgentState | None:
+        """One agent, None where none is stored."""
+        with self._rows.reading() as connection:
+            row = connection.execute(select(agents).where(agents.c.agent_id == agent_id)).first()
+        return None if row is None else record_of(AgentState, row)
+
+    def list(self) -> tuple[AgentState, ...]:
+        """All of them, by id."""
+        with self._rows.reading() as connection:
+            found = connection.execute(select(agents).order_by(agents.c.agent_id))
+            return tuple(record_of(AgentState, row) for row in found)
+
+    def _set(self, agent_id: str, activity: str, actor: str, reason: str, **values: object) -> AgentState:
+        def change(transaction: Transaction) -> AgentState:
+            old = _find(transaction, agent_id)
+            if old is None:
+                raise UnknownRecord(f"there is no agent {quote(agent_id)}", "`orgkernel agent add` adds one")
+            new = msgspec.structs.replace(old, **values)
+            if "lifecycle" in values:
+                _require_move(old, new.lifecycle)
+            transaction.connection.execute(
+                update(agents)
+                .where(agents.c.agent_id == agent_id)
+                .values(**values, version=transaction.touch())
+            )
+            _note(transaction, agent_id, activity, actor, reason, new)
+            return new
+
+        return self._rows.change(change)
+
+
+def _find(transaction: Transaction, agent_id: str) -> AgentState | None:
+    row = transaction.connection.execute(select(agents).where(agents.c.agent_id == agent_id)).first()
+    return None if row is None else record_of(AgentState, row)
+
+
+def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
+    allowed = MOVES[agent.lifecycle]
+    if lifecycle not in allowed:
+        help = f"from there it may become {listing(allowed)}" if allowed else "that is final"
+        raise Conflict(
+            f"the agent {quote(agent.agent_id)} is {agent.lifecycle} and cannot become {lifecycle}",
+            help,
+            code="MOVE_NOT_ALLOWED",
+        )
+    is_activation = agent.lifecycle == "probationary" and lifecycle == "active"
+    if is_activation and agent.trust is not None and agent.trust < ACTIVATION_TRUST:
+        raise Conflict(
+            f"the agent {quote(agent.agent_id)} has a trust of {agent.trust:g}",
+            f"it becomes active from {ACTIVATION_TRUST:g}",
+            code="TRUST_TOO_LOW",
+        )
+
+
+def _trust(trust: float | None) -> float | None:
+    if trust is not None and not 0 <= trust <= 1:
+        raise Refused(f"a trust of {trust:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE")
+    return trust
+
+
+def _note(
+    transaction: Transaction, agent_id: str, activity: str, actor: str, reason: str, now: AgentState
+) -> None:
+    transaction.audit(
+        AuditEntry(
+            "agent",
+            transaction.now,
+            activity,
+            subject=f"agent:{agent_id}",
+            actor=actor,
+            record_id=agent_id,
+            reason=reason,
+            detail={"rank": now.rank, "trust": now.trust, "lifecycle": now.lifecycle},
+        )
+    )

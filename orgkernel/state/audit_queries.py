@@ -1,0 +1,155 @@
+"""What is asked of the audit (policies and governance §5.6): rows by many filters, and what they add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from sqlalchemy import Select, func, select, tuple_
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UnknownRecord
+from orgkernel.state.chain import decode_entry
+from orgkernel.state.records import AuditRow
+from orgkernel.state.rows import Rows
+from orgkernel.state.tables import audit
+
+_AT_ONCE = 1_000
+_NEWEST_FIRST = tuple(
+    column.desc() for column in (audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence)
+)
+
+
+class AuditFilter(msgspec.Struct, frozen=True):
+    """Which rows: every field that is set has to hold."""
+
+    since: float | None = None
+    until: float | None = None
+    kind: str | None = None
+    activity: str | None = None
+    subject: str | None = None
+    """`kind:ID`, or `kind:` for all of a kind."""
+    channel: str | None = None
+    relationship: str | None = None
+    record_id: str | None = None
+
+
+class SenderCount(msgspec.Struct, frozen=True):
+    """Somebody nobody knows, and how often they tried."""
+
+    channel: str
+    sender: str
+    count: int
+    last_at: float
+
+
+class PolicyCount(msgspec.Struct, frozen=True):
+    """How often a policy matched, and how often it denied."""
+
+    policy: str
+    matched: int
+    denied: int
+
+
+class AuditStats(msgspec.Struct, frozen=True):
+    """Decisions by outcome, in all and by subject and channel."""
+
+    outcomes: Mapping[str, int]
+    subjects: Mapping[str, Mapping[str, int]]
+    channels: Mapping[str, Mapping[str, int]]
+
+
+def read_rows(
+    rows: Rows, wanted: AuditFilter, limit: int | None = None, after: str | None = None
+) -> Iterator[AuditRow]:
+    """Rows, newest first; `after` is the name of the last row of the page before. Raises `UnknownRecord` for that."""
+    query = _filtered(select(audit), wanted).order_by(*_NEWEST_FIRST)
+    with rows.reading() as connection:
+        if after is not None:
+            query = query.where(_is_after(connection, after))
+        if limit is not None:
+            query = query.limit(limit)
+        for row in connection.execution_options(yield_per=_AT_ONCE).execute(query):
+            entry = decode_entry(row.body)
+            yield AuditRow(row.writer, row.stream, row.sequence, row.previous, row.digest, entry)
+
+
+def count_unknown_senders(rows: Rows, since: float | None = None) -> tuple[SenderCount, ...]:
+    """Who tried without being known, most frequent first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    last: dict[tuple[str, str], float] = {}
+    for row in read_rows(rows, AuditFilter(since=since, kind="decision", relationship="unknown")):
+        key = (row.entry.channel, row.entry.sender or row.entry.subject)
+        counts[key] += 1
+        last.setdefault(key, row.entry.at)
+    ordered = sorted(counts, key=lambda key: (-counts[key], key))
+    return tuple(SenderCount(*key, counts[key], last[key]) for key in ordered)
+
+
+def count_policies(rows: Rows, since: float | None = None) -> tuple[PolicyCount, ...]:
+    """How often each policy matched and denied, by name; one that is declared and not among them is dead."""
+    matched: Counter[str] = Counter()
+    denied: Counter[str] = Counter()
+    for row in read_rows(rows, AuditFilter(since=since, kind="decision")):
+        matched.update(row.entry.policies_matched)
+        denied.update(row.entry.policies_denied)
+    return tuple(PolicyCount(name, matched[name], denied[name]) for name in sorted(matched | denied))
+
+
+def count_decisions(rows: Rows, since: float | None = None) -> AuditStats:
+    """Decisions by outcome."""
+    wanted = AuditFilter(since=since, kind="decision")
+    found: dict[str, dict[str, Counter[str]]] = {"subject": {}, "channel": {}}
+    outcomes: Counter[str] = Counter()
+    with rows.reading() as connection:
+        for name, counts in found.items():
+            column = audit.c[name]
+            query = select(column, audit.c.activity, func.count()).group_by(column, audit.c.activity)
+            for key, outcome, number in connection.execute(_filtered(query, wanted)):
+                counts.setdefault(key, Counter())[outcome] += number
+    for by_outcome in found["subject"].values():
+        outcomes.update(by_outcome)
+    return AuditStats(_sorted(outcomes), _sorted_all(found["subject"]), _sorted_all(found["channel"]))
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items()))
+
+
+def _sorted_all(found: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    return {key: _sorted(counts) for key, counts in sorted(found.items()) if key}
+
+
+def _filtered(query: Select[Any], wanted: AuditFilter) -> Select[Any]:
+    for name in ("kind", "activity", "channel", "relationship", "record_id"):
+        value = getattr(wanted, name)
+        if value is not None:
+            query = query.where(audit.c[name] == value)
+    if wanted.subject is not None:
+        kind, _, name = wanted.subject.partition(":")
+        # All of a kind are one stretch of the index: `;` is what comes after `:`.
+        of_kind = (audit.c.subject >= f"{kind}:", audit.c.subject < f"{kind};")
+        query = query.where(audit.c.subject == wanted.subject) if name else query.where(*of_kind)
+    if wanted.since is not None:
+        query = query.where(audit.c.at >= wanted.since)
+    if wanted.until is not None:
+        query = query.where(audit.c.at < wanted.until)
+    return query
+
+
+def _is_after(connection: Any, name: str) -> Any:
+    writer, _, rest = name.partition(":")
+    stream, _, number = rest.partition(":")
+    sequence = int(number) if number.isdecimal() and len(number) < 19 else 0
+    where = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence == sequence)
+    at = connection.scalar(select(audit.c.at).where(*where))
+    if at is None:
+        raise UnknownRecord(f"there is no audit row {quote(name)}")
+    return tuple_(audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence) < (
+        at,
+        writer,
+        stream,
+        sequence,
+    )

@@ -1,0 +1,88 @@
+"""`store backup` and `store info`: a copy that is whole although others write, and what a store holds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+
+import msgspec
+from sqlalchemy import func, select
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore, StoreError
+from orgkernel.state.engine import reading
+from orgkernel.state.failures import failure_of
+from orgkernel.state.migrating import version_of
+from orgkernel.state.store import Store
+from orgkernel.state.tables import metadata, state_version
+
+
+class StoreInfo(msgspec.Struct, frozen=True):
+    """A store in figures."""
+
+    engine: str
+    place: str
+    version: str | None
+    """Of its tables."""
+    state_version: int
+    bytes: int | None
+    """Of its files; None where they are not ours."""
+    rows: dict[str, int]
+    checkpoints: str
+
+
+def back_up(store: Store, target: str) -> None:
+    """Copy a SQLite store and its checkpoints to a new file and the folder beside it; raises `BadStore`, `StoreError`."""
+    if not store.location.path:
+        raise BadStore(
+            f"the store {quote(store.location.shown)} is a database of PostgreSQL",
+            "use `pg_dump --format=custom`, and copy the folder of checkpoints, which `orgkernel store info` names",
+        )
+    if os.path.lexists(target):
+        raise BadStore(f"{quote(target)} exists", "name a file that does not")
+    beside = f"{target}.{os.getpid()}.new"
+    try:
+        # Checkpoints first: the rows then go at least as far as they say.
+        if os.path.isdir(store.folder.path):
+            shutil.copytree(store.folder.path, f"{target}.audit", dirs_exist_ok=True)
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        _copy(store.location.path, beside)
+        os.replace(beside, target)
+    except (OSError, sqlite3.Error) as error:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise failure_of(error, target) from None
+
+
+def _copy(path: str, target: str) -> None:
+    with (
+        contextlib.closing(sqlite3.connect(path)) as source,
+        contextlib.closing(sqlite3.connect(target)) as copy,
+    ):
+        source.backup(copy)
+        (answer,) = copy.execute("PRAGMA quick_check").fetchone()
+        if answer != "ok":
+            raise StoreError(f"the copy of {quote(path)} is damaged: {answer}", "is the store itself whole?")
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+
+
+def read_info(store: Store) -> StoreInfo:
+    """What a store holds."""
+    version = version_of(store.engine, store.location.shown)
+    with reading(store.engine, store.location.shown) as connection:
+        rows = {
+            table.name: connection.scalar(select(func.count()).select_from(table)) or 0
+            for table in metadata.sorted_tables
+            if table is not state_version
+        }
+        state = connection.execute(select(state_version.c.version)).scalar_one()
+    size = None
+    if store.location.path:
+        files = (f"{store.location.path}{suffix}" for suffix in ("", "-wal"))
+        size = sum(os.path.getsize(name) for name in files if os.path.exists(name))
+    name = "sqlite" if store.location.path else "postgresql"
+    return StoreInfo(
+        name, store.location.shown, version, state, size, dict(sorted(rows.items())), store.folder.path
+    )

@@ -1,0 +1,117 @@
+"""Connections to SQLite and PostgreSQL such that the code above needs no difference between them.
+
+SQLite: one file in WAL mode, synchronous=FULL (a commit is on the disk), waiting for others up to `busy_seconds`; a
+write transaction takes the lock at its beginning, so it never fails in the middle because it first read. PostgreSQL:
+`synchronous_commit` is switched on whatever the server's default, for the same promise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore
+from orgkernel.state.failures import failure_of
+from orgkernel.state.location import Location
+
+_WRITES = "orgkernel_writes"
+_CALLERS = 64
+"""Connections beyond those kept open."""
+
+
+def make_engine(location: Location, busy_seconds: float = 5.0) -> Engine:
+    """An engine for a place; a file that is not there is made. Raises `BadStore`."""
+    if not location.path:
+        return _postgresql(location)
+    _make_file(location)
+    engine = create_engine(
+        URL.create("sqlite", database=location.path),
+        connect_args={"timeout": busy_seconds, "isolation_level": None, "check_same_thread": False},
+        max_overflow=_CALLERS,
+    )
+    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes: committed at the end, rolled back when anything is raised."""
+    with engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine, shown: str) -> Iterator[Connection]:
+    """A transaction that sees one moment of the store; raises our errors instead of the database's."""
+    try:
+        with engine.connect() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        raise failure_of(error, shown) from error
+
+
+def _make_file(location: Location) -> None:
+    """The file, readable by nobody else: it says who may do what. Its folder, if it is ours by name, is not for git."""
+    folder = os.path.dirname(location.path)
+    if os.path.isdir(location.path):
+        raise BadStore(f"the store {quote(location.shown)} is a folder", "name a file in it")
+    try:
+        if os.path.basename(folder) == ".orgkernel" and not os.path.isdir(folder):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as ignore:
+                ignore.write("*\n")
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(location.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        failure = failure_of(error, location.shown)
+        failure.help = failure.help or "its folder must exist, and this user must be able to write it"
+        raise failure from None
+
+
+def _set_pragmas(connection: Any, _: object) -> None:
+    cursor = connection.cursor()
+    try:
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+    finally:
+        cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _postgresql(location: Location) -> Engine:
+    try:
+        url = make_url(location.url)
+        engine = create_engine(url, max_overflow=_CALLERS, pool_pre_ping=True)
+    except ImportError:
+        raise BadStore(
+            f"the store {quote(location.shown)} needs the driver of PostgreSQL",
+            "install `orgkernel[postgres]`",
+        ) from None
+    except (ArgumentError, ValueError):
+        raise BadStore(
+            f"the store {quote(location.shown)} is no URL of a database", "`postgresql://USER@HOST/DATABASE`"
+        ) from None
+    event.listen(engine, "connect", _set_durable)
+    return engine
+
+
+def _set_durable(connection: Any, _: object) -> None:
+    connection.execute("SET synchronous_commit TO on")
+    connection.commit()

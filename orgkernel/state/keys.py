@@ -1,0 +1,137 @@
+"""API keys: 256 random bits shown once, of which the store keeps the SHA-256 (design §10 "Who may ask").
+
+A plain digest is enough: there is nothing to guess in 256 random bits, and a check has to be cheap.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from hashlib import sha256
+
+import msgspec
+from sqlalchemy import func, insert, select, update
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.records import SCOPES, ApiKey, AuditEntry, Scope
+from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
+from orgkernel.state.tables import api_keys
+from orgkernel.state.transaction import Transaction
+
+PREFIX = "orgk_"
+"""What every key begins with, so that one that got somewhere it should not be is recognised."""
+_BYTES = 32
+
+
+class Keys:
+    """The keys of a store."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def create(
+        self,
+        name: str,
+        scopes: Sequence[Scope],
+        *,
+        created_by: str,
+        agent_id: str | None = None,
+        expires_at: float | None = None,
+    ) -> tuple[ApiKey, str]:
+        """A new key and its secret, which nobody can read again; raises `Refused`."""
+        draft, secret = self._draft(name, scopes, created_by, agent_id, expires_at)
+        return self._rows.change(lambda transaction: _insert(transaction, draft, secret)), secret
+
+    def create_first(self, *, created_by: str) -> tuple[ApiKey, str] | None:
+        """An admin key when there is no key at all yet, to be printed once; None when there is one."""
+        draft, secret = self._draft("first", ("admin",), created_by, None, None)
+
+        def change(transaction: Transaction) -> ApiKey | None:
+            if transaction.connection.scalar(select(func.count()).select_from(api_keys)):
+                return None
+            return _insert(transaction, draft, secret)
+
+        key = self._rows.change(change)
+        return None if key is None else (key, secret)
+
+    def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
+        """From now on it opens nothing; raises `UnknownRecord`, `Conflict` when it was revoked already."""
+
+        def change(transaction: Transaction) -> ApiKey:
+            where = api_keys.c.key_id == key_id
+            row = transaction.connection.execute(select(api_keys).where(where)).first()
+            if row is None:
+                raise UnknownRecord(f"there is no key {quote(key_id)}", "`orgkernel key list` shows all")
+            if row.revoked_at is not None:
+                raise Conflict(f"the key {quote(key_id)} is revoked already", code="ALREADY_REVOKED")
+            transaction.connection.execute(update(api_keys).where(where).values(revoked_at=transaction.now))
+            transaction.touch()
+            _note(transaction, record_of(ApiKey, row), "revoked", actor, reason)
+            return msgspec.structs.replace(record_of(ApiKey, row), revoked_at=transaction.now)
+
+        return self._rows.change(change)
+
+    def find(self, secret: str) -> ApiKey | None:
+        """The active key of a secret; None for any other text."""
+        if not secret.startswith(PREFIX):
+            return None
+        query = select(api_keys).where(api_keys.c.digest == _digest(secret))
+        with self._rows.reading() as connection:
+            row = connection.execute(query).first()
+        key = None if row is None else record_of(ApiKey, row)
+        return key if key is not None and key.is_active(self._rows.clock()) else None
+
+    def list(self) -> tuple[ApiKey, ...]:
+        """All keys, oldest first."""
+        query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.key_id)
+        with self._rows.reading() as connection:
+            return tuple(record_of(ApiKey, row) for row in connection.execute(query))
+
+    def _draft(
+        self,
+        name: str,
+        scopes: Sequence[Scope],
+        created_by: str,
+        agent_id: str | None,
+        expires_at: float | None,
+    ) -> tuple[ApiKey, str]:
+        require_id("the name", name)
+        for scope in scopes:
+            require_word("the scope", scope, SCOPES)
+        if not scopes:
+            raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
+        if agent_id is not None:
+            require_id("the agent", agent_id)
+        secret = PREFIX + base64.urlsafe_b64encode(self._rows.tokens(_BYTES)).rstrip(b"=").decode()
+        held = tuple(scope for scope in SCOPES if scope in scopes)
+        return ApiKey(self._rows.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at), secret
+
+
+def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:
+    key = msgspec.structs.replace(draft, created_at=transaction.now)
+    if key.expires_at is not None and key.expires_at <= transaction.now:
+        raise Refused("the key would have expired before it was made", code="BAD_VALUE")
+    transaction.connection.execute(insert(api_keys).values(**row_of(key), digest=_digest(secret)))
+    transaction.touch()
+    _note(transaction, key, "created", key.created_by, "")
+    return key
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _note(transaction: Transaction, key: ApiKey, activity: str, actor: str, reason: str) -> None:
+    transaction.audit(
+        AuditEntry(
+            "key",
+            transaction.now,
+            activity,
+            subject=f"agent:{key.agent_id}" if key.agent_id else "",
+            actor=actor,
+            record_id=key.key_id,
+            reason=reason,
+            detail={"name": key.name, "scopes": list(key.scopes), "expires_at": key.expires_at},
+        )
+    )

@@ -1,0 +1,59 @@
+"""Where a store is: a file for SQLite, a URL for PostgreSQL, and the folder of its checkpoints, which is beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore
+
+DEFAULT = os.path.join(".orgkernel", "state.db")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
+_HELP = "a store is the path of a file, or `postgresql://USER@HOST/DATABASE`"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where the rows are, and where what proves them is."""
+
+    url: str
+    """For PostgreSQL, as SQLAlchemy wants it; empty for SQLite."""
+    path: str
+    """Of the file; empty for PostgreSQL."""
+    checkpoints: str
+    """The folder of keys and checkpoints of the audit."""
+    shown: str
+    """For messages: no password."""
+
+
+def parse_location(text: str, folder: str) -> Location:
+    """A setting or option as a place; relative paths start at `folder`. Raises `BadStore`."""
+    scheme = _SCHEME.match(text)
+    if scheme is None or scheme[1] == "sqlite":
+        path = text if scheme is None else unquote(text.removeprefix("sqlite://").removeprefix("/"))
+        if not path or "\0" in path or path == ":memory:":
+            raise BadStore(f"{quote(text)} names no file", _HELP)
+        path = os.path.normpath(os.path.join(folder, path))
+        return Location("", path, f"{path}.audit", path)
+    if scheme[1] not in _POSTGRESQL:
+        raise BadStore(f"{quote(_shown(text))} is of a kind that is not known", _HELP)
+    rest = text[scheme.end() :]
+    name = hashlib.sha256(_shown(rest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    checkpoints = os.path.join(folder, ".orgkernel", f"postgresql-{name}.audit")
+    return Location(f"postgresql+psycopg://{rest}", "", checkpoints, _shown(f"postgresql://{rest}"))
+
+
+def _shown(url: str) -> str:
+    """The URL without its password."""
+    try:
+        parts = urlsplit(url if "://" in url else f"//{url}")
+    except ValueError:
+        return url.rpartition("@")[2]
+    user, at, host = parts.netloc.rpartition("@")
+    shown = parts._replace(netloc=user.partition(":")[0] + at + host).geturl()
+    return re.sub(r"(?i)(password=)[^&]*", r"\1…", shown)

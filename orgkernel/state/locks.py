@@ -1,0 +1,155 @@
+"""Exclusive tools: one holder at a time, and a fencing token that rises with every lock (crew-capability facts §3.5).
+
+Whoever lost a lock, by its timeout or because somebody broke it, may not know: what the tool does is checked against
+the token, and an older one is refused. Whether somebody may hold a tool at all is for the decision to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from orgkernel.decisions.state_view import ToolLock
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.chain import clean_text
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.rows import Rows, record_of, require_id, require_reference
+from orgkernel.state.tables import tool_locks
+from orgkernel.state.transaction import Transaction
+
+HOLDERS = ("agent", "person", "system")
+
+
+class Locks:
+    """The locks of a store."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def acquire(
+        self, org_id: str, tool_id: str, holder: str, *, timeout: float | None = None, reason: str = ""
+    ) -> ToolLock:
+        """Take a tool, for `timeout` seconds or until it is released; raises `Conflict` (`TOOL_LOCKED`) with its holder.
+
+        Whoever holds it already gets a new lock, and the token of the old one is stale.
+        """
+        require_id("the tool", tool_id)
+        require_reference("the holder", holder, HOLDERS)
+        if timeout is not None and timeout <= 0:
+            raise Refused("a lock lasts longer than no time", code="BAD_VALUE")
+
+        def change(transaction: Transaction) -> ToolLock:
+            now, row = transaction.now, _find(transaction.connection, org_id, tool_id)
+            if row is not None and row.holder not in (None, holder):
+                if row.expires_at is None or now < row.expires_at:
+                    raise Conflict(
+                        f"the tool {quote(tool_id)} is locked by {quote(row.holder)}",
+                        "wait for its release, or have the lock broken",
+                        code="TOOL_LOCKED",
+                    )
+                _note(transaction, record_of(ToolLock, row), "timed_out", "", "")
+            token = 1 if row is None else row.token + 1
+            until = None if timeout is None else now + timeout
+            lock = ToolLock(org_id, tool_id, holder, token, now, until, clean_text(reason))
+            values = {
+                "holder": holder, "token": token, "acquired_at": now, "expires_at": until, "reason": lock.reason,
+                "version": transaction.touch(),
+            }  # fmt: skip
+            if row is None:
+                transaction.connection.execute(
+                    insert(tool_locks).values(org_id=org_id, tool_id=tool_id, **values)
+                )
+            else:
+                _update(transaction, org_id, tool_id, values)
+            _note(transaction, lock, "acquired", holder, reason)
+            return lock
+
+        return self._rows.change(change)
+
+    def release(self, org_id: str, tool_id: str, holder: str, token: int) -> None:
+        """Give a tool back; raises `Conflict` (`STALE_TOKEN`) when the lock is not this one any more."""
+
+        def change(transaction: Transaction) -> None:
+            lock = _require(transaction.connection, org_id, tool_id, token, holder)
+            _free(transaction, lock, "released", holder, "")
+
+        self._rows.change(change)
+
+    def break_(self, org_id: str, tool_id: str, *, actor: str, reason: str = "") -> ToolLock:
+        """Take a tool out of somebody's hands; the lock that was broken. Raises `UnknownRecord` when nobody holds it."""
+
+        def change(transaction: Transaction) -> ToolLock:
+            row = _find(transaction.connection, org_id, tool_id)
+            if row is None or row.holder is None:
+                raise UnknownRecord(f"nobody holds the tool {quote(tool_id)} in {quote(org_id)}")
+            lock = record_of(ToolLock, row)
+            _free(transaction, lock, "broken", actor, reason)
+            return lock
+
+        return self._rows.change(change)
+
+    def check(self, org_id: str, tool_id: str, holder: str, token: int) -> ToolLock:
+        """The lock, if this token is still good; raises `Conflict` (`STALE_TOKEN`)."""
+        with self._rows.reading() as connection:
+            lock = _require(connection, org_id, tool_id, token, holder)
+        if lock.expires_at is not None and lock.expires_at <= self._rows.clock():
+            raise Conflict(f"the lock {token} of the tool {quote(tool_id)} has timed out", code="STALE_TOKEN")
+        return lock
+
+    def list(self, org_id: str | None = None) -> tuple[ToolLock, ...]:
+        """What is held, by organisation and tool; a lock whose time has run out is nobody's."""
+        query = (
+            select(tool_locks)
+            .where(tool_locks.c.holder.is_not(None))
+            .order_by(tool_locks.c.org_id, tool_locks.c.tool_id)
+        )
+        if org_id is not None:
+            query = query.where(tool_locks.c.org_id == org_id)
+        now = self._rows.clock()
+        with self._rows.reading() as connection:
+            found = [record_of(ToolLock, row) for row in connection.execute(query)]
+        return tuple(lock for lock in found if lock.expires_at is None or now < lock.expires_at)
+
+
+def _find(connection: Connection, org_id: str, tool_id: str) -> Any:
+    where = (tool_locks.c.org_id == org_id, tool_locks.c.tool_id == tool_id)
+    return connection.execute(select(tool_locks).where(*where)).first()
+
+
+def _require(connection: Connection, org_id: str, tool_id: str, token: int, holder: str) -> ToolLock:
+    row = _find(connection, org_id, tool_id)
+    if row is None or row.holder != holder or row.token != token:
+        raise Conflict(
+            f"the lock {token} of the tool {quote(tool_id)} is not held by {quote(holder)} any more",
+            "acquire it again; what was done under the old lock may have been overtaken",
+            code="STALE_TOKEN",
+        )
+    return record_of(ToolLock, row)
+
+
+def _free(transaction: Transaction, lock: ToolLock, activity: str, actor: str, reason: str) -> None:
+    _update(transaction, lock.org_id, lock.tool_id, {"holder": None, "version": transaction.touch()})
+    _note(transaction, lock, activity, actor, reason)
+
+
+def _update(transaction: Transaction, org_id: str, tool_id: str, values: dict[str, Any]) -> None:
+    where = (tool_locks.c.org_id == org_id, tool_locks.c.tool_id == tool_id)
+    transaction.connection.execute(update(tool_locks).where(*where).values(**values))
+
+
+def _note(transaction: Transaction, lock: ToolLock, activity: str, actor: str, reason: str) -> None:
+    transaction.audit(
+        AuditEntry(
+            "lock",
+            transaction.now,
+            activity,
+            subject=lock.holder,
+            actor=actor if actor != lock.holder else "",
+            resource=f"tool:{lock.tool_id}",
+            org_id=lock.org_id,
+            record_id=f"{lock.tool_id}#{lock.token}",
+            reason=reason,
+        )
+    )

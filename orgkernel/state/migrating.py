@@ -1,0 +1,82 @@
+"""Which version a store has, and making it the newest one.
+
+A new store gets its tables on first use. An older one is not touched until somebody says so (`orgkernel store upgrade`),
+a newer one is refused: an older program would not keep what it does not know.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Engine, inspect, select, table, text
+from sqlalchemy import column as named
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore
+from orgkernel.state.engine import reading, writing
+
+VERSIONS: Sequence[str] = ("0001",)
+"""All there are, oldest first; opening a store must not import Alembic to know the newest."""
+NEWEST = VERSIONS[-1]
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")
+_LOCK = 0x6F72676B  # "orgk": any number that is ours
+_STAMP = table("alembic_version", named("version_num"))
+
+
+def version_of(engine: Engine, shown: str) -> str | None:
+    """The version of a store's tables; None when it has none yet."""
+    with reading(engine, shown) as connection:
+        return _version(connection, shown)
+
+
+def prepare(engine: Engine, shown: str) -> None:
+    """Make the tables of a new store; raises `BadStore` for any version but the newest."""
+    version = version_of(engine, shown)
+    if version == NEWEST:
+        return
+    if version is None:
+        upgrade(engine, shown)
+    elif version in VERSIONS:
+        raise BadStore(
+            f"the store {quote(shown)} has version {version}, this program needs {NEWEST}",
+            "back it up with `orgkernel store backup`, then run `orgkernel store upgrade`",
+        )
+    else:
+        raise BadStore(
+            f"the store {quote(shown)} has version {quote(version)}, which this program does not know",
+            f"it knows versions up to {NEWEST}: use a newer orgkernel",
+        )
+
+
+def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
+    """Bring a store to the newest version; the version it had and the one it has. One process at a time does it."""
+    from alembic import command
+    from alembic.config import Config
+
+    with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        before = _version(connection, shown)
+        if before is not None and before not in VERSIONS:
+            raise BadStore(
+                f"the store {quote(shown)} has version {quote(before)}, which this program does not know",
+                f"it knows versions up to {NEWEST}: use a newer orgkernel",
+            )
+        if before != NEWEST:
+            config = Config()
+            config.set_main_option("script_location", _FOLDER.replace("%", "%%"))
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    return before, NEWEST
+
+
+def _version(connection: Connection, shown: str) -> str | None:
+    names = set(inspect(connection).get_table_names())
+    if "alembic_version" not in names:
+        if names:
+            raise BadStore(
+                f"the store {quote(shown)} holds other tables", "name a file or a database of its own"
+            )
+        return None
+    return connection.scalar(select(_STAMP.c.version_num))

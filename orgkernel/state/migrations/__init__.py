@@ -1,0 +1,1 @@
+"""How a store came to its tables, step by step; Alembic runs `versions/` in order."""

@@ -1,0 +1,12 @@
+"""What Alembic runs: the connection is given, with its transaction already begun."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from orgkernel.state.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"], target_metadata=metadata, transactional_ddl=True
+)
+context.run_migrations()

@@ -1,0 +1,1 @@
+"""One module per step; a published step is never edited."""

@@ -1,0 +1,242 @@
+"""Requests for a permission: pending, then approved, denied or expired; never anything else afterwards.
+
+Timers, answers and limits: policies and governance §4.3–4.5, §4.10, §4.11. Silence is a denial: a request that nobody
+answers in time has expired, whether or not anybody noted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import msgspec
+from sqlalchemy import insert, select, update
+
+from orgkernel.decisions.state_view import Grant, Waiver
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.state.chain import clean_text, clean_value
+from orgkernel.state.grants import RESOURCES, GrantCheck, insert_grant
+from orgkernel.state.records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
+from orgkernel.state.request_limits import RequestLimits, require_room
+from orgkernel.state.rows import Rows, record_of, require_reference, require_word, row_of
+from orgkernel.state.tables import requests
+from orgkernel.state.transaction import Transaction
+
+REQUESTERS = ("agent", "person", "role", "system", "webhook")
+TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
+"""Seconds in which a request has to be answered."""
+GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
+"""Seconds a grant holds that answers a request. One use only is no standing grant: it does not wait for long."""
+
+
+class Requests:
+    """The requests of a store."""
+
+    def __init__(self, rows: Rows, limits: RequestLimits, check: GrantCheck | None = None) -> None:
+        self._rows = rows
+        self._limits = limits
+        self._check = check
+
+    def create(
+        self,
+        requester: str,
+        resources: Sequence[str],
+        *,
+        kind: RequestKind = "access",
+        level: ToolLevel = "full",
+        waives: Sequence[Waiver] = (),
+        org_id: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        reason: str = "",
+        summary: str = "",
+        original_message: str = "",
+        tool_call_id: str | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> AccessRequest:
+        """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
+        require_reference("the requester", requester, REQUESTERS)
+        for resource in resources:
+            require_reference("the resource", resource, RESOURCES)
+        if not resources:
+            raise Refused("a request needs a resource", "such as `tool:ID`", code="BAD_VALUE")
+        require_word("the kind", kind, TIMERS)
+        require_word("the level", level, LEVELS)
+        for waiver in waives:
+            require_word("the waiver", waiver, get_args(Waiver))
+        draft = AccessRequest(
+            self._rows.new_id("r"),
+            requester,
+            tuple(resources),
+            0.0,
+            0.0,
+            kind,
+            level,
+            tuple(waives),
+            org_id,
+            channel,
+            session,
+            clean_text(reason),
+            clean_text(summary),
+            clean_text(original_message),
+            tool_call_id,
+            None if context is None else clean_value(context),
+        )
+
+        def change(transaction: Transaction) -> AccessRequest:
+            now = transaction.now
+            _expire(transaction, now)
+            request = msgspec.structs.replace(draft, created_at=now, expires_at=now + TIMERS[kind])
+            require_room(transaction, request, self._limits)
+            transaction.connection.execute(insert(requests).values(**row_of(request)))
+            transaction.touch()
+            _note(transaction, request, "created", "")
+            return request
+
+        return self._rows.change(change)
+
+    def approve(
+        self, request_id: str, approval: Approval, *, responder: str, reason: str = ""
+    ) -> tuple[AccessRequest, Grant]:
+        """Say yes: once, for a day or always. The request and the grant it led to; raises `Conflict` (`NOT_PENDING`)."""
+        require_word("the approval", approval, GRANTED)
+
+        def change(transaction: Transaction) -> tuple[AccessRequest, Grant]:
+            request = _require_pending(transaction, request_id)
+            if responder == request.requester:
+                raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
+            holds = GRANTED[approval]
+            wanted = Grant(
+                self._rows.new_id("g"),
+                request.requester,
+                request.resources,
+                request.level,
+                request.waives,
+                request.org_id,
+                request.channel,
+                request.session,
+                clean_text(reason) or request.reason,
+                responder,
+                expires_at=None if holds is None else transaction.now + holds,
+                uses_left=1 if approval == "once" else None,
+                request_id=request_id,
+            )
+            if self._check is not None:  # what was declared when it was asked for may be gone
+                self._check(wanted)
+            grant = insert_grant(transaction, wanted)
+            done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
+            return done, grant
+
+        return self._rows.change(change)
+
+    def deny(self, request_id: str, *, responder: str, reason: str = "") -> AccessRequest:
+        """Say no; raises `UnknownRecord`, `Conflict` (`NOT_PENDING`)."""
+
+        def change(transaction: Transaction) -> AccessRequest:
+            request = _require_pending(transaction, request_id)
+            return _answer(transaction, request, "denied", "deny", responder, reason, None)
+
+        return self._rows.change(change)
+
+    def expire(self) -> int:
+        """Note which requests nobody answered in time; their number."""
+        return self._rows.change(lambda transaction: _expire(transaction, transaction.now))
+
+    def get(self, request_id: str) -> AccessRequest | None:
+        """One request, None where there is none."""
+        query = select(requests).where(requests.c.request_id == request_id)
+        with self._rows.reading() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else _as_of(record_of(AccessRequest, row), self._rows.clock())
+
+    def list(
+        self, status: RequestStatus | None = None, requester: str | None = None
+    ) -> tuple[AccessRequest, ...]:
+        """Requests, oldest first; one whose time has run out is expired."""
+        query = select(requests).order_by(requests.c.created_at, requests.c.request_id)
+        if requester is not None:
+            query = query.where(requests.c.requester == requester)
+        now = self._rows.clock()
+        with self._rows.reading() as connection:
+            found = [_as_of(record_of(AccessRequest, row), now) for row in connection.execute(query)]
+        return tuple(request for request in found if status in (None, request.status))
+
+
+def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest:
+    row = transaction.connection.execute(select(requests).where(requests.c.request_id == request_id)).first()
+    if row is None:
+        raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
+    request = _as_of(record_of(AccessRequest, row), transaction.now)
+    if request.status != "pending":
+        raise Conflict(
+            f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"
+        )
+    return request
+
+
+def _as_of(request: AccessRequest, now: float) -> AccessRequest:
+    if request.status == "pending" and request.expires_at <= now:
+        return msgspec.structs.replace(request, status="expired")
+    return request
+
+
+def _answer(
+    transaction: Transaction,
+    request: AccessRequest,
+    status: RequestStatus,
+    response: str,
+    responder: str,
+    reason: str,
+    grant_id: str | None,
+) -> AccessRequest:
+    values = {
+        "status": status, "response": response, "responder": responder, "response_at": transaction.now, "grant_id": grant_id,
+    }  # fmt: skip
+    transaction.connection.execute(
+        update(requests).where(requests.c.request_id == request.request_id).values(**values)
+    )
+    transaction.touch()
+    done = msgspec.structs.replace(request, **values)
+    _note(transaction, done, status, responder, reason)
+    return done
+
+
+def _expire(transaction: Transaction, now: float) -> int:
+    due = (requests.c.status == "pending", requests.c.expires_at <= now)
+    found = transaction.connection.execute(select(requests).where(*due).order_by(requests.c.request_id)).all()
+    for row in found:
+        transaction.connection.execute(
+            update(requests).where(requests.c.request_id == row.request_id).values(status="expired")
+        )
+        transaction.touch()
+        _note(transaction, record_of(AccessRequest, row), "expired", "")
+    return len(found)
+
+
+def _note(
+    transaction: Transaction, request: AccessRequest, activity: str, actor: str, reason: str = ""
+) -> None:
+    transaction.audit(
+        AuditEntry(
+            "request",
+            transaction.now,
+            activity,
+            subject=request.requester,
+            actor=actor,
+            resource=request.resources[0],
+            level=request.level,
+            org_id=request.org_id or "",
+            channel=request.channel or "",
+            session=request.session or "",
+            record_id=request.request_id,
+            grants=(request.grant_id,) if request.grant_id else (),
+            reason=reason or (request.reason if activity == "created" else ""),
+            detail={"kind": request.kind, "resources": list(request.resources)}
+            if activity == "created"
+            else {"response": request.response}
+            if request.response
+            else None,
+        )
+    )

@@ -1,0 +1,101 @@
+"""What the stores share: how they read and change rows, and how a record becomes a row and a row a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, Engine
+
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import Refused
+from orgkernel.state.chain import clean_text
+from orgkernel.state.checkpoints import Tokens
+from orgkernel.state.engine import reading
+from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Writer
+
+T = TypeVar("T")
+_JSON = frozenset({"resources", "waives", "scopes", "context"})
+_LONGEST_ID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An open store, as each of its parts sees it."""
+
+    engine: Engine
+    shown: str
+    writer: Writer
+    clock: Callable[[], float]
+    tokens: Tokens
+
+    def change(self, change: Callable[[Transaction], T]) -> T:
+        """Run a change and wait until it is on the disk; raises what it raises."""
+        answer: T = self.writer.submit(change).result()
+        return answer
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A connection that sees one moment."""
+        return reading(self.engine, self.shown)
+
+    def new_id(self, kind: str) -> str:
+        """An id nobody has: its kind in a letter or two, and 48 random bits."""
+        return f"{kind}-{self.tokens(6).hex()}"
+
+
+def row_of(record: msgspec.Struct) -> dict[str, Any]:
+    """A record as the values of its columns."""
+    return {
+        name: None if value is None else msgspec.json.encode(value).decode() if name in _JSON else value
+        for name, value in msgspec.structs.asdict(record).items()
+    }
+
+
+def record_of(kind: type[T], row: Any) -> T:
+    """A row as the record it was; columns the record does not have are left out."""
+    mapping: Mapping[str, Any] = row._mapping
+    return msgspec.convert(
+        {
+            name: msgspec.json.decode(mapping[name])
+            if name in _JSON and mapping[name] is not None
+            else mapping[name]
+            for name in kind.__struct_fields__  # type: ignore[attr-defined]
+        },
+        kind,
+    )
+
+
+def require_id(what: str, text: str) -> str:
+    """An id as it may be stored; raises `Refused`."""
+    if not text or len(text) > _LONGEST_ID or clean_text(text) != text or not text.isprintable():
+        raise Refused(
+            f"{what} {quote(text)} cannot be stored",
+            f"it has 1 to {_LONGEST_ID} printable characters, and is no secret",
+            code="BAD_VALUE",
+        )
+    return text
+
+
+def require_reference(what: str, text: str, kinds: Collection[str]) -> str:
+    """A text such as `agent:ID` of one of some kinds; raises `Refused`."""
+    kind, colon, name = text.partition(":")
+    if not colon or not name or kind not in kinds:
+        help = did_you_mean(kind, kinds) if colon else ""
+        raise Refused(
+            f"{what} {quote(text)} is of no known kind",
+            help or f"write it as `KIND:ID`; kinds are {listing(kinds)}",
+            code="BAD_VALUE",
+        )
+    return require_id(what, text)
+
+
+def require_word(what: str, word: str, known: Collection[str]) -> str:
+    """One of some words; raises `Refused`."""
+    if word not in known:
+        help = did_you_mean(word, known) or f"it may be {listing(known)}"
+        raise Refused(f"{what} {quote(word)} is not known", help, code="BAD_VALUE")
+    return word

@@ -1,0 +1,111 @@
+"""An open store: its parts, put together once. Time and chance are given by whoever opens it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from orgkernel.decisions.state_view import StateView
+from orgkernel.state.agents import Agents
+from orgkernel.state.audit_log import AuditLog
+from orgkernel.state.checkpoints import Folder, Tokens
+from orgkernel.state.engine import make_engine
+from orgkernel.state.failures import failure_of
+from orgkernel.state.grants import GrantCheck, Grants
+from orgkernel.state.keys import Keys
+from orgkernel.state.location import Location
+from orgkernel.state.locks import Locks
+from orgkernel.state.migrating import prepare
+from orgkernel.state.ports import State
+from orgkernel.state.request_limits import RequestLimits
+from orgkernel.state.requests import Requests
+from orgkernel.state.restrictions import Restrictions
+from orgkernel.state.results import Results
+from orgkernel.state.rows import Rows
+from orgkernel.state.usage import Usage
+from orgkernel.state.view import Views
+from orgkernel.state.writer import Writer
+
+
+class Store:
+    """Everything that is remembered; one per process is enough, and any thread may use it.
+
+    It opens at once and starts to write with the first change. Close it to have deferred rows written.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        *,
+        clock: Callable[[], float],
+        tokens: Tokens,
+        limits: RequestLimits | None = None,
+        check_grant: GrantCheck | None = None,
+        busy_seconds: float = 5.0,
+    ) -> None:
+        """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
+
+        `check_grant` is asked before a grant is issued, by hand or by approving a request.
+        """
+        self.location = location
+        self.folder = Folder(location.checkpoints, tokens)
+        self.engine = make_engine(location, busy_seconds)
+        try:
+            prepare(self.engine, location.shown)
+        except Exception as error:
+            self.engine.dispose()
+            raise failure_of(error, location.shown) from None
+        self._writer = Writer(self.engine, location.shown, clock, self.folder)
+        rows = Rows(self.engine, location.shown, self._writer, clock, tokens)
+        self.rows = rows
+        self.agents = Agents(rows)
+        self.grants = Grants(rows, check_grant)
+        self.restrictions = Restrictions(rows)
+        self.requests = Requests(rows, limits or RequestLimits(), check_grant)
+        self.results = Results(rows)
+        self.locks = Locks(rows)
+        self.usage = Usage(rows)
+        self.keys = Keys(rows)
+        self.audit = AuditLog(rows)
+        self._views = Views(rows)
+        atexit.register(self.close)
+
+    def read_view(self, org_id: str | None = None) -> StateView:
+        """The state as decisions read it: the same object until something changes."""
+        return self._views.read(org_id)
+
+    def expire(self) -> None:
+        """Note in the audit what ran out since the last time; whoever serves does it now and then."""
+        self.requests.expire()
+        self.grants.expire()
+        self.restrictions.expire()
+
+    @property
+    def problem(self) -> Exception | None:
+        """Why checkpoints of the audit cannot be written although its rows are; None while all is well."""
+        return self._writer.problem
+
+    def close(self) -> None:
+        """Write what is waiting, and let go."""
+        with contextlib.suppress(Exception):  # not registered any more: closed before
+            atexit.unregister(self.close)
+        self._writer.close()
+        self._views.close()
+        self.engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+if TYPE_CHECKING:
+
+    def _is_a_port(store: Store) -> State:
+        return store

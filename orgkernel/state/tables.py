@@ -1,0 +1,207 @@
+"""The tables, once for both engines; `migrations/` makes them, a test compares the two.
+
+`version` of a row is the state version of its last change, by which a view is patched. Nothing of these tables is ever
+deleted except whole sealed segments of the audit: revoking and releasing set a column.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+_WORDS = Text().with_variant(Text(collation="C"), "postgresql")
+"""Ordered by bytes in both engines, whatever language a server was set up for."""
+
+state_version = Table(
+    "state_version",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("version", BigInteger, nullable=False),
+)
+"""One row: bumped in the transaction of each change."""
+
+agents = Table(
+    "agents",
+    metadata,
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("rank", _WORDS),
+    Column("trust", Float),
+    Column("lifecycle", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    Column("grant_id", _WORDS, primary_key=True),
+    Column("subject", _WORDS, nullable=False, index=True),
+    Column("resources", _WORDS, nullable=False),
+    Column("level", _WORDS, nullable=False),
+    Column("waives", _WORDS, nullable=False),
+    Column("org_id", _WORDS),
+    Column("channel", _WORDS),
+    Column("session", _WORDS),
+    Column("reason", _WORDS, nullable=False),
+    Column("issued_by", _WORDS, nullable=False),
+    Column("issued_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("revoked_at", Float),
+    Column("uses_left", Integer),
+    Column("request_id", _WORDS),
+    Column("expiry_noted", Boolean, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+grant_uses = Table(
+    "grant_uses",
+    metadata,
+    Column("use_id", Integer, primary_key=True, autoincrement=True),
+    Column("grant_id", _WORDS, ForeignKey("grants.grant_id"), nullable=False, index=True),
+    Column("at", Float, nullable=False),
+    Column("audit_id", _WORDS, nullable=False),
+)
+
+restrictions = Table(
+    "restrictions",
+    metadata,
+    Column("restriction_id", _WORDS, primary_key=True),
+    Column("subject", _WORDS, nullable=False, index=True),
+    Column("resources", _WORDS, nullable=False),
+    Column("level", _WORDS, nullable=False),
+    Column("org_id", _WORDS),
+    Column("reason", _WORDS, nullable=False),
+    Column("issued_by", _WORDS, nullable=False),
+    Column("issued_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("revoked_at", Float),
+    Column("expiry_noted", Boolean, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+requests = Table(
+    "requests",
+    metadata,
+    Column("request_id", _WORDS, primary_key=True),
+    Column("requester", _WORDS, nullable=False),
+    Column("resources", _WORDS, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Column("kind", _WORDS, nullable=False),
+    Column("level", _WORDS, nullable=False),
+    Column("waives", _WORDS, nullable=False),
+    Column("org_id", _WORDS),
+    Column("channel", _WORDS),
+    Column("session", _WORDS),
+    Column("reason", _WORDS, nullable=False),
+    Column("summary", _WORDS, nullable=False),
+    Column("original_message", _WORDS, nullable=False),
+    Column("tool_call_id", _WORDS),
+    Column("context", _WORDS),
+    Column("status", _WORDS, nullable=False),
+    Column("responder", _WORDS),
+    Column("response", _WORDS),
+    Column("response_at", Float),
+    Column("grant_id", _WORDS),
+    Index("ix_requests_requester_status", "requester", "status"),
+    Index("ix_requests_status_created_at", "status", "created_at"),
+)
+
+qualification_results = Table(
+    "qualification_results",
+    metadata,
+    Column("result_id", Integer, primary_key=True, autoincrement=True),
+    Column("agent_id", _WORDS, nullable=False, index=True),
+    Column("qualification", _WORDS, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("passed", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+tool_locks = Table(
+    "tool_locks",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("tool_id", _WORDS, primary_key=True),
+    Column("holder", _WORDS),
+    Column("token", BigInteger, nullable=False),
+    Column("acquired_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("reason", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+"""One row for every tool that was ever locked: its token has to go on rising."""
+
+tool_usage = Table(
+    "tool_usage",
+    metadata,
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("tool_id", _WORDS, primary_key=True),
+    Column("uses", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("first_at", Float, nullable=False),
+    Column("last_at", Float, nullable=False),
+    Column("seconds", Float, nullable=False),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("key_id", _WORDS, primary_key=True),
+    Column("name", _WORDS, nullable=False),
+    Column("digest", _WORDS, nullable=False, unique=True),
+    Column("scopes", _WORDS, nullable=False),
+    Column("agent_id", _WORDS),
+    Column("created_by", _WORDS, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("revoked_at", Float),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("writer", _WORDS, primary_key=True),
+    Column("stream", _WORDS, primary_key=True),
+    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
+    Column("previous", _WORDS, nullable=False),
+    Column("digest", _WORDS, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("kind", _WORDS, nullable=False),
+    Column("activity", _WORDS, nullable=False),
+    Column("subject", _WORDS, nullable=False),
+    Column("channel", _WORDS, nullable=False),
+    Column("relationship", _WORDS, nullable=False),
+    Column("record_id", _WORDS, nullable=False),
+    Column("body", _WORDS, nullable=False),
+    Index("ix_audit_at", "at"),
+    Index("ix_audit_subject_at", "subject", "at"),
+    Index("ix_audit_kind_activity_at", "kind", "activity", "at"),
+    Index(
+        "ix_audit_channel_at",
+        "channel",
+        "at",
+        sqlite_where=text("channel <> ''"),
+        postgresql_where=text("channel <> ''"),
+    ),
+    Index(
+        "ix_audit_record_id",
+        "record_id",
+        sqlite_where=text("record_id <> ''"),
+        postgresql_where=text("record_id <> ''"),
+    ),
+)
+"""`body` is the entry as canonical JSON and is what the chain is over; the other columns are there to search by."""

@@ -1,0 +1,230 @@
+"""`audit verify`: is every row there, where it was written, as it was written?
+
+A chain is followed from its first row, or from the segment that was dropped before it, to its last, and compared with
+the signed head kept outside of the table. What it cannot see is said in the documentation: whoever can write the store
+and the folder beside it can write both anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import select
+
+from orgkernel.state.chain import GENESIS, decode_entry, link
+from orgkernel.state.checkpoints import Folder, Head, Link, Segment
+from orgkernel.state.records import Stream, audit_id
+from orgkernel.state.rows import Rows
+from orgkernel.state.tables import audit
+
+Problem = Literal["changed", "missing", "reordered", "cut_off", "unproven"]
+_MOST = 100
+"""Findings that are listed; the rest is counted."""
+_COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
+_AT_ONCE = 5_000
+
+
+class AuditFinding(msgspec.Struct, frozen=True):
+    """Something about the audit that is not as it was written."""
+
+    problem: Problem
+    row: str
+    """The name of the row; of a checkpoint, the writer."""
+    message: str
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """What was looked at, and what was found."""
+
+    rows: int
+    chains: int
+    dropped: int
+    """Rows that retention took; their segments are kept."""
+    findings: tuple[AuditFinding, ...]
+    more_findings: int = 0
+    """Beyond those listed."""
+    notes: tuple[str, ...] = ()
+    """What could not be looked at."""
+
+
+class _Chain:
+    """One chain, followed row by row."""
+
+    def __init__(self, writer: str, stream: Stream, segments: list[Segment]) -> None:
+        self.writer, self.stream, self.segments = writer, stream, segments
+        self.dropped = max((each.last for each in segments if each.dropped_at is not None), default=0)
+        self.last: Link | None = None
+        self.digest_at_head: str | None = None
+        self.broken: list[Any] = []
+        """Rows that do not have the digest they should have."""
+        self.findings: list[AuditFinding] = []
+
+    def name(self, sequence: int) -> str:
+        return audit_id(self.writer, self.stream, sequence)
+
+    def find(self, problem: Problem, sequence: int, message: str) -> None:
+        self.findings.append(AuditFinding(problem, self.name(sequence), message))
+
+    def start(self, first: int) -> Link:
+        for segment in self.segments:
+            if segment.first == first:
+                return Link(first - 1, segment.previous)  # noted as dropped, and the rows are still there
+        ends = {each.last: each.digest for each in self.segments if each.dropped_at is not None}
+        return Link(self.dropped, ends[self.dropped]) if self.dropped else Link(0, GENESIS)
+
+    def follow(self, row: Any, head: Link | None) -> None:
+        before = self.last or self.start(row.sequence)
+        if row.sequence != before.sequence + 1:
+            first, last = before.sequence + 1, row.sequence - 1
+            many = (
+                f"rows {self.name(first)} to {self.name(last)} are"
+                if last > first
+                else f"row {self.name(first)} is"
+            )
+            self.find("missing", first, f"{many} missing")
+        if link(row.previous, self.writer, self.stream, row.sequence, row.body) != row.digest:
+            self.broken.append(row)
+        elif not _copies_agree(row):
+            self.find(
+                "changed",
+                row.sequence,
+                f"row {self.name(row.sequence)} was changed: its columns contradict it",
+            )
+        elif (
+            row.sequence == before.sequence + 1
+            and row.previous != before.digest
+            and not self._is_broken(before.sequence)
+        ):
+            what = (
+                f"row {self.name(before.sequence)} is not the one {self.name(row.sequence)} was written after"
+            )
+            self.find("changed", before.sequence or row.sequence, what)
+        if head is not None and row.sequence == head.sequence:
+            self.digest_at_head = row.digest
+        self.last = Link(row.sequence, row.digest)
+
+    def finish(self, head: Link | None) -> None:
+        for row in self.broken:
+            other = next(
+                (
+                    each.sequence
+                    for each in self.broken[:_MOST]
+                    if each is not row and self._belongs(row, each)
+                ),
+                None,
+            )
+            if other is None:
+                self.find("changed", row.sequence, f"row {self.name(row.sequence)} was changed")
+            else:
+                text = f"row {self.name(row.sequence)} was written as {self.name(other)}"
+                self.find("reordered", row.sequence, text)
+        if head is None or head.sequence <= self.dropped:
+            return
+        last = self.last.sequence if self.last else self.dropped
+        if last < head.sequence:
+            text = (
+                f"the chain ends before row {self.name(last + 1)}, and had come to {self.name(head.sequence)}"
+            )
+            self.find("cut_off", last + 1, text)
+        elif self.digest_at_head is not None and self.digest_at_head != head.digest:
+            text = f"row {self.name(head.sequence)} is not the one that was signed: rows up to it were written anew"
+            self.find("changed", head.sequence, text)
+
+    def _is_broken(self, sequence: int) -> bool:
+        return bool(self.broken) and self.broken[-1].sequence == sequence
+
+    def _belongs(self, row: Any, other: Any) -> bool:
+        """Whether a row was moved from the place of another: with its digest, or only what it says."""
+        moved = link(row.previous, self.writer, self.stream, other.sequence, row.body) == str(row.digest)
+        return (
+            moved or link(other.previous, self.writer, self.stream, other.sequence, row.body) == other.digest
+        )
+
+
+def verify_audit(rows: Rows, folder: Folder, is_shared: bool) -> Verification:
+    """Follow every chain. `is_shared`: other machines write too, and their heads are with them."""
+    notes: list[str] = []
+    findings: list[AuditFinding] = []
+    # Heads first: what is committed while we read is then beyond them, never before.
+    heads = _read_heads(folder, findings)
+    segments = _read_segments(folder, findings)
+    if folder.key() is None:
+        notes.append(f"there is no key in {folder.path}: whether ends were cut off cannot be said")
+    chains: dict[tuple[str, Stream], _Chain] = {}
+    for writer, stream in {
+        (writer, stream) for writer, head in heads.items() for stream in head.heads
+    } | segments.keys():
+        chains[writer, stream] = _Chain(writer, stream, segments.get((writer, stream), []))
+    number = 0
+    for row in _read_rows(rows):
+        number += 1
+        key = (row.writer, row.stream)
+        if key not in chains:
+            chains[key] = _Chain(*key, segments.get(key, []))
+        chains[key].follow(row, _head_of(heads, key))
+    for key, chain in sorted(chains.items()):
+        chain.finish(_head_of(heads, key))
+        findings += chain.findings
+        if chain.last is not None and key[0] not in heads and folder.key() is not None:
+            text = f"there is no checkpoint of writer {key[0]}: whether its end was cut off cannot be said"
+            if is_shared:
+                notes.append(f"{text}; it is beside the store of the machine that wrote it")
+            elif not any(each.row == key[0] for each in findings):
+                findings.append(AuditFinding("unproven", key[0], text))
+    dropped = sum(
+        each.last - each.first + 1
+        for listed in segments.values()
+        for each in listed
+        if each.dropped_at is not None
+    )
+    shown = tuple(findings[:_MOST])
+    return Verification(
+        number, len(chains), dropped, shown, len(findings) - len(shown), tuple(dict.fromkeys(notes))
+    )
+
+
+def _head_of(heads: dict[str, Head], key: tuple[str, Stream]) -> Link | None:
+    return heads[key[0]].heads.get(key[1]) if key[0] in heads else None
+
+
+def _read_rows(rows: Rows) -> Iterator[Any]:
+    order = (audit.c.writer, audit.c.stream, audit.c.sequence)
+    with rows.reading() as connection:
+        yield from connection.execution_options(yield_per=_AT_ONCE).execute(select(audit).order_by(*order))
+
+
+def _read_heads(folder: Folder, findings: list[AuditFinding]) -> dict[str, Head]:
+    heads: dict[str, Head] = {}
+    for writer, head, is_damaged in folder.heads():
+        if folder.key() is None:
+            continue
+        if head is not None and head.writer == writer:
+            heads[writer] = head
+            is_whole = not is_damaged
+        else:
+            is_whole = False
+        if not is_whole:
+            text = f"the checkpoint of writer {writer} was changed, or signed with another key"
+            findings.append(AuditFinding("unproven", writer, text))
+    return heads
+
+
+def _read_segments(folder: Folder, findings: list[AuditFinding]) -> dict[tuple[str, Stream], list[Segment]]:
+    segments: dict[tuple[str, Stream], list[Segment]] = {}
+    for number, segment in folder.segments():
+        if segment is not None:
+            segments.setdefault((segment.writer, segment.stream), []).append(segment)
+        elif folder.key() is not None:
+            text = f"line {number} of the sealed segments was changed, or signed with another key"
+            findings.append(AuditFinding("unproven", f"segments:{number}", text))
+    return segments
+
+
+def _copies_agree(row: Any) -> bool:
+    try:
+        entry = decode_entry(row.body)
+    except (msgspec.MsgspecError, ValueError):
+        return False
+    return all(getattr(entry, name) == row._mapping[name] for name in _COPIES)

@@ -1,0 +1,207 @@
+"""The one place that writes: a thread that puts what many callers hand in into one transaction (group commit).
+
+A commit waits for the disk; while it does, the next rows gather, so the cost of the disk is shared by all who wait.
+Changes (grants, ranks, locks …) run in the same thread, each in a savepoint of its own: one that is refused takes
+nothing with it, and its audit rows stand in the same transaction as the change. When a transaction fails, every ticket
+of it gets the error; none is ever left without an answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import weakref
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from orgkernel.errors import StoreError
+from orgkernel.state.chain import encode_entry
+from orgkernel.state.chains import Chains, Row
+from orgkernel.state.checkpoints import Folder, Link
+from orgkernel.state.engine import writing
+from orgkernel.state.failures import failure_of
+from orgkernel.state.records import AuditEntry, Stream
+from orgkernel.state.tables import state_version
+from orgkernel.state.ticket import Ticket
+from orgkernel.state.transaction import Transaction
+
+T = TypeVar("T")
+_MOST_AT_ONCE = 2_000
+_MOST_WAITING = 100_000
+"""Beyond this a deferred caller waits for its row: memory is not a store."""
+
+
+class Writer:
+    """A thread, the queue before it, and the chains it continues. It starts with the first thing to write."""
+
+    def __init__(self, engine: Engine, shown: str, clock: Callable[[], float], folder: Folder) -> None:
+        self._engine = engine
+        self._shown = shown
+        self._clock = clock
+        self._chains = Chains(engine, folder)
+        self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
+        self._starting = Lock()
+        self._thread: Thread | None = None
+        self._is_closed = False
+        self._has_ended = False
+        self._links: dict[Stream, Link] = {}
+        _living.add(self)
+
+    def submit(self, work: AuditEntry | Callable[[Transaction], T]) -> Ticket:
+        """Hand in a row or a change."""
+        if self._thread is None:
+            self._start()
+        ticket = Ticket(work)
+        self._queue.put(ticket)
+        if self._has_ended:
+            self._refuse_rest()
+        elif self._queue.qsize() > _MOST_WAITING:
+            with contextlib.suppress(Exception):  # the caller finds it in the ticket
+                ticket.result()
+        return ticket
+
+    def close(self) -> None:
+        """Write what is waiting, then end."""
+        with self._starting:
+            self._is_closed = True
+            thread = self._thread
+        if thread is not None and not self._has_ended:
+            self._queue.put(None)
+            thread.join()
+        self._end()
+
+    @property
+    def problem(self) -> Exception | None:
+        """Why checkpoints cannot be written although rows are; None while all is well."""
+        return self._chains.problem
+
+    def forget(self) -> None:
+        """In a child of a fork there is no thread: say so instead of waiting for it."""
+        self._is_closed = self._has_ended = True
+        self._queue = SimpleQueue()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._is_closed:
+                raise StoreError(f"the store `{self._shown}` is closed")
+            if self._thread is None:
+                thread = Thread(target=self._run, name="orgkernel-store", daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def _run(self) -> None:
+        queue, is_open = self._queue, True
+        while is_open:
+            batch = []
+            item = queue.get()
+            while item is not None:
+                batch.append(item)
+                if len(batch) >= _MOST_AT_ONCE:
+                    break
+                try:
+                    item = queue.get_nowait()
+                except Empty:
+                    break
+            is_open = item is not None
+            if batch:
+                self._write(batch)
+        self._end()
+
+    def _end(self) -> None:
+        self._has_ended = True
+        self._refuse_rest()
+        self._chains.close()
+
+    def _refuse_rest(self) -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                ticket = self._queue.get_nowait()
+                if ticket is not None:
+                    ticket.resolve(None, StoreError(f"the store `{self._shown}` is closed"))
+
+    def _write(self, batch: list[Ticket]) -> None:
+        try:
+            prepared = [self._prepare(ticket) for ticket in batch]
+            answers, links = self._commit(batch, prepared)
+        except Exception as error:
+            self._links = {}  # a commit whose answer was lost may have happened: look again
+            failure = failure_of(error, self._shown)
+            for ticket in batch:
+                ticket.resolve(None, failure)
+            return
+        self._chains.checkpoint(links)
+        for ticket, (value, refusal) in zip(batch, answers, strict=True):
+            ticket.resolve(value, refusal)
+
+    def _prepare(self, ticket: Ticket) -> tuple[AuditEntry, str] | Exception | None:
+        """Before the transaction, so that nobody waits for it."""
+        if not isinstance(ticket.work, AuditEntry):
+            return None
+        try:
+            return encode_entry(ticket.work)
+        except Exception as error:  # only this row's: what it holds cannot be written as JSON
+            return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
+
+    def _commit(
+        self, batch: list[Ticket], prepared: list[tuple[AuditEntry, str] | Exception | None]
+    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
+        answers: list[tuple[Any, Exception | None]] = []
+        with writing(self._engine) as connection:
+            links = dict(self._links or self._chains.resume(connection))
+            rows: list[Row] = []
+            version = self._lock_version(connection) if None in prepared else 0
+            is_changed = False
+            for ticket, ready in zip(batch, prepared, strict=True):
+                if isinstance(ready, Exception):
+                    answers.append((None, ready))
+                elif ready is not None:
+                    answers.append((self._chains.append(*ready, links, rows), None))
+                else:
+                    before, written = dict(links), len(rows)
+                    savepoint = connection.begin_nested()
+                    transaction = Transaction(
+                        connection,
+                        self._clock(),
+                        version + 1,
+                        lambda entry: self._chains.append(*encode_entry(entry), links, rows),
+                    )
+                    try:
+                        answers.append((ticket.work(transaction), None))
+                        savepoint.commit()
+                        is_changed = is_changed or transaction.is_changed
+                    except (SQLAlchemyError, OSError):
+                        raise  # the database: the whole transaction is in doubt
+                    except Exception as error:
+                        savepoint.rollback()
+                        links.clear()
+                        links.update(before)
+                        del rows[written:]
+                        answers.append((None, error))
+            if rows:
+                self._chains.insert(connection, rows)
+            if is_changed:
+                connection.execute(update(state_version).values(version=version + 1))
+        self._links = links
+        return answers, links
+
+    def _lock_version(self, connection: Connection) -> int:
+        """One change after the other, in all processes: what a change checks stays true until it is committed."""
+        version: int = connection.execute(select(state_version.c.version).with_for_update()).scalar_one()
+        return version
+
+
+_living: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for writer in list(_living):
+        writer.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
