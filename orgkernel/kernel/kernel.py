@@ -73,7 +73,7 @@ class Kernel:
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'sigint_alpha', 'software_dev']
+    ['blank', 'household', 'sigint_alpha', 'software_dev']
     """
 
     def __init__(
