@@ -132,6 +132,6 @@ def helpful_roles(tables: AccessTables, cell: Cell, most: int) -> tuple[str, ...
         return view.roles
     found = {*roles_given(tables, cell), *(each for each in cell.restricted_to or () if view.is_role(each))}
     for department in cell.departments or ():
-        found.update(edge.source for edge in view.edges_to(EdgeKind.BELONGS_TO, department))
+        found.update(role_id for role_id, _ in view.ends_to(EdgeKind.BELONGS_TO, department))
     ordered = sorted((role for role in found if view.is_role(role)), key=view.order.__getitem__)
     return tuple(ordered[: most + _MOST_OWN])
