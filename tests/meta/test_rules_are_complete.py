@@ -36,6 +36,7 @@ LONG_MODULES = {
     "orgkernel/kernel/kernel.py": "one class and the values it returns, with examples that are run",
     "orgkernel/loading/documents.py": "from a text to documents of every kind",
     "orgkernel/loading/shape.py": "one table of what pydantic says, in our words",
+    "orgkernel/loading/yaml_reader.py": "one pass over events, with everything that is refused on the way",
 }
 
 
