@@ -39,7 +39,7 @@ _CALL = ("floors", "call")
 ROWS: tuple[Row, ...] = (
     Row("parsing the same files alone", _PARSE, "s"),
     Row("cold load, one process", ("cold_load", "seconds"), "s", _PARSE, 0.75),
-    Row("cold load, two processes", ("cold_two", "seconds"), "s", _PARSE, 0.45),
+    Row("cold load, two processes", ("cold_load_two", "seconds"), "s", _PARSE, 0.45),
     Row("findings of a load", ("cold_load", "findings"), ""),
     Row("networkx graph beside it", ("graph", "seconds"), "s", _PARSE, once=True),
     Row("warm load", ("warm_load", "seconds"), "s", _PARSE, 0.12),

@@ -15,7 +15,8 @@ from starlette.types import Scope
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.kept import Key, Representation, ResponseCache
 from orgkernel.crew.v1 import encode
-from orgkernel.kernel.kernel import Kernel, State
+from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import Kernel
 
 SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"

@@ -9,7 +9,8 @@ from manifest_api.standing import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.kernel import ACTIVE, Kernel, State
+from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import ACTIVE, Kernel
 
 
 def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:

@@ -15,7 +15,8 @@ from manifest_api.routes.documented import told
 from manifest_api.shapes import FindingList, RegistrySnapshot
 from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
 from orgkernel.diagnostics import Severity
-from orgkernel.kernel.kernel import Kernel, State
+from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import Kernel
 
 router = APIRouter(tags=["registry"], route_class=DirectRoute)
 
