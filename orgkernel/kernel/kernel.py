@@ -37,7 +37,7 @@ class Kernel:
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'sigint_alpha', 'software_dev']
+    ['blank', 'household', 'sigint_alpha', 'software_dev']
     """
 
     def __init__(
@@ -245,6 +245,7 @@ class Kernel:
 
         Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
 
+        >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
         >>> [role.role_id for role in page.roles], page.count, page.next
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
