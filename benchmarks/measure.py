@@ -1,222 +1,54 @@
-"""One measurement in a process of its own: `python -m benchmarks.measure WHAT FOLDER` prints it as JSON."""
+"""One measurement in a process of its own: `python -m benchmarks.measure WHAT FOLDER` prints what it returns as JSON.
+
+A measurement is a function of a folder with a generated organisation; it is found by its name in one of the modules
+below. Adding one is writing the function, and a row in `rows.py` that names it. One that is not there yet, or raises
+`NotMeasured`, is said to be missing.
+"""
 
 from __future__ import annotations
 
-import gc
 import json
-import os
-import resource
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from statistics import median, quantiles
 from typing import Any
 
-_REPEAT = 2_000
-_STARTS = 15
-# Files older than this many seconds are known by their state (kernel/file_states.py).
-_SETTLED = 2.5
+from benchmarks.timing import NotMeasured
+
+_HOMES = (
+    "benchmarks.loads",
+    "benchmarks.questions",
+    "benchmarks.floors",
+    "benchmarks.http",
+    "benchmarks.state",
+)
 
 
-def parse_only(folder: Path) -> dict[str, Any]:
-    """What a user would take instead: read the same files and parse them with PyYAML's fastest loader."""
-    import yaml
-
-    paths = sorted(folder.rglob("*.yaml"))
-    gc.disable()
-    start = time.perf_counter()
-    for path in paths:
-        yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
-    return {"seconds": time.perf_counter() - start}
-
-
-def cold_load(folder: Path) -> dict[str, Any]:
-    """Ours: read, parse, validate, link, check; every finding with its place. Imports are done before."""
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
-    from orgkernel.kernel.snapshot import build_snapshot
-
-    build_snapshot(shipped_request().roots)
-    gc.disable()
-    start = time.perf_counter()
-    request = resolve_paths([str(folder)], str(folder.parent))
-    snapshot = build_snapshot(request.roots, None, request.asked)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": seconds, "findings": len(snapshot.diagnostics), "peak_mb": peak / 1024}
+def find_measurement(what: str) -> Callable[[Path], dict[str, Any]] | None:
+    """The function that measures this; None where nobody has written it."""
+    for home in _HOMES:
+        if find_spec(home) is not None:
+            found = getattr(import_module(home), what, None)
+            if found is not None:
+                measurement: Callable[[Path], dict[str, Any]] = found
+                return measurement
+    return None
 
 
-def questions(folder: Path) -> dict[str, Any]:
-    """Dispatch and manifest on a loaded organisation, in microseconds; and building the networkx graph."""
-    from orgkernel.crew.role import build_role_manifest
-    from orgkernel.crew.v1 import encode
-    from orgkernel.decisions.dispatch import decide_dispatch
-    from orgkernel.graph.org_graph import OrgGraph
-    from orgkernel.kernel.roots import resolve_paths
-    from orgkernel.kernel.snapshot import build_snapshot
-
-    request = resolve_paths([str(folder)], str(folder.parent))
-    organization = build_snapshot(request.roots, None, request.asked).organizations["measured"]
-    index = organization.index
-    gc.disable()
-    start = time.perf_counter()
-    OrgGraph(organization.records, organization.columns)
-    graph = time.perf_counter() - start
-    roles = index.roles
-    return {
-        "graph_seconds": graph,
-        "dispatch": _microseconds(lambda _: decide_dispatch(index, "codegen")),
-        "manifest": _microseconds(
-            lambda turn: encode(build_role_manifest(index, roles[turn * 7919 % len(roles)]))
-        ),
-    }
-
-
-def warm_load(folder: Path) -> dict[str, Any]:
-    """A load of what did not change, from the cache of an earlier process, imports done before; documents still packed."""
-    from orgkernel.kernel.roots import resolve_paths
-
-    _fill(folder)
-    gc.disable()
-    start = time.perf_counter()
-    snapshot = _loader(folder, resolve_paths([str(folder)], str(folder.parent))).load()
-    return {"seconds": time.perf_counter() - start, "findings": len(snapshot.diagnostics)}
-
-
-def one_changed_fresh(folder: Path) -> dict[str, Any]:
-    """One role of a cached tree gains a tool, and a process that has its imports done loads it; saving beside it."""
-    from orgkernel.kernel.build import read_and_build
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
-
-    _fill(folder)
-    with _one_tool_more(folder):
-        shipped = shipped_request()
-        read_and_build(shipped.roots, {}, shipped.asked)
-        gc.disable()
-        start = time.perf_counter()
-        loader = _loader(folder, resolve_paths([str(folder)], str(folder.parent)))
-        loader.load()
-        seconds = time.perf_counter() - start
-        start = time.perf_counter()
-        loader.save()
-        saving = time.perf_counter() - start
-    return {"seconds": seconds, "saving": saving}
-
-
-def one_changed_server(folder: Path) -> dict[str, Any]:
-    """One role gains a tool while a kernel holds the tree: the reload, without the watcher's wait."""
-    from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.roots import resolve_paths
-
-    kernel = Kernel(resolve_paths([str(folder)], str(folder.parent)))
-    time.sleep(_SETTLED)
-    kernel.reload()
-    with _one_tool_more(folder):
-        start = time.perf_counter()
-        changed = kernel.reload().changed
-        seconds = time.perf_counter() - start
-    return {"seconds": seconds, "changed": changed}
-
-
-def memory(folder: Path) -> dict[str, Any]:
-    """What a process that serves a cached tree holds, in KB for each role: resident, and the index by itself."""
-    from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
-
-    _fill(folder)
-    Kernel(shipped_request())
-    before = _resident()
-    loader = _loader(folder, resolve_paths([str(folder)], str(folder.parent)))
-    snapshot = loader.load()
-    resident = _resident() - before
-    organization = snapshot.organizations["measured"]
-    roles = len(organization.index.roles)
-    packed = organization.columns.pack()
-    columns = sum(len(part) for part in packed[1:]) + sum(map(sys.getsizeof, packed[0]))
-    parts = sum(len(part) for document in snapshot.tree.documents for part in document.packed)
-    return {
-        "resident_kb_a_role": resident / roles,
-        "edges_kb_a_role": columns / 1024 / roles,
-        "documents_kb_a_role": parts / 1024 / roles,
-    }
-
-
-def start_up(folder: Path) -> dict[str, Any]:
-    """`orgkernel dispatch` and `manifest` on a warm tree beside the start of bare Python, in seconds of a whole process."""
-    import subprocess
-
-    run = "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
-    tree = ["--org", "measured", "--path", str(folder)]
-    commands = {
-        "python": [sys.executable, "-c", "pass"],
-        "dispatch": [sys.executable, "-c", run, "dispatch", "codegen", *tree],
-        "manifest": [sys.executable, "-c", run, "manifest", "role_7", *tree, "--format", "json"],
-    }
-    # Compiled modules are part of an installation.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    times: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(_STARTS):
-        for name, command in commands.items():
-            start = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
-            times[name].append(time.perf_counter() - start)
-    return {name: median(those) for name, those in times.items()}
-
-
-def _loader(folder: Path, request: Any) -> Any:
-    from orgkernel.kernel.loader import Loader
-    from orgkernel.loading.cache import Cache
-
-    return Loader(request, {}, Cache(str(folder.parent / ".measured_cache")))
-
-
-def _fill(folder: Path) -> None:
-    """Fill the cache of a tree, once every file is older than it."""
-    program = (
-        "import sys, pathlib, benchmarks.measure as m; from orgkernel.kernel.roots import resolve_paths\n"
-        "f = pathlib.Path(sys.argv[1]); l = m._loader(f, resolve_paths([str(f)], str(f.parent))); l.load(); l.save()"
-    )
-    import subprocess
-
-    time.sleep(_SETTLED)
-    subprocess.run([sys.executable, "-c", program, str(folder)], check=True)
-
-
-@contextmanager
-def _one_tool_more(folder: Path) -> Iterator[None]:
-    path = folder / "roles" / "role_77.yaml"
-    text = path.read_text()
-    path.write_text(text.replace("  tools_secondary:\n", "  tools_secondary:\n    - tool_0\n"))
+def main() -> None:
+    """Measure and print."""
+    what, folder = sys.argv[1:]
+    measurement = find_measurement(what)
     try:
-        yield
-    finally:
-        path.write_text(text)
-
-
-def _resident() -> float:
-    """In KB."""
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1024
-
-
-def _microseconds(ask: Callable[[int], object]) -> dict[str, float]:
-    for turn in range(20):
-        ask(turn)
-    times = []
-    for turn in range(_REPEAT):
-        start = time.perf_counter()
-        ask(turn)
-        times.append((time.perf_counter() - start) * 1e6)
-    return {"median": median(times), "p99": quantiles(times, n=100)[98]}
+        if measurement is None:
+            raise NotMeasured(f"nothing measures `{what}` yet")
+        answer = measurement(Path(folder))
+    except NotMeasured as reason:
+        answer = {"missing": str(reason)}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":
-    measurements = {
-        each.__name__: each
-        for each in (
-            parse_only, cold_load, questions, warm_load, one_changed_fresh, one_changed_server, memory, start_up,
-        )
-    }  # fmt: skip
-    print(json.dumps(measurements[sys.argv[1]](Path(sys.argv[2]))))
+    main()

@@ -24,8 +24,15 @@ from orgkernel.loading.entries import DamagedEntry
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
 @cache_option
+@click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
 def command(
-    paths: tuple[str, ...], active: str | None, host: str, port: int, reload: bool, no_cache: bool
+    paths: tuple[str, ...],
+    active: str | None,
+    host: str,
+    port: int,
+    reload: bool,
+    no_cache: bool,
+    access_log: bool,
 ) -> None:
     """Answer over HTTP on loopback; an organisation with errors is not served, the others are."""
     from manifest_api.server import serve
@@ -42,7 +49,20 @@ def command(
             kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     gc.enable()  # unlike other commands, this one goes on
-    serve(kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url))
+    if access_log:
+        _log_plainly("orgkernel.access")
+    serve(
+        kernel, host=host, port=port, reload=reload, access_log=access_log,
+        on_ready=lambda url: _say_what_to_try(kernel, url),
+    )  # fmt: skip
+
+
+def _log_plainly(name: str) -> None:
+    """Lines of a log as they are, without a time and a level before them: they are for programs."""
+    lines = logging.StreamHandler()
+    lines.setFormatter(logging.Formatter("%(message)s"))
+    logging.getLogger(name).addHandler(lines)
+    logging.getLogger(name).propagate = False
 
 
 def _say_what_to_try(kernel: Kernel, url: str) -> None:

@@ -30,11 +30,16 @@ def read_and_build(
     *,
     located: Sequence[Located] | None = None,
     open_file: Callable[[Located], OpenFile] = open_text,
+    processes: int | None = None,
 ) -> Snapshot:
-    """Read the roots, or the files that were located below them, and build what they make up."""
+    """Read the roots, or the files that were located below them, and build what they make up.
+
+    With one or two `processes`; by default, as many as are faster.
+    """
     with _without_collection():
         located = locate_files(roots) if located is None else located
-        if open_file is open_text and is_worth_it(len(located)):
+        two = is_worth_it(len(located)) if processes is None else processes > 1
+        if open_file is open_text and two:
             with second_process(located) as open_shared:
                 tree = read_tree(roots, located=located, open_file=open_shared)
         else:

@@ -36,7 +36,7 @@ def open_with(known: Mapping[str, FileRead]) -> Callable[[Located], OpenFile]:
         row = known.get(located.path)
         return open_text(located) if row is None else _Known(located, row)
 
-    return open_file
+    return open_file if known else open_text
 
 
 def read_again(row: FileRead, located: Located) -> FileRead:

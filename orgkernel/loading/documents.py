@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 _FIRST = pack_mark(1, 1)
+_THIS_VERSION = "1.0"
 # Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
 # and those that tell only where our documents stand.
 _TELLING = {"role_id": "role_profile", "org_id": "organization"}
@@ -105,6 +106,7 @@ def read_documents(
             document = SourceDocument(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
+            document.quiet = each.quiet
             if read.record is not None:
                 document.hold(read.record, None)
             else:
@@ -165,7 +167,8 @@ def _read_document(parsed: Parsed) -> _Read:
     version, refusals = _check_version(value, marks)
     if version is None:
         return _Read(kind, None, refusals)
-    value = {**value, "_version": version}
+    if "_version" not in value or value["_version"] is not version:
+        value = {**value, "_version": version}
     record, more, unknown = validate_shape(KINDS[kind], value, marks)
     if record is None:
         return _Read(kind, None, refusals + more)
@@ -192,10 +195,10 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
             row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help
         )
     schema = value["_schema"]
-    mark = find_mark(marks, ("_schema",))
     kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
     if kind in KINDS:
         return kind, None
+    mark = find_mark(marks, ("_schema",))
     if kind in LATER_KINDS:
         return None, Refusal(
             row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version"
@@ -209,7 +212,9 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
 
 
 def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
-    written = value.get("_version", "1.0")
+    written = value.get("_version", _THIS_VERSION)
+    if written == _THIS_VERSION:
+        return _THIS_VERSION, []
     if isinstance(written, float):
         written = str(written)  # `_version: 1.0` without quotes
     mark = find_mark(marks, ("_version",))

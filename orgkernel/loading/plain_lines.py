@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from orgkernel.diagnostics.secret_shapes import is_quiet
 from orgkernel.loading.marks import BLOCK, QUOTED, STYLE_BITS, pack_mark
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
@@ -24,6 +25,7 @@ _REMEMBERED = 16_384
     IS_ITEM_PAIR,
     IS_ITEM_OPEN,
 ) = range(10)
+LOUD = 10
 WITHOUT_DASH = {IS_ITEM_PAIR: IS_PAIR, IS_ITEM_OPEN: IS_OPEN}
 
 PRINTABLE = "\x20-\x7e\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
@@ -72,7 +74,12 @@ _NOT_PLAIN = _line(IS_OTHER)
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_line(line: str) -> Line:
-    """What one line says by itself."""
+    """What one line says by itself; its kind is `LOUD` more where something in it may have the shape of a secret."""
+    read = _read(line)
+    return read if is_quiet(line) else (read[0] + LOUD, *read[1:])
+
+
+def _read(line: str) -> Line:
     if match := _USUAL.fullmatch(line):
         space, key, text = match.groups()
         column = len(space)

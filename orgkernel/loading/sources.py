@@ -59,7 +59,18 @@ class SourceDocument:
     Raises `msgspec.MsgspecError` for parts that are no document of the kind.
     """
 
-    __slots__ = ("_marks", "_packed", "_record", "context", "digest", "kind", "name", "path", "shared")
+    __slots__ = (
+        "_marks",
+        "_packed",
+        "_record",
+        "context",
+        "digest",
+        "kind",
+        "name",
+        "path",
+        "quiet",
+        "shared",
+    )
 
     def __init__(
         self,
@@ -79,6 +90,8 @@ class SourceDocument:
         self.digest = digest
         self.shared = shared
         self.context = context
+        self.quiet = False
+        """Whether reading noticed that no text of it has the shape of a secret; False says nothing."""
         self._record: Document | None = None
         self._marks: Marks = None
 
