@@ -11,6 +11,8 @@ import click
 from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.packing import verify_snapshot
+from orgkernel.loading.entries import DamagedEntry
 
 
 @click.command("serve")
@@ -36,6 +38,11 @@ def command(
     from manifest_api.server import serve
 
     kernel = open_kernel(paths, active=active, no_cache=no_cache)
+    try:
+        verify_snapshot(kernel.state.latest)
+    except DamagedEntry:
+        # A question asked once is asked again without the cache; a server finds out before it answers.
+        kernel = open_kernel(paths, active=active, no_cache=True)
     save(kernel)
     if active is not None:
         with suppress(NotServed):  # it may be mended while we run
