@@ -26,6 +26,22 @@ def test_organizations_are_listed(client: TestClient) -> None:
     assert answer["active"] is None
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_organizations_have_pages(client: TestClient, limit: int) -> None:
+    """Following the Link from page to page yields every organisation once, in order; a made-up cursor is refused."""
+    everything = client.get("/v1/orgs").json()
+    assert (everything["count"], everything["next"]) == (3, None)
+    url: str | None = f"/v1/orgs?limit={limit}"
+    found: list[dict[str, Any]] = []
+    while url is not None:
+        response = client.get(url)
+        found += response.json()["organizations"]
+        assert response.json()["count"] == 3
+        url = response.links["next"]["url"] if "link" in response.headers else None
+    assert found == everything["organizations"]
+    problem(client.get("/v1/orgs", params={"cursor": "nobody"}), 409, "BAD_CURSOR")
+
+
 def test_organization_has_its_chart(client: TestClient, templates: Kernel) -> None:
     """An organisation's chart names every role and its superior."""
     answer = client.get(f"/v1/orgs/{ORG}").json()

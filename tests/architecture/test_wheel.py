@@ -69,6 +69,10 @@ def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
         for path in (REPOSITORY / folder).rglob("*.*"):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
     assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/triggers/grammar.lark"} <= names
+    assert {
+        "orgkernel/state/migrations/env.py",
+        "orgkernel/state/migrations/versions/v0001_first_tables.py",
+    } <= names
     assert not [name for name in names if name.startswith(("tests/", "docs/"))]
 
 

@@ -7,10 +7,11 @@ they rest on; for a denial the changes that would allow it, and who already can.
 from __future__ import annotations
 
 from orgkernel.decisions.access import codes
+from orgkernel.decisions.access.case import Case
 from orgkernel.decisions.access.decide import decide_access, decide_with
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, TraceLine, Who
 from orgkernel.decisions.access.evaluate import STOPPING
-from orgkernel.decisions.access.evidence import Case, give_reason
+from orgkernel.decisions.access.evidence import give_reason
 from orgkernel.decisions.access.listing import who_can
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.request import AccessRequest
