@@ -7,26 +7,26 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from orgkernel.crew.filters import RoleFilter, select_roles
 from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.crew.role import build_role_manifest
 from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
-from orgkernel.decisions.access.decide import decide_access
-from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
-from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
-from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.state_view import EMPTY_STATE
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.kept_bytes import KeptBytes
-from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
+from orgkernel.kernel.moment import Clock, StateSource, read_clock
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot, covers
+
+if TYPE_CHECKING:  # who asks about access loads the decider, and nobody else
+    from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+    from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.kernel.access import AccessDesk
 
 ACTIVE = "active"
 
@@ -160,8 +160,7 @@ class Kernel:
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        view, state = self._view_and_state(org)
-        return decide_access(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).decide(request)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -174,8 +173,7 @@ class Kernel:
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        view, state = self._view_and_state(org)
-        return explain_access(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).explain(request)
 
     def who_can(
         self,
@@ -184,7 +182,7 @@ class Kernel:
         resource: str,
         *,
         context: AccessContext | None = None,
-        kinds: Iterable[str] = SUBJECT_KINDS,
+        kinds: Iterable[str] | None = None,
     ) -> tuple[AccessRow, ...]:
         """Who may do this, must ask for it, or could in other circumstances.
 
@@ -192,9 +190,7 @@ class Kernel:
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        view, state = self._view_and_state(org)
-        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self._clock)
-        return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
+        return self._desk(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -210,13 +206,14 @@ class Kernel:
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        view, state = self._view_and_state(org)
-        asked = at_this_moment(request or AccessRequest(subject, "", ""), self._clock)
-        return what_can(view, subject, request=asked, state=state, kinds=kinds)
+        return self._desk(org).what_can(subject, request, kinds)
 
-    def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
+    def _desk(self, org: str) -> AccessDesk:
+        from orgkernel.kernel.access import AccessDesk
+
         index = self.organization(org).snapshot.index
-        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        return AccessDesk(index, state, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
