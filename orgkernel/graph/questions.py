@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
-from orgkernel.graph.extract import external_ids
-from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
@@ -85,7 +84,7 @@ class OrgView(ABC):
         """Every role's position in the hierarchy."""
         return {role_id: number for number, role_id in enumerate(self.records.posts)}
 
-    @property
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         """Every role that has a profile here."""
         return tuple(self.records.posts)

@@ -55,6 +55,7 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     findings: tuple[Diagnostic, ...]
     reported: tuple[int, ...]
     digest: str
+    suppresses: bool
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(PackedSnapshot)
@@ -93,7 +94,9 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     )
     reported = numbered(snapshot.diagnostics)
     files = pack_files(snapshot.tree.files)
-    return ENCODER.encode(PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest))
+    return ENCODER.encode(
+        PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest, snapshot.suppresses)
+    )
 
 
 def decode_snapshot(packed: bytes | memoryview) -> PackedSnapshot:
@@ -128,7 +131,7 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
             records, columns, OrgIndex(records, columns), tuple(findings[number] for number in org.findings)
         )
     reported = tuple(findings[number] for number in packed.reported)
-    return Snapshot(organizations, reported, tree, packed.digest)
+    return Snapshot(organizations, reported, tree, packed.digest, packed.suppresses)
 
 
 def _at(tree: Tree, number: int) -> SourceDocument:
@@ -144,9 +147,16 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     profiles = array("I", packed.profiles)
     if any(tree.documents[number].kind != "role_profile" for number in profiles):
         raise DamagedEntry("a post without a profile")
-    superior_of = packed.superiors.get
+    superior_of, override_of = packed.superiors.get, organization.overrides.get
     posts = {
-        role_id: RolePost(role_id, tree.documents[number], document, bool(shared), superior_of(role_id))
+        role_id: RolePost(
+            role_id,
+            tree.documents[number],
+            document,
+            bool(shared),
+            superior_of(role_id),
+            override_of(role_id),
+        )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
     made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogues]

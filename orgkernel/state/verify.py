@@ -107,18 +107,11 @@ class _Chain:
 
     def finish(self, head: Link | None) -> None:
         for row in self.broken:
-            other = next(
-                (
-                    each.sequence
-                    for each in self.broken[:_MOST]
-                    if each is not row and self._belongs(row, each)
-                ),
-                None,
-            )
-            if other is None:
+            place = self._place_of(row)
+            if place is None:
                 self.find("changed", row.sequence, f"row {self.name(row.sequence)} was changed")
             else:
-                text = f"row {self.name(row.sequence)} was written as {self.name(other)}"
+                text = f"row {self.name(row.sequence)} was written as {self.name(place)}"
                 self.find("reordered", row.sequence, text)
         if head is None or head.sequence <= self.dropped:
             return
@@ -135,12 +128,19 @@ class _Chain:
     def _is_broken(self, sequence: int) -> bool:
         return bool(self.broken) and self.broken[-1].sequence == sequence
 
-    def _belongs(self, row: Any, other: Any) -> bool:
-        """Whether a row was moved from the place of another: with its digest, or only what it says."""
-        moved = link(row.previous, self.writer, self.stream, other.sequence, row.body) == str(row.digest)
-        return (
-            moved or link(other.previous, self.writer, self.stream, other.sequence, row.body) == other.digest
-        )
+    def _place_of(self, row: Any) -> int | None:
+        """Where a row that does not belong here was written; None when it was nowhere."""
+        for other in self.broken[:_MOST]:
+            if other is not row and self._is_digest(other.previous, other.sequence, row.body, other.digest):
+                return int(other.sequence)  # only what it says was moved
+        near = (row.sequence - 1, row.sequence + 1)
+        for sequence in (*(other.sequence for other in self.broken[:_MOST]), *near):
+            if sequence != row.sequence and self._is_digest(row.previous, sequence, row.body, row.digest):
+                return int(sequence)
+        return None
+
+    def _is_digest(self, previous: str, sequence: int, body: str, digest: str) -> bool:
+        return link(previous, self.writer, self.stream, sequence, body) == digest
 
 
 def verify_audit(rows: Rows, folder: Folder, is_shared: bool) -> Verification:
@@ -181,7 +181,12 @@ def verify_audit(rows: Rows, folder: Folder, is_shared: bool) -> Verification:
     )
     shown = tuple(findings[:_MOST])
     return Verification(
-        number, len(chains), dropped, shown, len(findings) - len(shown), tuple(dict.fromkeys(notes))
+        number,
+        sum(chain.last is not None for chain in chains.values()),
+        dropped,
+        shown,
+        len(findings) - len(shown),
+        tuple(dict.fromkeys(notes)),
     )
 
 

@@ -61,6 +61,15 @@ class Views:
                         self._refresh(connection, version)
             return self._last if org_id is None else self._for(org_id)
 
+    def last(self) -> StateView:
+        """The view that was read last, without a look at what others did since."""
+        return self._last if self._last.version >= 0 else self.read()
+
+    def version(self) -> int:
+        """The state version now."""
+        with self._refreshing:
+            return self._version.read()
+
     def close(self) -> None:
         """Give its connection back."""
         self._version.close()
@@ -140,10 +149,11 @@ class _Version:
 
     def _connect(self) -> Any:
         pooled = self._rows.engine.raw_connection()
+        connection: Any = pooled.driver_connection
         pooled.detach()  # it is ours from here on
         if self._rows.engine.dialect.name == "postgresql":
-            pooled.driver_connection.autocommit = True  # type: ignore[union-attr]
-        return pooled
+            connection.autocommit = True
+        return connection
 
 
 def _changed(connection: Connection, table: Table, since: int) -> Iterable[Any]:

@@ -1,0 +1,86 @@
+"""Writes to a store in children that are killed at moments drawn by lot; run by `test_killed_writers.py`.
+
+`python -m tests.faults.killed_writer FOLDER KILLS SEED` prints, one a line, the name of every row and grant that a child
+had been told is written before it was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import sys
+import threading
+import time
+
+from orgkernel.state.location import parse_location
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.store import Store
+
+_CALLERS = 3
+_LONGEST = 0.03
+"""Seconds from the first acknowledgement to the kill: several commits on a disk, hundreds in memory."""
+
+
+def write_until_killed(folder: str, pipe: int) -> None:
+    """The child: callers that say what was acknowledged, and nothing before."""
+    store = Store(parse_location("state.db", folder), clock=time.time, tokens=os.urandom)
+
+    def decide() -> None:
+        while True:
+            name = store.audit.write(AuditEntry("decision", time.time(), "allow", subject="agent:worf"))
+            os.write(pipe, f"{name}\n".encode())
+
+    def grant() -> None:
+        while True:
+            issued = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=1)
+            os.write(pipe, f"{issued.grant_id}\n".encode())
+            name = store.audit.write(AuditEntry("decision", time.time(), "allow"), uses=[issued.grant_id])
+            os.write(pipe, f"{name}\nused {issued.grant_id}\n".encode())
+
+    threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def kill_one(folder: str, chance: random.Random) -> bytes:
+    """Start a child, kill it, and return what it had been told."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            write_until_killed(folder, writing)
+        finally:
+            os._exit(1)
+    os.close(writing)
+    # A quarter of them are killed while they open the store; the others after their first row.
+    if chance.random() < 0.75:
+        select.select([reading], [], [], 30)
+    time.sleep(chance.random() * _LONGEST)
+    os.kill(child, signal.SIGKILL)
+    told = b""
+    while part := os.read(reading, 65_536):
+        told += part
+    os.close(reading)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "the child ended by itself"
+    return told
+
+
+def main() -> None:
+    folder, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    Store(
+        parse_location("warm.db", folder), clock=time.time, tokens=os.urandom
+    ).close()  # imports what children need
+    for _ in range(kills):
+        told = kill_one(folder, chance)
+        sys.stdout.write(told.decode()[: told.rfind(b"\n") + 1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Nothing acknowledged is lost: writers that are killed, writers that write at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.state.tables import grants
+from orgkernel.state.verify import verify_audit
+from tests.state.opening import opened, sqlite_at
+from tests.support.trees import REPOSITORY
+
+KILLS = 100
+"""For each of two disks: 200 in all."""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Path, seed: int) -> None:
+    """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all."""
+    folder = tmp_path if seed == 1 else quick_folder
+    command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=REPOSITORY, check=False)
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert len(told) == len(set(told)) > KILLS / 2
+    with opened(sqlite_at(folder)) as store:
+        rows = {row.audit_id for row in read_rows(store.rows, AuditFilter(kind="decision"))}
+        issued = {grant.grant_id: grant for grant in store.grants.list()}
+        uses = store.grants.count_uses()
+        found = verify_audit(store.rows, store.folder, is_shared=False)
+    assert {name for name in told if ":decision:" in name} <= rows
+    assert {name for name in told if name.startswith("g-")} <= issued.keys()
+    assert {name.removeprefix("used ") for name in told if name.startswith("used ")} <= uses.keys()
+    assert {
+        name: 1 - (grant.uses_left or 0) for name, grant in issued.items() if grant.uses_left == 0
+    } == uses
+    assert found.findings == ()
+
+
+WRITER = """
+import os, sys, time
+from orgkernel.state.location import parse_location
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.store import Store
+with Store(parse_location("state.db", sys.argv[1]), clock=time.time, tokens=os.urandom, busy_seconds=60) as store:
+    for number in range(int(sys.argv[2])):
+        print(store.audit.write(AuditEntry("decision", time.time(), "allow")))
+        print(store.grants.issue("agent:" + sys.argv[3], ["tool:x"], issued_by="a").grant_id)
+        store.locks.acquire("shop", f"tool{number}", "agent:same")
+"""
+
+
+def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> None:
+    """Not even while both make the store; every change has a version of its own, every lock a token of its own."""
+    number = 150
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(quick_folder), str(number), name],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=REPOSITORY,
+        )
+        for name in ("a", "b")
+    ]  # fmt: skip
+    told: list[str] = []
+    for writer in writers:
+        out, err = writer.communicate(timeout=120)
+        assert writer.returncode == 0, err
+        told += out.splitlines()
+    with opened(sqlite_at(quick_folder)) as store:
+        rows = {row.audit_id for row in read_rows(store.rows, AuditFilter(kind="decision"))}
+        with store.rows.reading() as connection:
+            versions = connection.execute(select(grants.c.version)).scalars().all()
+        assert rows | {grant.grant_id for grant in store.grants.list()} == set(told)
+        assert len(told) == 4 * number
+        assert len(set(versions)) == len(versions) == 2 * number
+        assert store.read_view().version == 4 * number
+        assert {lock.token for lock in store.locks.list()} == {2}
+        assert verify_audit(store.rows, store.folder, is_shared=False).findings == ()

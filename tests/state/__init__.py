@@ -1,0 +1,1 @@
+"""What every store does, whatever its engine; and what is special about each."""

@@ -1,0 +1,771 @@
+"""What every store does. A test module per engine inherits it and says where its stores are (fixture `place`)."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from orgkernel.decisions.state_view import AgentState, Grant, StateView
+from orgkernel.errors import Conflict, Refused, StoreError, TooManyRequests, UnknownRecord
+from orgkernel.state.audit_queries import (
+    AuditFilter,
+    PolicyCount,
+    SenderCount,
+    count_decisions,
+    count_policies,
+    count_unknown_senders,
+    read_rows,
+)
+from orgkernel.state.location import Location
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.request_limits import RequestLimits
+from orgkernel.state.retention import DAY, drop_old
+from orgkernel.state.store import Store
+from orgkernel.state.verify import verify_audit
+from tests.state.opening import Clock, opened
+
+
+def decision(at: float = 1.0, outcome: str = "allow", **more: object) -> AuditEntry:
+    return AuditEntry("decision", at, outcome, **{"subject": "agent:worf", **more})
+
+
+def history(store: Store, kind: str) -> list[tuple[str, str]]:
+    """What was written down about records of a kind, oldest first."""
+    rows = read_rows(store.rows, AuditFilter(kind=kind))
+    return [(row.entry.activity, row.entry.record_id) for row in rows][::-1]
+
+
+def findings(store: Store) -> list[str]:
+    return [each.message for each in verify_audit(store.rows, store.folder, is_shared=False).findings]
+
+
+class Agents:
+    def test_an_agent_is_added_once(self, store: Store) -> None:
+        """A second one of that id is a conflict, and nothing of it is kept."""
+        agent = store.agents.add("worf", actor="person:picard", rank="ensign", trust=0.5)
+        assert agent == AgentState("worf", "ensign", 0.5, "active") == store.agents.get("worf")
+        with pytest.raises(Conflict, match="`worf` already"):
+            store.agents.add("worf", actor="person:picard", rank="commander")
+        assert store.agents.list() == (agent,)
+        assert history(store, "agent") == [("created", "worf")]
+
+    def test_rank_and_trust_change(self, store: Store) -> None:
+        """The rest stays, and nobody who is not there is ranked."""
+        store.agents.add("worf", actor="a", rank="ensign")
+        store.agents.set_rank("worf", "lieutenant", actor="a")
+        assert store.agents.set_trust("worf", 0.75, actor="a") == AgentState("worf", "lieutenant", 0.75)
+        with pytest.raises(UnknownRecord):
+            store.agents.set_rank("nobody", "ensign", actor="a")
+        with pytest.raises(Refused, match="out of range"):
+            store.agents.set_trust("worf", 1.5, actor="a")
+        assert [what for what, _ in history(store, "agent")] == ["created", "ranked", "trusted"]
+
+    def test_lifecycle_moves_as_the_facts_say(self, store: Store) -> None:
+        """Registered, probationary, active and suspended to and fro; decommissioned is the end."""
+        store.agents.add("worf", actor="a", lifecycle="registered")
+        with pytest.raises(Conflict) as refusal:
+            store.agents.move("worf", "active", actor="a")
+        assert refusal.value.code == "MOVE_NOT_ALLOWED"
+        for step in ("probationary", "active", "suspended", "active", "decommissioned"):
+            assert store.agents.move("worf", step, actor="a").lifecycle == step
+        for step in ("registered", "probationary", "active", "suspended", "decommissioned"):
+            with pytest.raises(Conflict):
+                store.agents.move("worf", step, actor="a")
+
+    def test_probation_ends_with_enough_trust(self, store: Store) -> None:
+        """From 0.65 on, where the trust is known."""
+        store.agents.add("worf", actor="a", lifecycle="probationary", trust=0.64)
+        with pytest.raises(Conflict) as refusal:
+            store.agents.move("worf", "active", actor="a")
+        assert refusal.value.code == "TRUST_TOO_LOW"
+        store.agents.set_trust("worf", 0.65, actor="a")
+        assert store.agents.move("worf", "active", actor="a").lifecycle == "active"
+
+
+class Grants:
+    def test_a_grant_is_kept_as_it_was_issued(self, store: Store, clock: Clock) -> None:
+        """With everything it says, and the time of the store."""
+        grant = store.grants.issue(
+            "relationship:partner", ["tool:exec:/bin/*", "credential:github"], issued_by="person:o", level="read",
+            waives=["rank", "visibility"], org_id="shop", channel="slack", session="s", reason="für Jörg",
+            expires_at=clock.now + 60, uses=3,
+        )  # fmt: skip
+        assert grant == Grant(
+            grant.grant_id, "relationship:partner", ("tool:exec:/bin/*", "credential:github"), "read",
+            ("rank", "visibility"), "shop", "slack", "s", "für Jörg", "person:o", clock.now, clock.now + 60, None, 3,
+        )  # fmt: skip
+        assert store.grants.get(grant.grant_id) == grant
+        assert store.grants.list() == store.grants.list("relationship:partner") == (grant,)
+        assert store.grants.list("agent:other") == ()
+
+    def test_revoking_is_soft_and_final(self, store: Store, clock: Clock) -> None:
+        """The row and its history stay; a second time is a conflict."""
+        grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a")
+        clock.now += 5
+        assert store.grants.revoke(grant.grant_id, actor="b").revoked_at == clock.now
+        with pytest.raises(Conflict) as refusal:
+            store.grants.revoke(grant.grant_id, actor="b")
+        assert refusal.value.code == "ALREADY_REVOKED"
+        assert [each.grant_id for each in store.grants.list()] == [grant.grant_id]
+        assert store.grants.list(active_only=True) == ()
+        assert history(store, "grant") == [("created", grant.grant_id), ("revoked", grant.grant_id)]
+
+    def test_expiry_is_noted_once(self, store: Store, clock: Clock) -> None:
+        """From its second on it is over, whether or not anybody noted it."""
+        grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", expires_at=clock.now + 10)
+        assert store.grants.expire() == ()
+        clock.now += 10
+        assert store.grants.list(active_only=True) == ()
+        assert [each.grant_id for each in store.grants.expire()] == [grant.grant_id]
+        assert store.grants.expire() == ()
+        assert [what for what, _ in history(store, "grant")] == ["created", "expired"]
+
+    def test_uses_are_counted_with_the_decision_that_used_them(self, store: Store) -> None:
+        """In one transaction: when the grant is used up, the decision is not written."""
+        grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=2)
+        names = [store.audit.write(decision(), uses=[grant.grant_id]) for _ in range(2)]
+        with pytest.raises(Conflict) as refusal:
+            store.audit.write(decision(), uses=[grant.grant_id])
+        assert refusal.value.code == "GRANT_USED_UP"
+        assert [use.audit_id for use in store.grants.uses(grant.grant_id)] == names
+        assert store.grants.count_uses() == {grant.grant_id: 2}
+        assert store.grants.list(active_only=True) == ()
+        assert len(list(read_rows(store.rows, AuditFilter(kind="decision")))) == 2
+        assert findings(store) == []
+
+    def test_one_use_goes_to_one_of_many(self, store: Store) -> None:
+        """Whoever commits first has it; all others are told."""
+        grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=1)
+        tickets = [store.audit.submit(decision(), uses=[grant.grant_id]) for _ in range(20)]
+        outcomes = []
+        for ticket in tickets:
+            try:
+                outcomes.append(ticket.result(30))
+            except Conflict:
+                outcomes.append("refused")
+        assert outcomes.count("refused") == 19
+        assert len(store.grants.uses(grant.grant_id)) == 1
+
+    def test_what_cannot_be_a_grant_is_refused(self, store: Store, clock: Clock) -> None:
+        """Kinds, levels, waivers, times, numbers, and giving oneself a permission."""
+        wrong = [
+            {"subject": "worf"},
+            {"subject": "robot:worf"},
+            {"subject": "agent:"},
+            {"subject": "agent:worf\0"},
+            {"subject": "agent:" + "x" * 300},
+            {"resources": []},
+            {"resources": ["x"]},
+            {"level": "some"},
+            {"waives": ["policy"]},
+            {"expires_at": clock.now},
+            {"uses": 0},
+            {"issued_by": "agent:worf"},
+        ]
+        for each in wrong:
+            given = {"subject": "agent:worf", "resources": ["tool:x"], "issued_by": "a", **each}
+            with pytest.raises(Refused):
+                store.grants.issue(given.pop("subject"), given.pop("resources"), **given)
+        assert store.grants.list() == ()
+        assert store.read_view().version == 0
+
+    def test_the_caller_checks_names(self, place: Location, clock: Clock) -> None:
+        """Before a grant is issued, and before a request is approved; what it raises is what happens."""
+
+        def check(grant: Grant) -> None:
+            if "tool:unknown" in grant.resources:
+                raise Refused("no such tool")
+
+        with opened(place, clock, check_grant=check) as store:
+            with pytest.raises(Refused, match="no such tool"):
+                store.grants.issue("agent:worf", ["tool:unknown"], issued_by="a")
+            request = store.requests.create("agent:worf", ["tool:unknown"])
+            with pytest.raises(Refused, match="no such tool"):
+                store.requests.approve(request.request_id, "day", responder="a")
+            assert store.requests.list("pending") == (request,)
+            assert store.grants.list() == ()
+
+    def test_restrictions_are_issued_and_lifted(self, store: Store, clock: Clock) -> None:
+        """Apart from grants."""
+        cap = store.restrictions.issue(
+            "agent:worf", ["tool:x"], issued_by="a", level="read", expires_at=clock.now + 9
+        )
+        other = store.restrictions.issue("tag:vip", ["data:full"], issued_by="a")
+        assert store.restrictions.list() == tuple(sorted((cap, other), key=lambda each: each.restriction_id))
+        store.restrictions.revoke(other.restriction_id, actor="a")
+        clock.now += 9
+        assert store.restrictions.list(active_only=True) == ()
+        assert store.restrictions.expire() == 1
+        assert {what for what, _ in history(store, "restriction")} == {"created", "revoked", "expired"}
+        with pytest.raises(UnknownRecord):
+            store.restrictions.revoke("x-none", actor="a")
+
+
+class Requests:
+    def test_once_is_a_grant_of_one_use(self, store: Store, clock: Clock) -> None:
+        """With the request it answers, and an end."""
+        request = store.requests.create(
+            "agent:worf", ["tool:x"], waives=["rank"], reason="repair", kind="action"
+        )
+        done, grant = store.requests.approve(request.request_id, "once", responder="person:picard")
+        assert (done.status, done.response, done.grant_id) == ("approved", "once", grant.grant_id)
+        assert (grant.uses_left, grant.request_id, grant.waives) == (1, request.request_id, ("rank",))
+        assert grant.expires_at == clock.now + 3_600
+        assert history(store, "request") == [
+            ("created", request.request_id),
+            ("approved", request.request_id),
+        ]
+
+    def test_a_day_and_always(self, store: Store, clock: Clock) -> None:
+        """24 hours, and no end."""
+        for number, (approval, until) in enumerate((("day", clock.now + 86_400), ("always", None))):
+            request = store.requests.create("agent:worf", [f"tool:{number}"])
+            _, grant = store.requests.approve(request.request_id, approval, responder="person:picard")
+            assert (grant.expires_at, grant.uses_left) == (until, None)
+
+    def test_only_a_pending_request_is_answered(self, store: Store, clock: Clock) -> None:
+        """Approved, denied and expired are final, and an answer to them is a conflict."""
+        answered = store.requests.create("agent:worf", ["tool:a"])
+        store.requests.deny(answered.request_id, responder="person:picard")
+        expired = store.requests.create("agent:worf", ["tool:b"], kind="command")
+        clock.now += 120
+        for request in (answered, expired):
+            with pytest.raises(Conflict) as refusal:
+                store.requests.approve(request.request_id, "always", responder="person:picard")
+            assert refusal.value.code == "NOT_PENDING"
+            with pytest.raises(Conflict):
+                store.requests.deny(request.request_id, responder="person:picard")
+        with pytest.raises(UnknownRecord):
+            store.requests.deny("r-none", responder="person:picard")
+        assert store.grants.list() == ()
+
+    @pytest.mark.parametrize(("kind", "seconds"), [("access", 86_400), ("command", 120), ("action", 3_600)])
+    def test_silence_is_a_denial(self, store: Store, clock: Clock, kind, seconds) -> None:
+        """After its timer a request is expired, whether or not anybody noted it; noting it happens once."""
+        request = store.requests.create("agent:worf", ["tool:x"], kind=kind)
+        clock.now += seconds - 1
+        assert store.requests.get(request.request_id).status == "pending"
+        clock.now += 1
+        assert store.requests.get(request.request_id).status == "expired"
+        assert store.requests.list("pending") == ()
+        assert (store.requests.expire(), store.requests.expire()) == (1, 0)
+        assert [what for what, _ in history(store, "request")] == ["created", "expired"]
+
+    def test_nobody_approves_for_themselves(self, store: Store) -> None:
+        """Not even when everything else is right."""
+        request = store.requests.create("agent:worf", ["tool:x"])
+        with pytest.raises(Refused) as refusal:
+            store.requests.approve(request.request_id, "once", responder="agent:worf")
+        assert refusal.value.code == "SELF_GRANT"
+
+    def test_five_may_be_pending(self, store: Store, clock: Clock) -> None:
+        """The sixth is refused until one is answered or expires; others may ask."""
+        first, *_ = [store.requests.create("agent:worf", [f"tool:{number}"]) for number in range(5)]
+        with pytest.raises(TooManyRequests) as refusal:
+            store.requests.create("agent:worf", ["tool:more"])
+        assert refusal.value.code == "TOO_MANY_PENDING"
+        store.requests.create("agent:data", ["tool:more"])
+        store.requests.deny(first.request_id, responder="person:picard")
+        store.requests.create("agent:worf", ["tool:more"])
+        with pytest.raises(TooManyRequests):
+            store.requests.create("agent:worf", ["tool:still_more"])
+        clock.now += 86_400
+        store.requests.create("agent:worf", ["tool:still_more"])
+
+    def test_the_same_is_not_asked_within_a_minute(self, store: Store, clock: Clock) -> None:
+        """Something else is."""
+        store.requests.create("agent:worf", ["tool:x"])
+        clock.now += 59
+        with pytest.raises(TooManyRequests) as refusal:
+            store.requests.create("agent:worf", ["tool:x"])
+        assert refusal.value.code == "REQUEST_COOLDOWN"
+        store.requests.create("agent:worf", ["tool:y"])
+        clock.now += 1
+        store.requests.create("agent:worf", ["tool:x"])
+
+    def test_three_denials_in_a_day_are_enough(self, store: Store, clock: Clock) -> None:
+        """After that nothing can be asked until they are a day old."""
+        for number in range(3):
+            request = store.requests.create("agent:worf", [f"tool:{number}"])
+            store.requests.deny(request.request_id, responder="person:picard")
+            clock.now += 100
+        with pytest.raises(TooManyRequests) as refusal:
+            store.requests.create("agent:worf", ["tool:more"])
+        assert refusal.value.code == "REQUESTS_BLOCKED"
+        clock.now += 86_400 - 299
+        store.requests.create("agent:worf", ["tool:more"])
+
+    def test_limits_are_settings(self, place: Location, clock: Clock) -> None:
+        """All of them."""
+        limits = RequestLimits(pending=1, cooldown=0, denials=1, denial_window=10)
+        with opened(place, clock, limits=limits) as store:
+            request = store.requests.create("agent:worf", ["tool:x"])
+            with pytest.raises(TooManyRequests):
+                store.requests.create("agent:worf", ["tool:y"])
+            store.requests.deny(request.request_id, responder="p")
+            with pytest.raises(TooManyRequests):
+                store.requests.create("agent:worf", ["tool:x"])
+            clock.now += 10
+            store.requests.create("agent:worf", ["tool:x"])
+
+    def test_a_clock_that_is_set_back_locks_nobody_out(self, store: Store, clock: Clock) -> None:
+        """What was asked far in the future is not recent."""
+        request = store.requests.create("agent:worf", ["tool:x"])
+        store.requests.deny(request.request_id, responder="p")
+        clock.now -= 10 * 86_400
+        store.requests.create("agent:worf", ["tool:x"])
+        assert findings(store) == []
+
+    def test_secrets_are_masked_before_they_are_stored(self, store: Store) -> None:
+        """In the request, its context, and the audit of it."""
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        request = store.requests.create(
+            "agent:worf", ["tool:x"], reason=f"with {secret}", original_message=secret,
+            context={"headers": {"authorization": secret}, "password": "vX9$kQ2!mZ7pLw4R"},
+        )  # fmt: skip
+        stored = store.requests.get(request.request_id)
+        rows = list(read_rows(store.rows, AuditFilter()))
+        assert secret[4:] not in repr((request, stored, rows))
+        assert "vX9$kQ2" not in repr((request, stored))
+        assert stored == request
+        assert stored.reason.startswith("with ghp_*")
+
+
+class LocksAndTheRest:
+    def test_a_tool_has_one_holder(self, store: Store) -> None:
+        """Another one is told who; in another organisation it is another tool."""
+        store.locks.acquire("shop", "press", "agent:worf", reason="printing")
+        with pytest.raises(Conflict, match="locked by `agent:worf`") as refusal:
+            store.locks.acquire("shop", "press", "agent:data")
+        assert refusal.value.code == "TOOL_LOCKED"
+        store.locks.acquire("yard", "press", "agent:data")
+        assert [(lock.org_id, lock.holder) for lock in store.locks.list()] == [
+            ("shop", "agent:worf"),
+            ("yard", "agent:data"),
+        ]
+
+    def test_tokens_rise_with_every_lock(self, store: Store, clock: Clock) -> None:
+        """After a release, a break and a timeout; the old token is refused everywhere."""
+        tokens = []
+        lock = store.locks.acquire("shop", "press", "agent:a")
+        tokens.append(lock.token)
+        store.locks.release("shop", "press", "agent:a", lock.token)
+        tokens.append(store.locks.acquire("shop", "press", "agent:b").token)
+        assert store.locks.break_("shop", "press", actor="person:picard").holder == "agent:b"
+        tokens.append(store.locks.acquire("shop", "press", "agent:c", timeout=30).token)
+        clock.now += 30
+        tokens.append(store.locks.acquire("shop", "press", "agent:d").token)
+        tokens.append(store.locks.acquire("shop", "press", "agent:d").token)
+        assert tokens == [1, 2, 3, 4, 5]
+        assert store.locks.check("shop", "press", "agent:d", 5).token == 5
+        for holder, token in (("agent:c", 3), ("agent:d", 4), ("agent:a", 5)):
+            for refused in (store.locks.check, store.locks.release):
+                with pytest.raises(Conflict) as refusal:
+                    refused("shop", "press", holder, token)
+                assert refusal.value.code == "STALE_TOKEN"
+        assert [what for what, _ in history(store, "lock")] == [
+            "acquired", "released", "acquired", "broken", "acquired", "timed_out", "acquired", "acquired",
+        ]  # fmt: skip
+
+    def test_a_lock_whose_time_is_over_is_nobodys(self, store: Store, clock: Clock) -> None:
+        """It is not listed, and its token is stale, although nobody has taken the tool since."""
+        lock = store.locks.acquire("shop", "press", "agent:a", timeout=30)
+        clock.now += 30
+        assert store.locks.list() == ()
+        with pytest.raises(Conflict, match="timed out"):
+            store.locks.check("shop", "press", "agent:a", lock.token)
+
+    def test_nothing_is_broken_that_nobody_holds(self, store: Store) -> None:
+        """Neither a tool that was never locked nor one that was released."""
+        with pytest.raises(UnknownRecord):
+            store.locks.break_("shop", "press", actor="a")
+        lock = store.locks.acquire("shop", "press", "agent:a")
+        store.locks.release("shop", "press", "agent:a", lock.token)
+        with pytest.raises(UnknownRecord):
+            store.locks.break_("shop", "press", actor="a")
+
+    def test_one_of_many_gets_the_tool(self, store: Store) -> None:
+        """Twenty threads, one holder."""
+        outcomes: list[str] = []
+
+        def race(number: int) -> None:
+            try:
+                outcomes.append(store.locks.acquire("shop", "press", f"agent:{number}").holder)
+            except Conflict:
+                outcomes.append("refused")
+
+        threads = [threading.Thread(target=race, args=(number,)) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert outcomes.count("refused") == 19
+
+    def test_results_are_kept_in_order(self, store: Store, clock: Clock) -> None:
+        """Of each agent, oldest first."""
+        for score in (0.4, 0.9):
+            store.results.record(
+                "worf", "helm", score=score, passed=score > 0.5, actor="a", expires_at=clock.now + 1
+            )
+            clock.now += 1
+        store.results.record("data", "helm", score=1, passed=True, actor="a")
+        assert [each.score for each in store.results.list("worf")] == [0.4, 0.9]
+        assert store.read_view().results["worf"] == store.results.list("worf")
+        with pytest.raises(Refused):
+            store.results.record("worf", "helm", score=7, passed=True, actor="a")
+        assert {what for what, _ in history(store, "result")} == {"passed", "failed"}
+
+    def test_usage_adds_up(self, store: Store, clock: Clock) -> None:
+        """Calls, failures and seconds of each agent and tool; each call is a row of the audit too."""
+        begun = clock.now
+        for ok in (True, False, True):
+            clock.now += 1
+            store.usage.record("worf", "press", ok=ok, seconds=0.5, decision="w:decision:1").result()
+        store.usage.record("data", "press").result()
+        (worf,) = store.usage.list("worf")
+        assert (worf.uses, worf.failures, worf.seconds) == (3, 1, 1.5)
+        assert (worf.first_at, worf.last_at) == (begun + 1, begun + 3)
+        assert len(store.usage.list()) == 2
+        rows = list(read_rows(store.rows, AuditFilter(kind="usage", subject="agent:worf")))
+        assert [row.entry.activity for row in rows] == ["succeeded", "failed", "succeeded"]
+        assert store.read_view().version == 0
+
+    def test_a_key_is_shown_once_and_found_by_its_secret(self, store: Store, clock: Clock) -> None:
+        """The store keeps a digest; wrong, expired and revoked secrets find nothing."""
+        key, secret = store.keys.create(
+            "ci", ["read", "admin"], created_by="a", agent_id="worf", expires_at=clock.now + 9
+        )
+        assert key.scopes == ("read", "admin")
+        assert len(secret) == 48
+        assert store.keys.find(secret) == key == store.keys.list()[0]
+        for wrong in (secret[:-1], secret + "x", secret.upper(), "", "orgk_", "orgk_\ud800", key.key_id):
+            assert store.keys.find(wrong) is None
+        everything = repr((store.keys.list(), list(read_rows(store.rows, AuditFilter()))))
+        assert secret[5:] not in everything
+        clock.now += 9
+        assert store.keys.find(secret) is None
+        clock.now -= 9
+        store.keys.revoke(key.key_id, actor="a")
+        assert store.keys.find(secret) is None
+        assert [what for what, _ in history(store, "key")] == ["created", "revoked"]
+
+    def test_a_key_revoked_elsewhere_opens_nothing(self, place: Location, store: Store, clock: Clock) -> None:
+        """Keys are remembered between two requests, and the state version says for how long."""
+        key, secret = store.keys.create("ci", ["read"], created_by="a")
+        assert store.keys.find(secret) == key
+        with opened(place, clock) as other:
+            second, newer = other.keys.create("cd", ["read"], created_by="a")
+            assert store.keys.find(newer) == second
+            other.keys.revoke(key.key_id, actor="a")
+        assert store.keys.find(secret) is None
+        assert store.keys.find(newer) == second
+
+    def test_the_first_key_is_made_once(self, store: Store) -> None:
+        """It opens everything; where there is a key, even a revoked one, none is made."""
+        key, secret = store.keys.create_first(created_by="system:serve")
+        assert (key.scopes, store.keys.find(secret)) == (("admin",), key)
+        store.keys.revoke(key.key_id, actor="a")
+        assert store.keys.create_first(created_by="system:serve") is None
+
+
+class Views:
+    def test_nothing_stored_is_the_empty_state(self, store: Store) -> None:
+        """Also for an organisation."""
+        assert store.read_view() == store.read_view("shop") == StateView()
+
+    def test_a_view_is_the_same_object_until_something_changes(self, store: Store) -> None:
+        """Decisions, usage and refused changes are no change."""
+        store.agents.add("worf", actor="a")
+        view, of_shop = store.read_view(), store.read_view("shop")
+        store.audit.write(decision())
+        store.usage.record("worf", "x").result()
+        with pytest.raises(Conflict):
+            store.agents.add("worf", actor="a")
+        assert store.read_view() is view
+        assert store.read_view("shop") is of_shop
+        store.agents.add("data", actor="a")
+        assert store.read_view() is not view
+        assert set(view.agents) == {"worf"}
+
+    def test_a_view_holds_what_decisions_read(self, store: Store, clock: Clock) -> None:
+        """By whom and what it is about; what was revoked or noted as expired is gone."""
+        agent = store.agents.add("worf", actor="a")
+        kept = store.grants.issue("agent:worf", ["tool:x"], issued_by="a")
+        gone = store.grants.issue("agent:worf", ["tool:y"], issued_by="a")
+        late = store.grants.issue("role:co", ["tool:y"], issued_by="a", expires_at=clock.now + 1)
+        cap = store.restrictions.issue("agent:worf", ["tool:z"], issued_by="a")
+        mine = store.locks.acquire("shop", "press", "agent:worf")
+        theirs = store.locks.acquire("yard", "press", "agent:data")
+        view = store.read_view("shop")
+        assert view.grants == {
+            "agent:worf": tuple(sorted((kept, gone), key=lambda each: each.grant_id)),
+            "role:co": (late,),
+        }
+        store.grants.revoke(gone.grant_id, actor="a")
+        clock.now += 1
+        store.expire()
+        view = store.read_view("shop")
+        assert view.agents == {"worf": agent}
+        assert view.grants == {"agent:worf": (kept,)}
+        assert view.restrictions == {"agent:worf": (cap,)}
+        assert view.locks == {"press": mine}
+        assert store.read_view("yard").locks == {"press": theirs}
+        store.locks.release("shop", "press", "agent:worf", mine.token)
+        assert store.read_view("shop").locks == {}
+
+    def test_two_processes_see_each_others_changes(self, place: Location, store: Store, clock: Clock) -> None:
+        """By the version; a view that was patched equals one that was read anew."""
+        with opened(place, clock) as other:
+            store.agents.add("worf", actor="a")
+            grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=2)
+            assert other.read_view() == store.read_view()
+            other.agents.set_rank("worf", "ensign", actor="a")
+            other.audit.write(decision(), uses=[grant.grant_id])
+            assert store.read_view() == other.read_view()
+            assert store.read_view().grants["agent:worf"][0].uses_left == 1
+            with opened(place, clock) as third:
+                assert third.read_view() == store.read_view()
+                assert findings(third) == []
+
+    def test_the_last_view_is_had_without_a_look(self, place: Location, store: Store, clock: Clock) -> None:
+        """It stays what it was until somebody reads again."""
+        assert store.last_view() == StateView()
+        store.agents.add("worf", actor="a")
+        assert store.last_view() == StateView()
+        view = store.read_view()
+        assert store.last_view() is view
+
+    def test_a_view_cannot_be_changed(self, store: Store) -> None:
+        """It is shared by all who decide."""
+        store.agents.add("worf", actor="a")
+        with pytest.raises(TypeError):
+            store.read_view().agents["worf"] = AgentState("worf", "senior")
+
+
+class Audit:
+    def test_rows_are_asked_for_in_many_ways(self, store: Store) -> None:
+        """Newest first, page by page."""
+        names = [
+            store.audit.write(
+                decision(float(number), "deny" if number % 2 else "allow", subject=f"agent:{number % 3}", channel="slack" if number < 4 else "")
+            )
+            for number in range(10)
+        ]  # fmt: skip
+
+        def ask(limit=None, after=None, **wanted):
+            rows = read_rows(store.rows, AuditFilter(**wanted), limit, after)
+            return [names.index(row.audit_id) for row in rows]
+
+        assert ask() == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+        assert ask(activity="deny") == [9, 7, 5, 3, 1]
+        assert ask(subject="agent:2") == [8, 5, 2]
+        assert ask(subject="agent:", channel="slack") == [3, 2, 1, 0]
+        assert ask(subject="person:") == []
+        assert ask(since=3, until=6) == [5, 4, 3]
+        assert ask(limit=3) == [9, 8, 7]
+        assert ask(limit=3, after=names[7]) == [6, 5, 4]
+        with pytest.raises(UnknownRecord):
+            ask(after="w:decision:99")
+        with pytest.raises(UnknownRecord):
+            ask(after="nonsense")
+
+    def test_rows_add_up(self, store: Store) -> None:
+        """Decisions by outcome, policies by what they did, senders nobody knows."""
+        unknown = {"relationship": "unknown", "channel": "slack", "sender": "u1", "subject": "person:unknown"}
+        for entry in (
+            decision(1, policies_matched=("owner", "quiet")),
+            decision(2, "deny", policies_matched=("owner",), policies_denied=("night",)),
+            decision(3, "deny", **unknown),
+            decision(4, "deny", **unknown),
+        ):
+            store.audit.write(entry)
+        stats = count_decisions(store.rows)
+        assert stats.outcomes == {"allow": 1, "deny": 3}
+        assert stats.subjects == {"agent:worf": {"allow": 1, "deny": 1}, "person:unknown": {"deny": 2}}
+        assert stats.channels == {"slack": {"deny": 2}}
+        assert count_decisions(store.rows, since=3).outcomes == {"deny": 2}
+        assert count_policies(store.rows) == (
+            PolicyCount("night", 0, 1), PolicyCount("owner", 2, 0), PolicyCount("quiet", 1, 0),
+        )  # fmt: skip
+        assert count_unknown_senders(store.rows) == (SenderCount("slack", "u1", 2, 4.0),)
+
+    def test_anything_can_be_written_down(self, store: Store) -> None:
+        """Texts no database takes as they are, very long ones, deep ones; only what is no JSON is refused, alone."""
+        names = [
+            store.audit.submit(decision(subject="agent:" + text, reason=text, detail={text: text}))
+            for text in ("\0", "\ud800", "x" * 100_000, "🖖" * 3_000, "'; DROP TABLE audit; --", "\u202e")
+        ]
+        deep: dict[str, object] = {}
+        for _ in range(100):
+            deep = {"a": deep}
+        names.append(store.audit.submit(decision(detail=deep)))
+        wrong = store.audit.submit(decision(detail={"a": object()}))
+        names.append(store.audit.submit(decision()))
+        assert len({ticket.result(30) for ticket in names}) == 8
+        with pytest.raises(StoreError, match="cannot be written"):
+            wrong.result(30)
+        assert findings(store) == []
+
+    @pytest.mark.parametrize(
+        "text", ["\0", "\ud800", "x" * 100_000, "🖖" * 3_000, "';--", "\u202e", "", "a\nb"]
+    )
+    def test_no_text_breaks_a_store(self, store: Store, text: str) -> None:
+        """It is stored cleaned, or refused; in every place a text can come to, and beside what others hand in."""
+        beside = store.audit.defer(decision())
+        store.agents.add("worf", actor=text, reason=text)
+        anywhere = [
+            lambda: store.agents.add(text, actor="a"),
+            lambda: store.agents.set_rank("worf", text, actor=text),
+            lambda: store.agents.get(text),
+            lambda: store.grants.issue(f"agent:{text}", [f"tool:{text}"], issued_by=text),
+            lambda: store.grants.issue("agent:worf", ["tool:x"], issued_by=text, org_id=text, channel=text, session=text, reason=text),
+            lambda: store.grants.revoke(text, actor=text),
+            lambda: store.grants.list(text),
+            lambda: store.restrictions.issue("agent:worf", ["tool:x"], issued_by=text, org_id=text, reason=text),
+            lambda: store.requests.create("agent:worf", ["tool:x"], org_id=text, channel=text, session=text, reason=text,
+                                          summary=text, original_message=text, tool_call_id=text, context={text: [text]}),
+            lambda: store.requests.deny(store.requests.list("pending")[0].request_id, responder=text, reason=text),
+            lambda: store.requests.list(None, text),
+            lambda: store.results.record("worf", text, score=1, passed=True, actor=text, reason=text),
+            lambda: store.locks.acquire(text, text, f"agent:{text}"),
+            lambda: store.locks.acquire("shop", "press", "agent:worf", reason=text),
+            lambda: store.locks.break_("shop", "press", actor=text, reason=text),
+            lambda: store.locks.check(text, text, text, 1),
+            lambda: store.usage.record("worf", "x", action=text, code=text, org_id=text, decision=text).result(30),
+            lambda: store.keys.create(text, ["read"], created_by=text, agent_id=text),
+            lambda: store.keys.create("ci", ["read"], created_by=text),
+            lambda: store.keys.find(f"orgk_{text}"),
+            lambda: list(read_rows(store.rows, AuditFilter(subject=text, channel=text, record_id=text))),
+            lambda: list(read_rows(store.rows, AuditFilter(), after=f"{text}:{text}:1")),
+        ]  # fmt: skip
+        for attempt in anywhere:
+            try:
+                attempt()
+            except Refused:
+                continue
+        beside.result(30)
+        view = store.read_view()
+        assert len(view.grants["agent:worf"]) == 1
+        assert set(view.grants["agent:worf"]) <= set(store.grants.list())
+        assert findings(store) == []
+
+    def test_no_number_breaks_a_store(self, store: Store) -> None:
+        """What is no time is not stored as "never", what is too large is refused."""
+        nan, infinite = float("nan"), float("inf")
+        for number in (nan, infinite, -infinite, 1e300):
+            for attempt in (
+                lambda end=number: store.grants.issue(
+                    "agent:worf", ["tool:x"], issued_by="a", expires_at=end
+                ),
+                lambda end=number: store.restrictions.issue(
+                    "agent:worf", ["tool:x"], issued_by="a", expires_at=end
+                ),
+                lambda end=number: store.keys.create("ci", ["read"], created_by="a", expires_at=end),
+                lambda end=number: store.locks.acquire("shop", "press", "agent:worf", timeout=end),
+                lambda end=number: store.results.record(
+                    "worf", "q", score=1, passed=True, actor="a", expires_at=end
+                ),
+                lambda end=number: store.results.record("worf", "q", score=end, passed=True, actor="a"),
+                lambda end=number: store.usage.record("worf", "x", seconds=end),
+            ):
+                with pytest.raises(Refused):
+                    attempt()
+            if number != 1e300:
+                with pytest.raises(StoreError):
+                    store.audit.write(decision(number))
+        with pytest.raises(Refused):
+            store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=10**30)
+        assert store.read_view() == StateView()
+        assert findings(store) == []
+
+    def test_many_callers_lose_nothing(self, store: Store) -> None:
+        """Rows of 16 threads, each with a name of its own, in an unbroken chain."""
+        names: list[str] = []
+
+        def call() -> None:
+            names.extend([store.audit.write(decision()) for _ in range(25)])
+
+        threads = [threading.Thread(target=call) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        rows = {row.audit_id for row in read_rows(store.rows, AuditFilter())}
+        assert rows == set(names)
+        assert len(names) == 400
+        assert findings(store) == []
+
+    def test_a_refused_change_takes_nothing_with_it(self, store: Store) -> None:
+        """Of what was handed in together, only the refused one is missing, also from the chain."""
+        store.agents.add("worf", actor="a")
+        tickets = [store.rows.writer.submit(decision(float(number))) for number in range(3)]
+        with pytest.raises(Conflict):
+            store.agents.add("worf", actor="a")
+        tickets += [store.rows.writer.submit(decision(9.0))]
+        assert len({ticket.result(30) for ticket in tickets}) == 4
+        assert findings(store) == []
+
+    def test_many_make_a_store_at_once(self, place: Location) -> None:
+        """One of them makes its tables, and all can use it."""
+        names: list[str] = []
+
+        def use(number: int) -> None:
+            with opened(place, busy_seconds=30) as store:
+                names.append(store.audit.write(decision(float(number))))
+
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with opened(place) as store:
+            assert {row.audit_id for row in read_rows(store.rows, AuditFilter())} == set(names)
+            assert len(names) == 6
+            assert findings(store) == []
+
+    def test_a_closed_store_says_so(self, place: Location) -> None:
+        """What was handed in before is written; afterwards nothing is taken, and nobody waits."""
+        store = opened(place)
+        ticket = store.audit.defer(decision())
+        store.close()
+        assert ticket.is_done
+        assert ticket.result(0).endswith(":decision:1")
+        with pytest.raises(StoreError, match="closed"):
+            store.audit.defer(decision()).result(5)
+        store.close()
+
+    def test_a_chain_is_continued_by_who_comes_next(self, place: Location) -> None:
+        """One after the other they share a chain; two at once have one each."""
+        for _ in range(3):
+            with opened(place) as store:
+                store.audit.write(decision())
+        with opened(place) as one, opened(place) as other:
+            first, second = one.audit.write(decision()), other.audit.write(decision())
+            assert first.split(":")[0] != second.split(":")[0]
+            assert first.endswith(":4")
+            assert findings(one) == []
+
+    def test_old_rows_leave_in_sealed_segments(self, store: Store, clock: Clock) -> None:
+        """Decisions after 90 days and history after a year; what is left still verifies, and the newest row stays."""
+        for _ in range(5):
+            store.audit.write(decision(clock.now))
+        store.agents.add("worf", actor="a")
+        clock.now += 89 * DAY
+        store.audit.write(decision(clock.now))
+        assert drop_old(store.rows, store.folder) == ()
+        clock.now += 2 * DAY
+        (segment,) = drop_old(store.rows, store.folder)
+        assert (segment.stream, segment.first, segment.last) == ("decision", 1, 5)
+        found = verify_audit(store.rows, store.folder, is_shared=False)
+        assert (found.findings, found.dropped) == ((), 5)
+        clock.now += 400 * DAY
+        drop_old(store.rows, store.folder)
+        kinds = [row.entry.kind for row in read_rows(store.rows, AuditFilter())]
+        assert sorted(kinds) == ["audit", "audit", "decision"]
+        store.audit.write(decision(clock.now))
+        assert findings(store) == []
+
+
+class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Views, Audit):
+    """All of it."""

@@ -1,0 +1,44 @@
+"""Stores for tests: a clock that is set by hand, and chance that repeats."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from pathlib import Path
+from typing import Any
+
+from orgkernel.state.location import Location, parse_location
+from orgkernel.state.store import Store
+
+
+class Clock:
+    """Time as the test says."""
+
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Tokens:
+    """Bytes that look drawn by lot and are the same in each run; every instance its own."""
+
+    _instances = itertools.count()
+
+    def __init__(self) -> None:
+        self._seed = next(self._instances)
+        self._drawn = itertools.count()
+
+    def __call__(self, number: int) -> bytes:
+        return hashlib.shake_256(f"{self._seed}/{next(self._drawn)}".encode()).digest(number)
+
+
+def sqlite_at(folder: Path) -> Location:
+    """A store in a folder."""
+    return parse_location("state.db", str(folder))
+
+
+def opened(location: Location, clock: Clock | None = None, **settings: Any) -> Store:
+    """A store there."""
+    return Store(location, clock=clock or Clock(), tokens=Tokens(), **settings)

@@ -1,0 +1,236 @@
+"""`audit verify` on stores that somebody else has written to."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orgkernel.state.backup import back_up
+from orgkernel.state.chain import link
+from orgkernel.state.checkpoints import Folder
+from orgkernel.state.location import Location, parse_location
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.retention import DAY, drop_old
+from orgkernel.state.verify import verify_audit
+from tests.state.opening import Clock, Tokens, opened, sqlite_at
+
+Finding = tuple[str, str]
+
+
+@pytest.fixture
+def place(quick_folder: Path) -> Location:
+    """A store of ten decisions, closed."""
+    place = sqlite_at(quick_folder)
+    with opened(place) as store:
+        for number in range(1, 11):
+            store.audit.write(
+                AuditEntry("decision", float(number), "deny" if number % 2 else "allow", subject="agent:worf")
+            )
+    return place
+
+
+def problems(place: Location) -> list[Finding]:
+    """What verify finds: the problem, and where in the chain."""
+    with opened(place) as store:
+        found = verify_audit(store.rows, store.folder, is_shared=False)
+    return [(each.problem, each.row.partition(":")[2] or "writer") for each in found.findings]
+
+
+def tamper(place: Location, *statements: str) -> None:
+    connection = sqlite3.connect(place.path)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def head_of(place: Location) -> Path:
+    (head,) = Path(place.checkpoints).glob("*.head")
+    return head
+
+
+def test_what_was_not_touched_is_whole(place: Location) -> None:
+    """And stays so when others write on."""
+    assert problems(place) == []
+    with opened(place) as store:
+        store.agents.add("worf", actor="a")
+    assert problems(place) == []
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        pytest.param(["UPDATE audit SET body = replace(body, 'deny', 'allow') WHERE sequence = 5"], [("changed", "decision:5")], id="what a row says"),
+        pytest.param(["UPDATE audit SET subject = 'agent:data' WHERE sequence = 5"], [("changed", "decision:5")], id="a column beside it"),
+        pytest.param(["UPDATE audit SET at = at - 1 WHERE sequence = 10"], [("changed", "decision:10")], id="the time of the last row"),
+        pytest.param(["UPDATE audit SET digest = previous WHERE sequence = 5"], [("changed", "decision:5")], id="its digest"),
+        pytest.param(["UPDATE audit SET body = 'x' WHERE sequence = 5"], [("changed", "decision:5")], id="no entry at all"),
+        pytest.param(["DELETE FROM audit WHERE sequence = 5"], [("missing", "decision:5")], id="a row gone"),
+        pytest.param(["DELETE FROM audit WHERE sequence IN (3, 7, 8)"], [("missing", "decision:3"), ("missing", "decision:7")], id="rows gone"),
+        pytest.param(["DELETE FROM audit WHERE sequence < 4"], [("missing", "decision:1")], id="the beginning gone"),
+        pytest.param(["DELETE FROM audit WHERE sequence = 10"], [("cut_off", "decision:10")], id="the last row gone"),
+        pytest.param(["DELETE FROM audit"], [("cut_off", "decision:1")], id="everything gone"),
+        pytest.param(
+            ["UPDATE audit SET sequence = 99 WHERE sequence = 4", "UPDATE audit SET sequence = 4 WHERE sequence = 7", "UPDATE audit SET sequence = 7 WHERE sequence = 99"],
+            [("reordered", "decision:4"), ("reordered", "decision:7")], id="two rows exchanged",
+        ),
+        pytest.param(
+            ["CREATE TEMP TABLE t AS SELECT * FROM audit", "UPDATE audit SET body = (SELECT body FROM t WHERE t.sequence = 8) WHERE sequence = 7", "UPDATE audit SET body = (SELECT body FROM t WHERE t.sequence = 7) WHERE sequence = 8"],
+            [("reordered", "decision:7"), ("reordered", "decision:8")], id="what two rows say exchanged",
+        ),
+        pytest.param(
+            ["DELETE FROM audit WHERE sequence = 5", "UPDATE audit SET sequence = sequence - 1 WHERE sequence > 5"],
+            [*(("reordered", f"decision:{number}") for number in range(5, 10)), ("cut_off", "decision:10")], id="a row gone and the rest moved up",
+        ),
+    ],
+)  # fmt: skip
+def test_every_change_is_found_and_named(
+    place: Location, statements: list[str], expected: list[Finding]
+) -> None:
+    """At once, and also after somebody has gone on writing: the next writer does not cover it up."""
+    tamper(place, *statements)
+    assert problems(place) == expected
+    with opened(place) as store:
+        store.audit.write(AuditEntry("decision", 99.0, "allow"))
+    assert problems(place) == expected
+
+
+def test_a_chain_written_anew_does_not_match_its_signed_head(place: Location) -> None:
+    """Whoever computes all digests again still lacks the key."""
+    connection = sqlite3.connect(place.path)
+    rows = connection.execute("SELECT writer, stream, sequence, body FROM audit ORDER BY sequence").fetchall()
+    previous = "0" * 64
+    with connection:
+        for writer, stream, sequence, body in rows:
+            changed = body.replace("deny", "allow")
+            digest = link(previous, writer, stream, sequence, changed)
+            update = (
+                "UPDATE audit SET previous = ?, digest = ?, body = ?, activity = 'allow' WHERE sequence = ?"
+            )
+            connection.execute(update, (previous, digest, changed, sequence))
+            previous = digest
+    connection.close()
+    assert problems(place) == [("changed", "decision:10")]
+
+
+def test_a_replaced_row_is_named_by_the_one_after_it(place: Location) -> None:
+    """A row with a right digest of its own that the next one was not written after."""
+    connection = sqlite3.connect(place.path)
+    query = "SELECT previous, writer, stream, body FROM audit WHERE sequence = 5"
+    previous, writer, stream, body = connection.execute(query).fetchone()
+    changed = body.replace("deny", "allow")
+    with connection:
+        connection.execute(
+            "UPDATE audit SET body = ?, activity = 'allow', digest = ? WHERE sequence = 5",
+            (changed, link(previous, writer, stream, 5, changed)),
+        )
+    connection.close()
+    assert problems(place) == [("changed", "decision:5")]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda head: head.write_bytes(head.read_bytes().replace(b"10,", b"11,")), id="changed"),
+        pytest.param(lambda head: head.write_bytes(b""), id="emptied"),
+        pytest.param(lambda head: head.write_bytes(b"\xff" * 1024), id="overwritten"),
+        pytest.param(lambda head: head.unlink(), id="removed"),
+        pytest.param(lambda head: head.rename(head.with_name("writer-000000000000.head")), id="renamed"),
+    ],
+)
+def test_a_checkpoint_that_proves_nothing_is_said(place: Location, damage: Callable[[Path], object]) -> None:
+    """The rows still follow each other, so only the checkpoint is found."""
+    damage(head_of(place))
+    assert {problem for problem, _ in problems(place)} == {"unproven"}
+
+
+def test_another_key_proves_nothing(place: Location) -> None:
+    """Neither does none, which is said as a note."""
+    key = Path(place.checkpoints) / "key"
+    key.write_text("00" * 32 + "\n")
+    assert {problem for problem, _ in problems(place)} == {"unproven"}
+    key.unlink()
+    with opened(place) as store:
+        found = verify_audit(store.rows, store.folder, is_shared=False)
+    assert found.findings == ()
+    assert "there is no key" in found.notes[0]
+
+
+def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: Location, tmp_path: Path) -> None:
+    """Somebody cuts the end off and puts an old checkpoint back: a copy of the newer one knows better."""
+    old = head_of(place).read_bytes()
+    with opened(place) as store:
+        store.audit.write(AuditEntry("decision", 11.0, "deny"))
+    shutil.copytree(place.checkpoints, tmp_path / "elsewhere")
+    tamper(place, "DELETE FROM audit WHERE sequence = 11")
+    head_of(place).write_bytes(old)
+    assert problems(place) == []
+    with opened(place) as store:
+        found = verify_audit(store.rows, Folder(str(tmp_path / "elsewhere"), Tokens()), is_shared=False)
+    assert [(each.problem, each.row[-11:]) for each in found.findings] == [("cut_off", "decision:11")]
+
+
+def test_dropped_rows_are_missing_without_their_segment(place: Location) -> None:
+    """What retention took is proven by a signed line, and by nothing else."""
+    with opened(place, Clock(5 + 90 * DAY)) as store:
+        assert len(drop_old(store.rows, store.folder)) == 1
+    assert problems(place) == []
+    segments = Path(place.checkpoints) / "segments.jsonl"
+    line = segments.read_bytes()
+    segments.write_bytes(line.replace(b'"last":4', b'"last":6'))
+    tamper(place, "DELETE FROM audit WHERE stream = 'decision' AND sequence <= 6")
+    assert problems(place) == [("unproven", "1"), ("missing", "decision:1")]
+    segments.write_bytes(line)
+    assert problems(place) == [("missing", "decision:5")]
+
+
+def test_a_segment_noted_but_not_yet_dropped_is_no_finding(place: Location) -> None:
+    """We may be killed in between; the next time takes the rows."""
+    shutil.copy(place.path, f"{place.path}.copy")
+    with opened(place, Clock(5 + 90 * DAY)) as store:
+        drop_old(store.rows, store.folder)
+        head = head_of(place).read_bytes()
+    Path(f"{place.path}.copy").replace(place.path)
+    for suffix in ("-wal", "-shm"):
+        Path(place.path + suffix).unlink(missing_ok=True)
+    head_of(place).write_bytes(head)
+    with opened(place) as store:
+        found = verify_audit(store.rows, store.folder, is_shared=False)
+    assert [(each.problem, each.row.partition(":")[2]) for each in found.findings] == [
+        ("cut_off", "history:1")
+    ]
+
+
+def test_a_backup_verifies_like_its_store(place: Location, tmp_path: Path) -> None:
+    """While others write; and an existing file is left alone."""
+    target = tmp_path / "copy.db"
+    with opened(place) as store:
+        back_up(store, str(target))
+        store.audit.write(AuditEntry("decision", 99.0, "allow"))
+        with pytest.raises(Exception, match="exists"):
+            back_up(store, str(target))
+        (tmp_path / "other.db.audit").mkdir()
+        with pytest.raises(Exception, match="exists"):
+            back_up(store, str(tmp_path / "other.db"))
+        with pytest.raises(Exception, match="is no folder"):
+            back_up(store, str(tmp_path / "none" / "copy.db"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "copy.db.audit", "other.db.audit"]
+    copy = parse_location("copy.db", str(tmp_path))
+    assert problems(copy) == []
+    with opened(copy) as store:
+        assert verify_audit(store.rows, store.folder, is_shared=False).rows == 10
+    assert not Path(f"{target}-journal").exists()
+
+
+def test_heads_of_other_machines_are_a_note(place: Location, tmp_path: Path) -> None:
+    """With a shared database each machine has its own; a chain whose head is elsewhere cannot be finished here."""
+    with opened(place) as store:
+        empty = Folder(str(tmp_path), Tokens())
+        empty.lease(lambda _: True).close()
+        found = verify_audit(store.rows, empty, is_shared=True)
+    assert found.findings == ()
+    assert "the machine that wrote it" in found.notes[0]
