@@ -225,6 +225,7 @@ class Kernel:
 
         Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
 
+        >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
         >>> [role.role_id for role in page.roles], page.count, page.next
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
