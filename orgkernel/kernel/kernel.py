@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
-    from orgkernel.decisions.state_view import StateView
-    from orgkernel.index.org_index import OrgIndex
+    from orgkernel.kernel.access import AccessDesk
     from orgkernel.kernel.moment import Clock, StateSource
 
 ACTIVE = "active"
@@ -125,10 +124,7 @@ class Kernel:
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.decide import decide_access
-
-        return decide_access(view, self._at_this_moment(request), state)
+        return self._desk(org).decide(request)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -141,10 +137,7 @@ class Kernel:
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.explain import explain_access
-
-        return explain_access(view, self._at_this_moment(request), state)
+        return self._desk(org).explain(request)
 
     def who_can(
         self,
@@ -161,13 +154,7 @@ class Kernel:
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.listing import SUBJECT_KINDS, who_can
-        from orgkernel.decisions.access.request import AccessContext, AccessRequest
-
-        asked = self._at_this_moment(AccessRequest("", action, resource, context or AccessContext()))
-        kinds = SUBJECT_KINDS if kinds is None else kinds
-        return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
+        return self._desk(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -183,23 +170,16 @@ class Kernel:
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.listing import what_can
-        from orgkernel.decisions.access.request import AccessRequest
+        return self._desk(org).what_can(subject, request, kinds)
 
-        asked = self._at_this_moment(request or AccessRequest(subject, "", ""))
-        return what_can(view, subject, request=asked, state=state, kinds=kinds)
-
-    def _at_this_moment(self, request: AccessRequest) -> AccessRequest:
-        from orgkernel.kernel.moment import at_this_moment, read_clock
-
-        return at_this_moment(request, self._clock or read_clock)
-
-    def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
-        index = self.organization(org).snapshot.index
+    def _desk(self, org: str) -> AccessDesk:
         from orgkernel.decisions.state_view import EMPTY_STATE
+        from orgkernel.kernel.access import AccessDesk
+        from orgkernel.kernel.moment import read_clock
 
-        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        index = self.organization(org).snapshot.index
+        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        return AccessDesk(index, state, self._clock or read_clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.

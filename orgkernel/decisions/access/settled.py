@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from orgkernel.decisions.access.cells import FULL, LEVEL, Cell
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.holders import Holder, role_rank
+from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import StateView
@@ -73,10 +73,7 @@ def settled_role(tables: AccessTables, cell: Cell, role_id: str, action: str) ->
         return AccessRow(f"role:{role_id}", cell.resource, "allow", (action,), "full", "ESSENTIAL_TOOL", ())
     level = _levels(tables, cell).get(role_id, 0)
     if level and cell.is_capped:
-        view = tables.view
-        department = view.records.posts[role_id].profile.department
-        departments = frozenset(() if department is None else (department,))
-        level = min(level, role_cap(cell, departments, frozenset((role_id,)), role_rank(view, role_id)))
+        level = min(level, role_cap(cell, *tables.traits(role_id)))
     if level < cell.required[action]:
         return None
     return AccessRow(f"role:{role_id}", cell.resource, "allow", (action,), LEVELS[level], "BOUND_TO_ROLE", ())
@@ -84,7 +81,8 @@ def settled_role(tables: AccessTables, cell: Cell, role_id: str, action: str) ->
 
 def _levels(tables: AccessTables, cell: Cell) -> Mapping[str, int]:
     """Role to the level it is equipped with the tool at; kept for the tool that was asked for last."""
-    if tables.last_levels is None or tables.last_levels[0] is not cell:
+    known = tables.last_levels
+    if known is None or known[0] is not cell:
         held = tables.view.holder_levels_of(cell.id)
-        tables.last_levels = cell, {role_id: LEVEL[level] for role_id, level in held.items()}
-    return tables.last_levels[1]
+        known = tables.last_levels = cell, {role_id: LEVEL[level] for role_id, level in held.items()}
+    return known[1]
