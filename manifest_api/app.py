@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.gate import Gate
@@ -26,7 +27,7 @@ from orgkernel.kernel.kernel import Kernel
 class _Registry(FastAPI):
     """The application with the gate before everything the framework does."""
 
-    gate: Gate
+    gate: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
@@ -36,8 +37,10 @@ class _Registry(FastAPI):
         await super().__call__(scope, receive, send)
 
 
-def create_app(kernel: Kernel, *, watch: bool = False) -> FastAPI:
+def create_app(kernel: Kernel, *, watch: bool = False, access_log: bool = False) -> FastAPI:
     """An application that answers from a kernel; with `watch` it reads the documents again when they change.
+
+    With `access_log` every request is logged to `orgkernel.access`, a line of JSON each.
 
     It answers loopback only. Run it behind nothing: a proxy's headers are refused (design §10).
     """
@@ -67,7 +70,8 @@ def create_app(kernel: Kernel, *, watch: bool = False) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    app.gate = Gate(app.answer, answers)
+    gate = Gate(app.answer, answers)
+    app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)

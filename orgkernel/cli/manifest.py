@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_yaml, echo_json
 from orgkernel.crew.filters import RoleFilter
 from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
@@ -22,12 +22,15 @@ from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
 @click.option("--reports-to", help="Only direct subordinates of this role.")
 @click.option("--department", help="Only roles of this department.")
 @click.option("--layer", help="Only roles of this layer.")
+@cache_option
 @format_option("table", "json", "yaml")
-def command(role: str | None, org: str, paths: tuple[str, ...], form: str, **wanted: str | None) -> None:
+def command(
+    role: str | None, org: str, paths: tuple[str, ...], no_cache: bool, form: str, **wanted: str | None
+) -> None:
     """Say everything known about a ROLE, or about the organisation and its roles, each item with its line."""
     if role is not None and any(value is not None for value in wanted.values()):
         raise click.UsageError("filters choose roles; name a ROLE or filter, not both")
-    kernel = open_kernel(paths, org)
+    kernel = open_kernel(paths, org, no_cache=no_cache)
     manifest: RoleManifest | OrganizationManifest
     manifest = kernel.manifest(org, role) if role is not None else kernel.crew(org, RoleFilter(**wanted))
     if form == "json":

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from contextlib import suppress
 
 import click
 
-from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.packing import verify_snapshot
+from orgkernel.loading.entries import DamagedEntry
 
 
 @click.command("serve")
@@ -20,16 +23,46 @@ from orgkernel.kernel.kernel import Kernel
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free one."
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
-def command(paths: tuple[str, ...], active: str | None, host: str, port: int, reload: bool) -> None:
+@cache_option
+@click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
+def command(
+    paths: tuple[str, ...],
+    active: str | None,
+    host: str,
+    port: int,
+    reload: bool,
+    no_cache: bool,
+    access_log: bool,
+) -> None:
     """Answer over HTTP on loopback; an organisation with errors is not served, the others are."""
     from manifest_api.server import serve
 
-    kernel = open_kernel(paths, active=active)
+    kernel = open_kernel(paths, active=active, no_cache=no_cache)
+    try:
+        verify_snapshot(kernel.state.latest)
+    except DamagedEntry:
+        # A question asked once is asked again without the cache; a server finds out before it answers.
+        kernel = open_kernel(paths, active=active, no_cache=True)
+    save(kernel)
     if active is not None:
         with suppress(NotServed):  # it may be mended while we run
             kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    serve(kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url))
+    gc.enable()  # unlike other commands, this one goes on
+    if access_log:
+        _log_plainly("orgkernel.access")
+    serve(
+        kernel, host=host, port=port, reload=reload, access_log=access_log,
+        on_ready=lambda url: _say_what_to_try(kernel, url),
+    )  # fmt: skip
+
+
+def _log_plainly(name: str) -> None:
+    """Lines of a log as they are, without a time and a level before them: they are for programs."""
+    lines = logging.StreamHandler()
+    lines.setFormatter(logging.Formatter("%(message)s"))
+    logging.getLogger(name).addHandler(lines)
+    logging.getLogger(name).propagate = False
 
 
 def _say_what_to_try(kernel: Kernel, url: str) -> None:

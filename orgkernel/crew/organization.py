@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from orgkernel.crew import v1
 from orgkernel.crew.role import build_role_manifest, finding_item
 from orgkernel.crew.why import fact, listed, settings, why_item
-from orgkernel.decisions.dispatch import decide_dispatch, routing_order, why_routing
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.preference import routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView

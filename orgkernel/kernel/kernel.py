@@ -5,67 +5,30 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from orgkernel.crew.filters import RoleFilter, select_roles
-from orgkernel.crew.organization import build_organization_manifest
-from orgkernel.crew.role import build_role_manifest
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
-from orgkernel.decisions.access.decide import decide_access
-from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
-from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
-from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
-from orgkernel.index.org_index import OrgIndex
+from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
-from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
+from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot, covers
+from orgkernel.kernel.snapshot import OrgSnapshot
+from orgkernel.loading.cache import Cache
+
+if TYPE_CHECKING:
+    # What only some questions need is imported where they are asked: a command asks one.
+    from orgkernel.crew.filters import RoleFilter
+    from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+    from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+    from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.kernel.access import AccessDesk
+    from orgkernel.kernel.moment import Clock, StateSource
 
 ACTIVE = "active"
-
-
-@dataclass(frozen=True)
-class ServedOrganization:
-    """The version of an organisation that answers."""
-
-    snapshot: OrgSnapshot
-    stale: bool = False
-    """Whether a later version was read and has errors."""
-
-
-@dataclass(frozen=True)
-class State:
-    """What the kernel holds at one moment; replaced whole, never changed."""
-
-    latest: Snapshot
-    served: Mapping[str, ServedOrganization]
-    refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organisations whose latest version has errors, with what was found about them, the stale ones included."""
-
-
-@dataclass(frozen=True)
-class Reload:
-    """What a reload changed.
-
-    >>> Reload(updated=("software_dev",), changed=True).kept
-    ()
-    """
-
-    updated: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    """Organisations whose new version has errors, so that the last good one keeps answering."""
-    refused: tuple[str, ...] = ()
-    """Organisations that have errors and never had a good version."""
-    removed: tuple[str, ...] = ()
-    changed: bool = False
-    """Whether anything differs from before, findings included."""
 
 
 class Kernel:
@@ -73,7 +36,7 @@ class Kernel:
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'sigint_alpha', 'software_dev']
+    ['blank', 'household', 'sigint_alpha', 'software_dev']
     """
 
     def __init__(
@@ -82,18 +45,19 @@ class Kernel:
         *,
         active: str | None = None,
         severities: Mapping[str, Severity | None] | None = None,
+        cache: Cache | None = None,
         store: StateSource | None = None,
-        clock: Clock = read_clock,
+        clock: Clock | None = None,
     ) -> None:
         self._request = request
         self._store = store
         self._clock = clock
         self._active = active
-        self._severities = dict(severities or {})
+        self._loader = Loader(request, severities or {}, cache)
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
-        latest = self._load()
-        self._state = _next_state(latest, {})[0]
+        latest = self._loader.load()
+        self._state = next_state(latest, {})[0]
 
     @classmethod
     def open(
@@ -160,8 +124,7 @@ class Kernel:
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        view, state = self._view_and_state(org)
-        return decide_access(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).decide(request)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -174,8 +137,7 @@ class Kernel:
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        view, state = self._view_and_state(org)
-        return explain_access(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).explain(request)
 
     def who_can(
         self,
@@ -184,7 +146,7 @@ class Kernel:
         resource: str,
         *,
         context: AccessContext | None = None,
-        kinds: Iterable[str] = SUBJECT_KINDS,
+        kinds: Iterable[str] | None = None,
     ) -> tuple[AccessRow, ...]:
         """Who may do this, must ask for it, or could in other circumstances.
 
@@ -192,9 +154,7 @@ class Kernel:
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        view, state = self._view_and_state(org)
-        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self._clock)
-        return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
+        return self._desk(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -210,13 +170,16 @@ class Kernel:
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        view, state = self._view_and_state(org)
-        asked = at_this_moment(request or AccessRequest(subject, "", ""), self._clock)
-        return what_can(view, subject, request=asked, state=state, kinds=kinds)
+        return self._desk(org).what_can(subject, request, kinds)
 
-    def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
+    def _desk(self, org: str) -> AccessDesk:
+        from orgkernel.decisions.state_view import EMPTY_STATE
+        from orgkernel.kernel.access import AccessDesk
+        from orgkernel.kernel.moment import read_clock
+
         index = self.organization(org).snapshot.index
-        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        return AccessDesk(index, state, self._clock or read_clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -229,6 +192,8 @@ class Kernel:
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
+        from orgkernel.crew.role import build_role_manifest
+
         return build_role_manifest(snapshot.index, role, snapshot.findings_about(f"role:{role}"))
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
@@ -241,6 +206,8 @@ class Kernel:
         kept = self._kept.find(state, (org, role))
         if kept is not None:
             return kept
+        from orgkernel.crew.v1 import encode
+
         answer = encode(self.manifest(org, role))
         if self._state is state:
             self._kept.put(state, (org, role), answer)
@@ -258,11 +225,15 @@ class Kernel:
 
         Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
 
+        >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
         >>> [role.role_id for role in page.roles], page.count, page.next
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
+        from orgkernel.crew.filters import RoleFilter, select_roles
+        from orgkernel.crew.organization import build_organization_manifest
+
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -309,18 +280,20 @@ class Kernel:
         return state.refused.get(self._resolve(org, state), ())
 
     def reload(self) -> Reload:
-        """Read everything again. An organisation that now has errors keeps its last good version.
+        """Read what changed again. An organisation that now has errors keeps its last good version.
 
         >>> Kernel.open().reload().changed
         False
         """
         with self._reloading:
-            latest = self._load()
-            self._state, report = _next_state(latest, self._state.served, self._state.latest)
+            latest = self._loader.load()
+            self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
 
-    def _load(self) -> Snapshot:
-        return build_snapshot(self._request.roots, self._severities, self._request.asked)
+    def save(self) -> None:
+        """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
+        with self._reloading:
+            self._loader.save()
 
     def _resolve(self, org: str, state: State) -> str:
         if org != ACTIVE or ACTIVE in state.served:
@@ -336,59 +309,3 @@ class Kernel:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or start with `--active ORG`",
         )
-
-
-def _next_state(
-    latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
-) -> tuple[State, Reload]:
-    """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
-    now: dict[str, ServedOrganization] = {}
-    refused: dict[str, tuple[Diagnostic, ...]] = {}
-    blamed: set[str] = set()
-    for org_id, organization in latest.organizations.items():
-        if not organization.has_errors:
-            now[org_id] = ServedOrganization(organization)
-            continue
-        refused[org_id] = organization.diagnostics
-        if org_id in served:
-            now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
-    for org_id, answering in served.items():
-        if org_id in now:
-            continue
-        file = answering.snapshot.records.document.name
-        broken = [each for each in latest.tree.broken if org_id in each.claims or covers(each.name, file)]
-        if broken:
-            now[org_id] = ServedOrganization(answering.snapshot, stale=True)
-            names = {each.name for each in broken}
-            blamed |= names
-            refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
-    for org_id, name in _unreadable_organizations(latest):
-        if org_id not in now and name not in blamed:
-            found_there = tuple(found for found in latest.diagnostics if found.place.file == name)
-            refused.setdefault(org_id, found_there)
-    report = Reload(
-        tuple(
-            org_id
-            for org_id, each in now.items()
-            if not each.stale
-            and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
-        ),
-        tuple(org_id for org_id, each in now.items() if each.stale),
-        tuple(org_id for org_id in refused if org_id not in now),
-        tuple(org_id for org_id in served if org_id not in now),
-        before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
-    )
-    return State(latest, now, refused), report
-
-
-def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Organisations whose own file could not be read, by the id it seems to declare, and the names of the files.
-
-    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (design §3).
-    """
-    for each in latest.tree.broken:
-        folder, stem = os.path.split(os.path.splitext(each.path)[0])
-        if each.kind == "organization" or (each.kind is None and stem == "org"):
-            claims = each.claims - {stem} or {os.path.basename(folder) if stem == "org" else stem}
-            for org_id in sorted(claims):
-                yield org_id, each.name

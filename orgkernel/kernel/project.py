@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
-from orgkernel.rules.pages import all_pages
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "store", "toolbox")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -28,6 +27,8 @@ class Project:
     severities: dict[str, Severity | None] = field(default_factory=dict)
     """Rule code to its severity here; None switches the rule off."""
     fail_on: Severity = Severity.ERROR
+    cache: str | bool = True
+    """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
     toolbox: dict[str, Any] = field(default_factory=dict)
@@ -49,11 +50,13 @@ def find_project(folder: str) -> Project:
 
 
 def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
+    if not os.path.lexists(path):
+        return None
+    import tomllib  # most folders have no settings
+
     try:
         with open(path, "rb") as file:
             settings: Any = tomllib.load(file)
-    except FileNotFoundError:
-        return None
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if section:
             return None  # not our file: its own tools will say what is wrong with it
@@ -84,7 +87,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
     for code in severities:
-        if code not in all_pages():
+        if code not in _all_codes():
             raise BadProject(f"`{where}`: there is no rule {quote(code)}", "`orgkernel rule` lists all")
     toolbox = settings.get("toolbox", {})
     if not isinstance(toolbox, dict):
@@ -98,9 +101,24 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
             for code, level in severities.items()
         },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
+        _cache(where, settings.get("cache", True)),
         store,
         toolbox,
     )
+
+
+def _cache(where: str, value: Any) -> str | bool:
+    if isinstance(value, bool) or (isinstance(value, str) and value):
+        return value
+    raise BadProject(
+        f"`{where}`: `cache` is neither a folder nor `false`", 'write `cache = ".orgkernel_cache"`'
+    )
+
+
+def _all_codes() -> Collection[str]:
+    from orgkernel.rules.pages import all_pages  # imports every rule
+
+    return all_pages()
 
 
 def _severity(where: str, name: str, level: Any) -> Severity:

@@ -59,7 +59,18 @@ class SourceDocument:
     Raises `msgspec.MsgspecError` for parts that are no document of the kind.
     """
 
-    __slots__ = ("_marks", "_packed", "_record", "context", "digest", "kind", "name", "path", "shared")
+    __slots__ = (
+        "_marks",
+        "_packed",
+        "_record",
+        "context",
+        "digest",
+        "kind",
+        "name",
+        "path",
+        "quiet",
+        "shared",
+    )
 
     def __init__(
         self,
@@ -79,6 +90,8 @@ class SourceDocument:
         self.digest = digest
         self.shared = shared
         self.context = context
+        self.quiet = False
+        """Whether reading noticed that no text of it has the shape of a secret; False says nothing."""
         self._record: Document | None = None
         self._marks: Marks = None
 
@@ -86,6 +99,11 @@ class SourceDocument:
         """The document, with what its parts unpack to kept at hand until `seal`."""
         self._record, self._marks = record, marks
         return self
+
+    def hold_again(self) -> None:
+        """Keep at hand what the parts unpack to, as after reading."""
+        packed = self.packed
+        self.hold(unpack_record(self.kind, packed.record), unpack_marks(packed.marks))
 
     def seal(self) -> None:
         """Keep the packed parts only."""
@@ -108,7 +126,8 @@ class SourceDocument:
     @property
     def marks(self) -> Marks:
         """Where each value stands."""
-        return unpack_marks(self.packed.marks) if self._marks is None else self._marks
+        marks = self._marks
+        return unpack_marks(self.packed.marks) if marks is None else marks
 
     @property
     def unknown(self) -> tuple[Unknown, ...]:
@@ -204,12 +223,20 @@ def tree_of(files: Sequence[FileRead]) -> Tree:
 
 def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
     """The parts of a document whose value has been validated."""
+    return pack_with_record(kind, value, marks, unknown)[0]
+
+
+def pack_with_record(
+    kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()
+) -> tuple[Packed, Document]:
+    """The parts, and the record as it is made: what unpacking gives, but that a field of any value holds tuples."""
     record = msgspec.convert(value, RECORDS[kind])
-    return Packed(
+    packed = Packed(
         msgspec.msgpack.encode(record),
         msgspec.msgpack.encode(marks),
         msgspec.msgpack.encode(unknown) if unknown else _NOTHING_UNKNOWN,
     )
+    return packed, record
 
 
 @lru_cache(_KEPT)

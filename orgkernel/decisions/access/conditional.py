@@ -55,16 +55,33 @@ def find_conditions(
         worst |= codes.LOCKED
     if outcome_of(best) == outcome == outcome_of(worst):
         return ()
-    words = [word for policy in policies for condition in policy.conditions for word in words_of(condition)]
+    moving = [policy for policy in policies if _could_move(policy, holder, cell, request, outcome)]
+    words = [
+        word
+        for policy in moving or policies
+        for condition in policy.conditions
+        for word in words_of(condition)
+    ]
     return tuple(dict.fromkeys((*words, *stored, *([f"lock:{cell.id}"] if locks else ()))))
+
+
+def _could_move(
+    policy: AccessPolicy, holder: Holder, cell: Cell, request: AccessRequest, outcome: Outcome
+) -> bool:
+    """Whether its beginning or ceasing to match leads away from the outcome."""
+    if outcome == "ask":
+        return True
+    gives_now = _helps(policy, holder, cell) == policy.holds_in(request.context)
+    return gives_now if outcome == "allow" else not gives_now
 
 
 def _concerns(policy: AccessPolicy, holder: Holder, cell: Cell) -> bool:
     """Whether a policy says anything here, or by matching silences a fallback that does."""
     if not policy.decisive:
         return False
-    said = policy.covers(cell.kind, cell.id, cell.tier) is not None or cell.id in policy.denied
-    return said or any(other.fallback for other in holder.policies)
+    covers = policy.covers(cell.kind, cell.id, cell.tier)
+    says = bool(covers) or (covers is False and policy.ceiling) or cell.id in policy.denied
+    return says or any(other.fallback for other in holder.policies)
 
 
 def _stored_words(

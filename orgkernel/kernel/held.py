@@ -1,0 +1,103 @@
+"""What the kernel holds at one moment, and what a load makes of it: the last good version of every organisation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
+
+
+@dataclass(frozen=True)
+class ServedOrganization:
+    """The version of an organisation that answers."""
+
+    snapshot: OrgSnapshot
+    stale: bool = False
+    """Whether a later version was read and has errors."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the kernel holds at one moment; replaced whole, never changed."""
+
+    latest: Snapshot
+    served: Mapping[str, ServedOrganization]
+    refused: Mapping[str, tuple[Diagnostic, ...]]
+    """Organisations whose latest version has errors, with what was found about them, the stale ones included."""
+
+
+@dataclass(frozen=True)
+class Reload:
+    """What a reload changed.
+
+    >>> Reload(updated=("software_dev",), changed=True).kept
+    ()
+    """
+
+    updated: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Organisations whose new version has errors, so that the last good one keeps answering."""
+    refused: tuple[str, ...] = ()
+    """Organisations that have errors and never had a good version."""
+    removed: tuple[str, ...] = ()
+    changed: bool = False
+    """Whether anything differs from before, findings included."""
+
+
+def next_state(
+    latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
+) -> tuple[State, Reload]:
+    """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
+    now: dict[str, ServedOrganization] = {}
+    refused: dict[str, tuple[Diagnostic, ...]] = {}
+    blamed: set[str] = set()
+    for org_id, organization in latest.organizations.items():
+        if not organization.has_errors:
+            now[org_id] = ServedOrganization(organization)
+            continue
+        refused[org_id] = organization.diagnostics
+        if org_id in served:
+            now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
+    for org_id, answering in served.items():
+        if org_id in now:
+            continue
+        file = answering.snapshot.records.document.name
+        broken = [each for each in latest.tree.broken if org_id in each.claims or covers(each.name, file)]
+        if broken:
+            now[org_id] = ServedOrganization(answering.snapshot, stale=True)
+            names = {each.name for each in broken}
+            blamed |= names
+            refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
+    for org_id, name in _unreadable_organizations(latest):
+        if org_id not in now and name not in blamed:
+            found_there = tuple(found for found in latest.diagnostics if found.place.file == name)
+            refused.setdefault(org_id, found_there)
+    report = Reload(
+        tuple(
+            org_id
+            for org_id, each in now.items()
+            if not each.stale
+            and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
+        ),
+        tuple(org_id for org_id, each in now.items() if each.stale),
+        tuple(org_id for org_id in refused if org_id not in now),
+        tuple(org_id for org_id in served if org_id not in now),
+        before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
+    )
+    return State(latest, now, refused), report
+
+
+def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
+    """Organisations whose own file could not be read, by the id it seems to declare, and the names of the files.
+
+    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (design §3).
+    """
+    for each in latest.tree.broken:
+        folder, stem = os.path.split(os.path.splitext(each.path)[0])
+        if each.kind == "organization" or (each.kind is None and stem == "org"):
+            claims = each.claims - {stem} or {os.path.basename(folder) if stem == "org" else stem}
+            for org_id in sorted(claims):
+                yield org_id, each.name

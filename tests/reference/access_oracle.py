@@ -1,0 +1,670 @@
+"""What access decisions have to be, from plain dicts with plain loops. Imports nothing of the project.
+
+A world is a dict: `organization`, `profiles` (by role id), `tools`, `ranks` (a list of ids), `matrices`,
+`qualifications`, `people`, `policies`, `agents`, each as in the documents, and `state` with `agents`, `grants`,
+`restrictions`, `results` and `locks` as lists of dicts. A request is a dict as well. Nothing is kept or looked up in
+an index: where this and the project differ, one of them is wrong, and this one can be read in a sitting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+LEVELS = ["none", "observe", "read", "write", "full"]
+TIERS = ["none", "minimal", "contextual", "full"]
+INTERNAL = ["cron", "runtime", "boot", "restart", "node", "clock"]
+ORDER = [
+    "UNKNOWN_PRINCIPAL",
+    "AGENT_INACTIVE",
+    "TOOL_UNKNOWN",
+    "CREDENTIAL_UNKNOWN",
+    "DATA_UNKNOWN",
+    "ROLE_UNKNOWN",
+    "RESOURCE_UNKNOWN",
+    "ACTION_UNKNOWN",
+    "TOOL_DISABLED",
+    "NOT_VISIBLE",
+    "NOT_IN_RESTRICTED_TO",
+    "NOT_BOUND_TO_ROLE",
+    "CANNOT_DELEGATE",
+    "TARGET_NOT_ALLOWED",
+    "DISPATCH_EDGE_FORBIDDEN",
+    "RANK_TOO_LOW",
+    "QUALIFICATION_MISSING",
+    "POLICY_DENY",
+    "POLICY_CEILING",
+    "NO_POLICY_MATCH",
+    "RESTRICTED",
+    "POSITION_CAP",
+    "WORKER_CANNOT_DISPATCH",
+    "PARENT_CAP",
+    "DEPTH_EXCEEDED",
+    "CHILD_LIMIT",
+    "PACE_CAP",
+    "LOCKED",
+    "INPUT_INVALID",
+    "ASK_APPROVAL",
+]
+STOPS = {
+    "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN",
+    "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "TOOL_DISABLED", "POLICY_DENY", "INPUT_INVALID",
+}  # fmt: skip
+SIDE_EFFECTS = {"none": "read", "read": "read", "write": "write", "destructive": "full"}
+
+World = dict[str, Any]
+Request = dict[str, Any]
+Subject = dict[str, Any]
+
+
+def decide(world: World, request: Request) -> tuple[str, list[str], int]:
+    """Outcome, codes of what fails in the order of the layers, and the level that is left."""
+    subject = find_subject(world, request["subject"])
+    kind, name, _ = split(request["resource"])
+    if subject is None:
+        failing = {"UNKNOWN_PRINCIPAL", *unknown_names(world, kind, name)}
+        if len(failing) == 1 and request["action"] not in required_levels(world, kind, name):
+            failing.add("ACTION_UNKNOWN")
+        return "deny", [code for code in ORDER if code in failing], 0
+    failing, granted, ceiling = weigh(world, request, subject)
+    failing, ceiling = weigh_run(world, request, subject, set(failing), granted, ceiling)
+    level = 0 if failing & STOPS else min(granted, ceiling)
+    if not failing:
+        return "allow", [], level
+    if failing == {"ASK_APPROVAL"}:
+        return "ask", ["ASK_APPROVAL"], level
+    return "deny", [code for code in ORDER if code in failing], level
+
+
+# -- subjects and resources --------------------------------------------------------------------------------------------
+
+
+def find_subject(world: World, written: str) -> Subject | None:
+    """Everything known about who asks."""
+    kind, name = written.split(":", 1)
+    subject: Subject = {"kind": kind, "id": name, "roles": [], "owner": False, "person": {}}
+    if kind == "role":
+        if name not in included(world):
+            return None
+        subject["roles"] = [name]
+    elif kind == "agent":
+        if name not in world["agents"]:
+            return None
+        for assignment in world["agents"][name].get("assignments", []):
+            if assignment["role"] in included(world) and assignment["role"] not in subject["roles"]:
+                subject["roles"].append(assignment["role"])
+    elif kind == "person":
+        if name in world["people"]:
+            subject["person"] = world["people"][name]
+            subject["owner"] = subject["person"].get("relationship") == "owner"
+        elif name == "user":
+            subject["person"], subject["owner"] = {"relationship": "owner"}, True
+        elif name == "unknown":
+            subject["kind"] = "unknown"
+        else:
+            return None
+    elif kind == "system":
+        if name not in INTERNAL and name not in world["system_origins"]:
+            return None
+        subject["owner"] = name in INTERNAL
+    elif kind == "webhook":
+        if name not in world["webhooks"]:
+            return None
+    else:
+        return None
+    return subject
+
+
+def words_for(subject: Subject) -> list[str]:
+    """The subjects under which grants and restrictions can be stored for somebody."""
+    words = [f"{'person' if subject['kind'] == 'unknown' else subject['kind']}:{subject['id']}"]
+    words += [f"role:{role}" for role in subject["roles"] if f"role:{role}" not in words]
+    if subject["person"].get("relationship"):
+        words.append(f"relationship:{subject['person']['relationship']}")
+    words += [f"tag:{tag}" for tag in subject["person"].get("tags", [])]
+    return words
+
+
+def crew(subject: Subject) -> bool:
+    """Whether roles give to somebody."""
+    return subject["kind"] in ("role", "agent")
+
+
+def included(world: World) -> list[str]:
+    """The roles of the organisation."""
+    names = list(world["organization"]["hierarchy"])
+    for post in world["organization"]["hierarchy"].values():
+        names += [each for each in post.get("subordinates", []) if each not in names]
+    return [name for name in names if name in world["profiles"]]
+
+
+def split(resource: str) -> tuple[str, str, str | None]:
+    """Kind, name and path."""
+    kind, name = resource.split(":", 1)
+    if kind == "tool" and ":" in name:
+        name, path = name.split(":", 1)
+        return kind, name, path
+    return kind, name, None
+
+
+def unknown_names(world: World, kind: str, name: str) -> set[str]:
+    """What fails because a resource is not declared."""
+    if kind == "tool":
+        return set() if name in world["tools"] else {"TOOL_UNKNOWN"}
+    if kind == "credential":
+        named = [
+            each for profile in included(world) for each in world["profiles"][profile].get("credentials", [])
+        ]
+        for tool in world["tools"].values():
+            named += tool.get("credentials", [])
+        for policy in world["policies"].values():
+            listed = policy.get("permissions", {}).get("credentials", [])
+            named += [] if listed == "*" else listed
+        return set() if name in named else {"CREDENTIAL_UNKNOWN"}
+    if kind == "data":
+        return set() if name in TIERS else {"DATA_UNKNOWN"}
+    if kind == "role":
+        return set() if name in included(world) else {"ROLE_UNKNOWN"}
+    return {"RESOURCE_UNKNOWN"}
+
+
+def required_levels(world: World, kind: str, name: str) -> dict[str, int]:
+    """Action to the level it requires."""
+    if unknown_names(world, kind, name):
+        return {}
+    if kind == "credential":
+        return {"use": 4}
+    if kind == "data":
+        return {"read": max(1, TIERS.index(name))}
+    if kind == "role":
+        return {"dispatch": 4, "escalate": 4}
+    tool = world["tools"][name]
+    declared = tool.get("actions") or {"use": SIDE_EFFECTS[tool.get("side_effects", "none")]}
+    levels = {action: max(1, LEVELS.index(level)) for action, level in declared.items()}
+    found = {"use": max(levels.values()), "run": max(levels.values()), **levels}
+    if tool.get("concurrency") == "exclusive" and "lock" not in found:
+        found["lock"] = min(levels.values())
+    return found
+
+
+def is_essential(world: World, subject: Subject, kind: str, name: str) -> bool:
+    """Whether a tool is never refused to somebody."""
+    if kind != "tool" or name not in world["tools"]:
+        return False
+    essential = world["tools"][name].get("essential", False)
+    if isinstance(essential, bool):
+        return essential and bool(subject["roles"])
+    for role in subject["roles"]:
+        if essential.get("delegating") and can_delegate(world, role):
+            return True
+        if set(essential.get("with_tools", [])) & set(tool_levels(world, role)):
+            return True
+    return False
+
+
+def can_delegate(world: World, role: str) -> bool:
+    """Whether a role may hand work down."""
+    profile = world["profiles"][role]
+    stated = profile.get("chain_of_command", {}).get("can_delegate")
+    return profile.get("role_type", "specialist") != "specialist" if stated is None else stated
+
+
+def tool_levels(world: World, role: str) -> dict[str, int]:
+    """Tool to level, as a profile gives them."""
+    able = world["profiles"][role].get("capabilities", {})
+    levels: dict[str, int] = {}
+    for tool in [*able.get("tools_primary", []), *able.get("tools_secondary", [])]:
+        levels[tool] = 4
+    for use in able.get("tools", []):
+        level = LEVELS.index(use.get("level", "full"))
+        if level:
+            levels[use["tool"]] = max(level, levels.get(use["tool"], 0))
+    return levels
+
+
+# -- what a subject brings along ---------------------------------------------------------------------------------------
+
+
+def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], int, int]:
+    """What fails, what is granted, and the ceiling."""
+    kind, name, path = split(request["resource"])
+    failing = unknown_names(world, kind, name)
+    known = not failing
+    needed = required_levels(world, kind, name).get(request["action"])
+    if needed is None:
+        needed = 4
+        failing |= {"ACTION_UNKNOWN"} if known else set()
+    tool = world["tools"].get(name, {}) if kind == "tool" else {}
+    stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
+    if stored.get("lifecycle", "active") not in ("active", "probationary"):
+        failing.add("AGENT_INACTIVE")
+    if not tool.get("enabled", True):
+        failing.add("TOOL_DISABLED")
+    essential = is_essential(world, subject, kind, name)
+    given, waived = granted_by_grants(world, request, subject)
+
+    granted = 4 if essential else bound(world, subject, kind, name)
+    lacks: set[str] = set()
+    if kind == "role" and known:
+        gives, lacks = command(world, subject, name, request["action"])
+        granted = 4 if gives else granted
+    ceiling = 4
+    if crew(subject) and not essential:
+        for code, cap in declared_caps(world, request, subject, name, tool, needed):
+            if code not in waived:
+                ceiling = min(ceiling, cap)
+                failing |= {code} if cap < needed else set()
+    asked = False
+    allowed, tops = 0, []
+    for policy in deciding(world, subject, request["context"]):
+        said = says(policy, kind, name)
+        if said == "deny":
+            failing.add("POLICY_DENY")
+        if said == "ask":
+            asked = True
+        if policy["effect"] == "allow":
+            top = allows(policy, kind, name)
+            if top is not None:
+                allowed = max(allowed, top)
+                tops += [top] if is_ceiling(policy) else []
+    if tops and not essential:
+        ceiling = min(ceiling, *tops)
+        failing |= {"POLICY_CEILING"} if min(tops) < needed else set()
+    if not crew(subject):
+        granted = max(granted, allowed)
+    granted = max(granted, given)
+    if asked and given < needed:
+        failing.add("ASK_APPROVAL")
+    if granted < needed and known:
+        failing |= lacks or {"NOT_BOUND_TO_ROLE" if crew(subject) else "NO_POLICY_MATCH"}
+    for restriction in stored_for(world, request, subject, "restrictions"):
+        left = stored_level(restriction, kind, name, path, is_grant=False)
+        if left is not None:
+            ceiling = min(ceiling, left)
+            failing |= {"RESTRICTED"} if left < needed else set()
+    positions = {world["profiles"][role].get("position") for role in subject["roles"]}
+    if delegates(tool) and positions == {"worker"}:
+        ceiling = 0
+        failing.add("POSITION_CAP")
+    return failing, granted, ceiling
+
+
+def delegates(tool: dict[str, Any]) -> bool:
+    """Whether using a tool hands work to others."""
+    essential = tool.get("essential", False)
+    return isinstance(essential, dict) and bool(essential.get("delegating"))
+
+
+def bound(world: World, subject: Subject, kind: str, name: str) -> int:
+    """What the roles of somebody give."""
+    level = 0
+    for role in subject["roles"]:
+        profile = world["profiles"][role]
+        if kind == "tool":
+            level = max(level, tool_levels(world, role).get(name, 0))
+        if kind == "credential" and name in profile.get("credentials", []):
+            level = 4
+        if kind == "data":
+            level = max([level, *(TIERS.index(each) for each in profile.get("data", []) if each in TIERS)])
+    return level
+
+
+def declared_caps(
+    world: World, request: Request, subject: Subject, name: str, tool: dict[str, Any], needed: int
+) -> Iterator[tuple[str, int]]:
+    """Caps that the declaration of a tool puts on the crew."""
+    seen = tool.get("departments", [])
+    if seen and not any(world["profiles"][role].get("department") in seen for role in subject["roles"]):
+        yield "NOT_VISIBLE", 0
+    named = tool.get("restricted_to", [])
+    own = [*subject["roles"], *([subject["id"]] if subject["kind"] == "agent" else [])]
+    if named and not set(named) & set(own):
+        yield "NOT_IN_RESTRICTED_TO", 0
+    matrix = tool.get("rank_matrix")
+    if matrix is not None and world["ranks"]:
+        rank, level = rank_of(world, subject), "none"
+        for each in world["ranks"]:
+            level = matrix.get(each["id"], level)
+            if each["id"] == rank:
+                yield "RANK_TOO_LOW", LEVELS.index(level)
+        if rank not in [each["id"] for each in world["ranks"]]:
+            yield "RANK_TOO_LOW", 0
+    needs = [*tool.get("qualifications", [])]
+    needs += [
+        each for each, one in world["qualifications"].items() if name in one.get("unlocks", []) and tool
+    ]
+    for qualification in needs:
+        if not has_passed(world, subject, qualification, request["context"].get("now", 0.0)):
+            yield "QUALIFICATION_MISSING", 0
+
+
+def rank_of(world: World, subject: Subject) -> str | None:
+    """The rank somebody has."""
+    if not world["ranks"]:
+        return None
+    if subject["kind"] == "agent":
+        stored, member = world["state"]["agents"].get(subject["id"], {}), world["agents"][subject["id"]]
+        if stored.get("rank"):
+            return str(stored["rank"])
+        if member.get("rank"):
+            return str(member["rank"])
+        for trust in (stored.get("trust"), member.get("trust")):
+            if trust is not None:
+                reached = [each["id"] for each in world["ranks"] if trust >= each.get("trust_from", 0.0)]
+                return reached[-1] if reached else None
+    for role in subject["roles"]:
+        if world["profiles"][role].get("entry_rank"):
+            return str(world["profiles"][role]["entry_rank"])
+    return str(world["ranks"][0]["id"])
+
+
+def has_passed(world: World, subject: Subject, qualification: str, now: float) -> bool:
+    """Whether somebody's latest result is a pass that still counts."""
+    passed = False
+    for result in world["state"]["results"]:
+        own = result["agent_id"] == subject["id"] and subject["kind"] == "agent"
+        if own and result["qualification"] == qualification:
+            days = world["qualifications"].get(qualification, {}).get("expires_after_days")
+            late = days is not None and result["at"] + days * 86400 <= now
+            ended = result.get("expires_at") is not None and result["expires_at"] <= now
+            passed = result["passed"] and not late and not ended
+    return passed
+
+
+# -- command -----------------------------------------------------------------------------------------------------------
+
+
+def above(world: World, role: str) -> list[str]:
+    """Everybody above a role, nearest first."""
+    chain: list[str] = []
+    current: str | None = role
+    while current is not None and current not in chain[:-1]:
+        superior = None
+        for candidate, post in world["organization"]["hierarchy"].items():
+            if current in post.get("subordinates", []):
+                superior = candidate
+                break
+        if superior is None and current in world["profiles"]:
+            superior = world["profiles"][current].get("chain_of_command", {}).get("reports_to")
+        if superior is not None:
+            chain.append(superior)
+        current = superior
+    return chain
+
+
+def command(world: World, subject: Subject, target: str, action: str) -> tuple[bool, set[str]]:
+    """Whether somebody may dispatch a role or escalate to it, and what is lacking."""
+    if not crew(subject):
+        names = ([subject["id"]] if subject["kind"] == "person" else []) + (
+            ["user"] if subject["owner"] and subject["kind"] == "person" else []
+        )
+        gives = action == "dispatch" and bool(set(names) & set(above(world, target)))
+        return gives, {"NO_POLICY_MATCH"}
+    lacks: set[str] = set()
+    for role in subject["roles"]:
+        if action != "dispatch":
+            if target in above(world, role):
+                return True, set()
+            lacks.add("TARGET_NOT_ALLOWED")
+            continue
+        missing: set[str] = set()
+        right = target in world["profiles"][role].get("dispatch", {}).get("may_to", [])
+        right = right or role in world["profiles"][target].get("dispatch", {}).get("may_from", [])
+        commands = role in above(world, target) and role != target
+        if commands and not can_delegate(world, role):
+            missing.add("CANNOT_DELEGATE")
+        if not commands and not right:
+            missing |= {"TARGET_NOT_ALLOWED"} | (set() if can_delegate(world, role) else {"CANNOT_DELEGATE"})
+        gives = right or (commands and can_delegate(world, role))
+        layers = [world["profiles"][each].get("layer") for each in (role, target)]
+        edges = [[edge["from"], edge["to"]] for edge in world["organization"].get("dispatch_edges", [])]
+        if edges and None not in layers and layers not in edges:
+            gives, missing = False, missing | {"DISPATCH_EDGE_FORBIDDEN"}
+        if world["profiles"][role].get("position") == "worker":
+            gives, missing = False, missing | {"WORKER_CANNOT_DISPATCH"}
+        if gives:
+            return True, set()
+        lacks |= missing
+    return False, lacks or {"TARGET_NOT_ALLOWED"}
+
+
+# -- policies ----------------------------------------------------------------------------------------------------------
+
+
+def deciding(world: World, subject: Subject, context: dict[str, Any]) -> list[dict[str, Any]]:
+    """The policies that match and decide."""
+    matching = [
+        policy
+        for policy in world["policies"].values()
+        if policy.get("enabled", True)
+        and policy["effect"] != "annotate"
+        and meets(policy.get("match", {}).get("principal"), subject)
+        and circumstances(policy.get("match", {}).get("conditions", []), context)
+    ]
+    first = [policy for policy in matching if not policy.get("fallback")]
+    return first or matching
+
+
+def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
+    """Whether somebody is whom a policy speaks of."""
+    if principal is None:
+        return True
+    person = subject["person"]
+    tests = {
+        "is_user": lambda wanted: wanted == subject["owner"],
+        "relationship": lambda wanted: wanted == person.get("relationship"),
+        "tags": lambda wanted: all(tag in person.get("tags", []) for tag in wanted),
+        "person_id": lambda wanted: subject["kind"] == "person" and wanted == subject["id"],
+        "unknown": lambda wanted: wanted == (subject["kind"] == "unknown"),
+        "system": lambda wanted: subject["kind"] == "system" and wanted in ("*", subject["id"]),
+        "webhook": lambda wanted: subject["kind"] == "webhook" and wanted in ("*", subject["id"]),
+        "agent": lambda wanted: (
+            (crew(subject) and wanted == "*") or (subject["kind"] == "agent" and wanted == subject["id"])
+        ),
+        "role": lambda wanted: bool(subject["roles"]) and (wanted == "*" or wanted in subject["roles"]),
+    }
+    return all(tests[key](wanted) for key, wanted in principal.items())
+
+
+def circumstances(conditions: list[dict[str, Any]], context: dict[str, Any]) -> bool:
+    """Whether one of the conditions holds, all its keys together; none at all always hold."""
+    for condition in conditions:
+        held = True
+        for key, wanted in condition.items():
+            if key == "time":
+                held = held and within(wanted, context.get("now", 0.0) + context.get("utc_offset", 0))
+            else:
+                held = held and context.get(key) == wanted
+        if held:
+            return True
+    return not conditions
+
+
+def within(window: str, local: float) -> bool:
+    """Whether a local time lies in a window."""
+    if window == "weekends":
+        return int(local // 86400) % 7 in (2, 3)  # the third and fourth day of 1970 were Saturday and Sunday
+    start, end = ([int(part) for part in each.split(":")] for each in window.split("-"))
+    minute = int(local % 86400) // 60
+    first, last = start[0] * 60 + start[1], end[0] * 60 + end[1]
+    minutes = range(first, last) if first < last else [*range(first, 1440), *range(last)]
+    return minute in minutes
+
+
+def listed(words: Any, name: str) -> bool:
+    """Whether a list of names, of beginnings with a star, or a star alone speaks of a name."""
+    words = [words] if isinstance(words, str) else words
+    return any(name.startswith(word[:-1]) if word.endswith("*") else name == word for word in words)
+
+
+def tool_lists(policy: dict[str, Any]) -> tuple[Any, list[str]]:
+    """What a policy names of tools, None where nothing, and what it takes out."""
+    tools = policy.get("permissions", {}).get("tools")
+    if isinstance(tools, dict):
+        return tools.get("allow", []), tools.get("deny", [])
+    return tools, []
+
+
+def is_ceiling(policy: dict[str, Any]) -> bool:
+    """Whether what a policy allows is all there can be."""
+    allowed, denied = tool_lists(policy)
+    return bool(policy.get("ceiling")) or (bool(allowed) and "*" in denied)
+
+
+def says(policy: dict[str, Any], kind: str, name: str) -> str | None:
+    """Whether a policy denies or asks."""
+    allowed, denied = tool_lists(policy)
+    exact = bool(allowed) and "*" in denied
+    if kind == "tool" and listed([word for word in denied if not (exact and word == "*")], name):
+        if policy["effect"] != "ask" or allows(policy, kind, name) is None:
+            return "deny"
+        return "ask" if allows(policy, kind, name) else "deny"
+    if policy["effect"] in ("deny", "ask"):
+        permissions = policy.get("permissions", {})
+        if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):
+            return str(policy["effect"])
+        if kind == "data" and permissions.get("data") is not None:
+            return str(policy["effect"]) if TIERS.index(name) >= TIERS.index(permissions["data"]) else None
+        if kind != "data" and allows(policy, kind, name):
+            return str(policy["effect"])
+    return None
+
+
+def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:
+    """The level an allowing policy gives; None where it says nothing."""
+    permissions = policy.get("permissions", {})
+    if kind == "tool":
+        names = tool_lists(policy)[0]
+        return None if names is None else 4 * listed(names, name)
+    if kind == "credential" and permissions.get("credentials") is not None:
+        return 4 * listed(permissions["credentials"], name)
+    if kind == "data" and permissions.get("data") is not None:
+        return TIERS.index(permissions["data"])
+    return None
+
+
+# -- what is stored ----------------------------------------------------------------------------------------------------
+
+
+def stored_for(world: World, request: Request, subject: Subject, what: str) -> list[dict[str, Any]]:
+    """Grants or restrictions of somebody that hold now."""
+    now = request["context"].get("now", 0.0)
+    return [
+        each
+        for each in world["state"][what]
+        if each["subject"] in words_for(subject)
+        and each.get("org_id") in (None, world["organization"]["org_id"])
+        and (each.get("expires_at") is None or each["expires_at"] > now)
+        and (each.get("revoked_at") is None or each["revoked_at"] > now)
+        and (each.get("uses_left") is None or each["uses_left"] > 0)
+    ]
+
+
+def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, set[str]]:
+    """What grants give, and the codes they waive."""
+    kind, name, path = split(request["resource"])
+    waived_by = {
+        "rank": "RANK_TOO_LOW", "qualification": "QUALIFICATION_MISSING", "visibility": "NOT_VISIBLE",
+        "restricted_to": "NOT_IN_RESTRICTED_TO",
+    }  # fmt: skip
+    level, waived = 0, set()
+    for grant in stored_for(world, request, subject, "grants"):
+        fits = all(grant.get(key) in (None, request["context"].get(key)) for key in ("channel", "session"))
+        given = stored_level(grant, kind, name, path, is_grant=True) if fits else None
+        if given is not None:
+            level = max(level, given)
+            waived |= {waived_by[each] for each in grant.get("waives", [])}
+    return level, waived
+
+
+def stored_level(
+    stored: dict[str, Any], kind: str, name: str, path: str | None, *, is_grant: bool
+) -> int | None:
+    """The level something stored speaks of for a resource; None where it does not."""
+    found: list[int] = []
+    for resource in stored["resources"]:
+        of_kind, of_name, glob = split(resource)
+        level = LEVELS.index(stored["level"])
+        if of_kind != kind:
+            continue
+        if kind == "data":
+            tier = TIERS.index(of_name)
+            if is_grant:
+                found.append(min(tier, level))
+            elif TIERS.index(name) >= tier:
+                found.append(level)
+        elif listed([of_name], name):
+            no_path = path is None and not is_grant
+            if glob is None or no_path or (path is not None and path_fits(path, glob)):
+                found.append(level)
+    return max(found) if found else None
+
+
+def path_fits(path: str, glob: str) -> bool:
+    """Whether a path is one a glob means; the generated globs end in `/*` or have no star."""
+    if glob.endswith("/*"):
+        folder, _, last = path.rpartition("/")
+        return folder == glob[:-2] and ".." not in path and bool(last)
+    return path == glob
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+def weigh_run(
+    world: World, request: Request, subject: Subject, failing: set[str], granted: int, ceiling: int
+) -> tuple[set[str], int]:
+    """What the run adds: delegation, depth, PACE and locks."""
+    kind, name, _ = split(request["resource"])
+    context, limits = request["context"], world["organization"].get("limits", {})
+    tool = world["tools"].get(name, {}) if kind == "tool" else {}
+    needed = required_levels(world, kind, name).get(request["action"], 4)
+    dispatches = delegates(tool) or (kind == "role" and request["action"] == "dispatch")
+    essential = is_essential(world, subject, kind, name)
+    triggered = [request["on_behalf_of"]] if request.get("on_behalf_of") else []
+    for number, parent in enumerate([*triggered, *request.get("via", [])]):
+        who = find_subject(world, parent)
+        if who is None:
+            failing.add("UNKNOWN_PRINCIPAL")
+            ceiling = 0
+            continue
+        counts = number < len(triggered) or limits.get("delegation") == "strict"
+        neutral = not crew(who) and not world["policies"]
+        if counts and not neutral and not essential:
+            theirs, has, most = weigh(world, {**request, "subject": parent}, who)
+            ceiling = min(ceiling, 0 if theirs & STOPS else min(has, most))
+            if theirs - {"ASK_APPROVAL", "ACTION_UNKNOWN"} - unknown_names(world, kind, name):
+                failing.add("PARENT_CAP")
+            failing |= theirs & {"ASK_APPROVAL"}
+    if request.get("envelope") is not None and not essential:
+        passed = [
+            LEVELS.index(level)
+            for word, level in request["envelope"].items()
+            if listed([word], f"{kind}:{name}")
+        ]
+        ceiling = min([ceiling, max(passed, default=0)])
+        failing |= {"PARENT_CAP"} if max(passed, default=0) < needed else set()
+    depth = max(context.get("depth", 0), len(request.get("via", [])))
+    deepest = limits.get("max_spawn_depth", 3)
+    if depth > deepest or (dispatches and depth >= deepest):
+        failing.add("DEPTH_EXCEEDED")
+        ceiling = 0
+    if dispatches and context.get("children", 0) >= limits.get("max_children", 5):
+        failing.add("CHILD_LIMIT")
+        ceiling = 0
+    pace = context.get("pace")
+    if crew(subject) and request["action"] != "escalate":
+        work = dispatches or (kind == "tool" and not essential)
+        if (pace == "contingent" and dispatches) or (pace == "emergency" and work):
+            failing.add("PACE_CAP")
+            ceiling = 0
+    if tool.get("concurrency") == "exclusive":
+        holder = None
+        for lock in world["state"]["locks"]:
+            current = lock.get("expires_at") is None or lock["expires_at"] > context.get("now", 0.0)
+            if lock["tool_id"] == name and current:
+                holder = lock["holder"]
+        if holder != request["subject"] and (holder is not None or request["action"] != "lock"):
+            failing.add("LOCKED")
+            ceiling = 0
+    return failing, ceiling
