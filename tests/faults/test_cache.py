@@ -22,7 +22,7 @@ from orgkernel.kernel.packing import pack_snapshot, verify_snapshot
 from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.entries import DamagedEntry
-from orgkernel.loading.sources import Packed
+from orgkernel.loading.packed import Packed
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, write_tree
