@@ -45,6 +45,35 @@ def is_expected(findings: int, roles: int) -> bool:
     return 0 <= findings - roles // _FINDING_EVERY <= len(_DOMAINS)
 
 
+def expected_taker(domain: str, needs: tuple[str, ...], roles: int) -> str | None:
+    """Who takes a task, worked out from how the organisation is made and by nothing of ours."""
+    fitting = (
+        (len(set(_domains(number))), number)
+        for start, end in ((_executives(roles) + 1, roles), (1, _executives(roles) + 1), (0, 1))
+        for number in range(start, end)
+        if domain in _domains(number) and set(needs) <= set(_tools(number))
+    )
+    found: dict[str, tuple[int, int]] = {}
+    for domains, number in fitting:
+        kind = _role_type(number, roles)
+        found[kind] = min(found.get(kind, (domains, number)), (domains, number))
+    best = found.get("specialist") or found.get("executive") or found.get("commander")
+    return f"role_{best[1]}" if best else None
+
+
+def domains_and_tools() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Every domain and every tool that can be asked for."""
+    return _DOMAINS, _TOOLS
+
+
+def _tools(number: int) -> list[str]:
+    return [_TOOLS[(number * 7 + step * 3) % 200] for step in range(20)]
+
+
+def _role_type(number: int, roles: int) -> str:
+    return "commander" if not number else "executive" if number <= _executives(roles) else "specialist"
+
+
 def _domains(number: int) -> tuple[str, str]:
     return _DOMAINS[number % 18], _DOMAINS[(number * 5 + 3) % 18]
 
@@ -60,10 +89,10 @@ def _superior(number: int, roles: int) -> int:
 
 def _profile(number: int, roles: int) -> str:
     superior = f"role_{_superior(number, roles)}" if number else "user"
-    role_type = "commander" if not number else "executive" if number <= _executives(roles) else "specialist"
+    role_type = _role_type(number, roles)
     domains = _domains(number)
     interval = 15 if number % _FINDING_EVERY == _FINDING_EVERY - 1 else 5
-    tools = [_TOOLS[(number * 7 + step * 3) % 200] for step in range(20)]
+    tools = _tools(number)
     return f"""\
 _schema: orgkernel:role_profile
 _version: "1.0"

@@ -1,84 +1,54 @@
-"""One measurement in a process of its own: `python -m benchmarks.measure WHAT FOLDER` prints it as JSON."""
+"""One measurement in a process of its own: `python -m benchmarks.measure WHAT FOLDER` prints what it returns as JSON.
+
+A measurement is a function of a folder with a generated organisation; it is found by its name in one of the modules
+below. Adding one is writing the function, and a row in `rows.py` that names it. One that is not there yet, or raises
+`NotMeasured`, is said to be missing.
+"""
 
 from __future__ import annotations
 
-import gc
 import json
-import resource
 import sys
-import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from statistics import median, quantiles
 from typing import Any
 
-_REPEAT = 2_000
+from benchmarks.timing import NotMeasured
+
+_HOMES = (
+    "benchmarks.loads",
+    "benchmarks.questions",
+    "benchmarks.floors",
+    "benchmarks.http",
+    "benchmarks.state",
+)
 
 
-def parse_only(folder: Path) -> dict[str, Any]:
-    """What a user would take instead: read the same files and parse them with PyYAML's fastest loader."""
-    import yaml
-
-    paths = sorted(folder.rglob("*.yaml"))
-    gc.disable()
-    start = time.perf_counter()
-    for path in paths:
-        yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
-    return {"seconds": time.perf_counter() - start}
-
-
-def cold_load(folder: Path) -> dict[str, Any]:
-    """Ours: read, parse, validate, link, check; every finding with its place. Imports are done before."""
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
-    from orgkernel.kernel.snapshot import build_snapshot
-
-    build_snapshot(shipped_request().roots)
-    gc.disable()
-    start = time.perf_counter()
-    request = resolve_paths([str(folder)], str(folder.parent))
-    snapshot = build_snapshot(request.roots, None, request.asked)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": seconds, "findings": len(snapshot.diagnostics), "peak_mb": peak / 1024}
+def find_measurement(what: str) -> Callable[[Path], dict[str, Any]] | None:
+    """The function that measures this; None where nobody has written it."""
+    for home in _HOMES:
+        if find_spec(home) is not None:
+            found = getattr(import_module(home), what, None)
+            if found is not None:
+                measurement: Callable[[Path], dict[str, Any]] = found
+                return measurement
+    return None
 
 
-def questions(folder: Path) -> dict[str, Any]:
-    """Dispatch and manifest on a loaded organisation, in microseconds; and building the networkx graph."""
-    from orgkernel.crew.role import build_role_manifest
-    from orgkernel.crew.v1 import encode
-    from orgkernel.decisions.dispatch import decide_dispatch
-    from orgkernel.graph.org_graph import OrgGraph
-    from orgkernel.kernel.roots import resolve_paths
-    from orgkernel.kernel.snapshot import build_snapshot
-
-    request = resolve_paths([str(folder)], str(folder.parent))
-    organization = build_snapshot(request.roots, None, request.asked).organizations["measured"]
-    index = organization.index
-    gc.disable()
-    start = time.perf_counter()
-    OrgGraph(organization.records, organization.columns)
-    graph = time.perf_counter() - start
-    roles = index.roles
-    return {
-        "graph_seconds": graph,
-        "dispatch": _microseconds(lambda _: decide_dispatch(index, "codegen")),
-        "manifest": _microseconds(
-            lambda turn: encode(build_role_manifest(index, roles[turn * 7919 % len(roles)]))
-        ),
-    }
-
-
-def _microseconds(ask: Callable[[int], object]) -> dict[str, float]:
-    for turn in range(20):
-        ask(turn)
-    times = []
-    for turn in range(_REPEAT):
-        start = time.perf_counter()
-        ask(turn)
-        times.append((time.perf_counter() - start) * 1e6)
-    return {"median": median(times), "p99": quantiles(times, n=100)[98]}
+def main() -> None:
+    """Measure and print."""
+    what, folder = sys.argv[1:]
+    measurement = find_measurement(what)
+    try:
+        if measurement is None:
+            raise NotMeasured(f"nothing measures `{what}` yet")
+        answer = measurement(Path(folder))
+    except NotMeasured as reason:
+        answer = {"missing": str(reason)}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":
-    measurements = {"parse_only": parse_only, "cold_load": cold_load, "questions": questions}
-    print(json.dumps(measurements[sys.argv[1]](Path(sys.argv[2]))))
+    main()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -57,15 +57,24 @@ class Answers:
         A `quick` question is answered at once, any other in a thread, so that nobody waits for it.
         """
         answer = await self.find(ask, org, quick=quick)
-        headers = {
-            **self._headers(answer),
-            "ETag": f'"{hashlib.sha256(answer.body).hexdigest()}"',
-            "Cache-Control": "no-cache",
-        }
+        headers = self._headers(answer)
         if answer.next is not None:
             headers["Link"] = f'<{_next_page(request, answer.next)}>; rel="next"'
-        self.keep(request, answer.standpoint)
-        return Response(answer.body, 200, headers, "application/json")
+        return self.respond_with(request, answer.body, "application/json", headers, answer.standpoint)
+
+    def respond_with(
+        self,
+        request: Request,
+        body: bytes,
+        media_type: str,
+        headers: Mapping[str, str] | None = None,
+        standpoint: Standpoint | None = None,
+    ) -> Response:
+        """The response to a GET with a body that is the same for as long as the registry stands where it does."""
+        etag = f'"{hashlib.sha256(body).hexdigest()}"'
+        request.scope[_VERSION].append((standpoint or self.kernel.standpoint, self.reading_failed))
+        said = {**(headers or {}), "ETag": etag, "Cache-Control": "no-cache"}
+        return Response(body, 200, said, media_type)
 
     async def respond_once(
         self, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
@@ -100,10 +109,6 @@ class Answers:
     def expect(self, scope: Scope) -> None:
         """Prepare for the route's word that its response may be kept."""
         scope[_VERSION] = []
-
-    def keep(self, request: Request, standpoint: Standpoint) -> None:
-        """A route's word: its response may be kept while the registry stands here."""
-        request.scope[_VERSION].append((standpoint, self.reading_failed))
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
         """Keep a response, if its route said so and the registry still stands there."""

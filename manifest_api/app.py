@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
 from manifest_api.auditing import Auditor
 from manifest_api.guards.api_keys import KeyRing
@@ -36,7 +37,7 @@ from orgkernel.state.location import Location
 class _Registry(FastAPI):
     """The application with the gate before everything the framework does."""
 
-    gate: Gate
+    gate: ASGIApp
     short_way: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,11 +55,14 @@ def create_app(
     kernel: Kernel,
     *,
     watch: bool = False,
+    access_log: bool = False,
     store: Location | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
 ) -> FastAPI:
     """An application that answers from a kernel; with `watch` it reads the documents again when they change.
+
+    With `access_log` every request is logged to `orgkernel.access`, a line of JSON each.
 
     `store` is where the state is, or will be: with it access is decided, decisions are written down and keys are
     accepted. Without one, or until it is made, loopback may ask and nobody else; a proxy's headers count as off loopback
@@ -100,7 +104,8 @@ def create_app(
         app.include_router(router)
     install_refusals(app)
     app.short_way = build_short_way(app, post_evaluation)
-    app.gate = Gate(app.answer, answers, doors)
+    gate = Gate(app.answer, answers, doors)
+    app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)

@@ -14,7 +14,7 @@ from manifest_api.problems import BAD_CURSOR, NO_STORE, SELF_GRANT, Refused
 from manifest_api.remembered import Remembered
 from orgkernel.crew.v1 import encode
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.kernel import State
+from orgkernel.kernel.held import State
 from orgkernel.state.store import Store
 
 T = TypeVar("T")

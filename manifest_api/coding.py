@@ -8,7 +8,7 @@ import re
 IDENTITY, GZIP = "identity", "gzip"
 # Below this many bytes a compressed answer saves no packet.
 LEAST_BYTES = 1_024
-_LEVEL = 5
+_LEVEL = 3
 
 _ITEM = re.compile(r"\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*(?:;\s*[qQ]\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?")
 

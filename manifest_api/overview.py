@@ -6,17 +6,26 @@ import msgspec
 
 from manifest_api.shapes import OrganizationDetail, OrganizationLine, OrganizationList, RoleLine
 from manifest_api.standing import build_standing
-from orgkernel.errors import OrgkernelError
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.kernel import ACTIVE, Kernel, State
+from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import ACTIVE, Kernel
 
 
-def list_organizations(kernel: Kernel) -> OrganizationList:
-    """Every organisation, the refused ones included."""
+def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:
+    """At most `limit` organisations after the one named, the refused ones included. Raises `UnknownOrganization`."""
     state = kernel.state
+    known = [*{**state.served, **state.refused}]
+    if after is not None and after not in known:
+        raise UnknownOrganization(f"the cursor names no organization {quote(after)}")
+    start = 0 if after is None else known.index(after) + 1
+    page = known[start : start + limit]
     return OrganizationList(
-        organizations=tuple(_line(state, org_id) for org_id in {**state.served, **state.refused}),
+        organizations=tuple(_line(state, org_id) for org_id in page),
+        count=len(known),
         active=_active(kernel),
+        next=page[-1] if page and start + limit < len(known) else None,
         snapshot=state.latest.digest,
     )
 

@@ -17,6 +17,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
+DEFAULT_ORGANIZATIONS, MOST_ORGANIZATIONS = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 
 # The pattern is for clients: the kernel answers for any other text too, that there is no such id.

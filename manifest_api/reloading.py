@@ -18,7 +18,7 @@ from manifest_api.answering import Answers
 from manifest_api.changes import Identity, identify, linked_paths, relevant_below
 from manifest_api.standing import build_standing
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.kernel import Reload, State
+from orgkernel.kernel.held import Reload, State
 
 logger = logging.getLogger("orgkernel.server")
 

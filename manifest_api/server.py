@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import signal
 import socket
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
 from manifest_api.guards.api_keys import KeyRing
@@ -39,6 +41,7 @@ def serve(
     port: int = 8000,
     *,
     reload: bool = False,
+    access_log: bool = False,
     on_ready: Callable[[str], None] | None = None,
     store: Location | None = None,
     tokens: TokenSettings | None = None,
@@ -46,13 +49,27 @@ def serve(
 ) -> None:
     """Answer until SIGINT or SIGTERM; SIGHUP reads the documents again.
 
-    `reload` also reads them again when they change on disk. `on_ready` is called with the server's URL once it
-    accepts connections; port 0 picks a free one. `store`, `tokens` and `rate` are those of `create_app`. Raises
-    `UsageError` for an address that cannot be used: one that is not loopback before there is a key.
+    `reload` also reads them again when they change on disk; `access_log` logs every request. `on_ready` is called with
+    the server's URL once it accepts connections; port 0 picks a free one. `store`, `tokens` and `rate` are those of
+    `create_app`. Raises `UsageError` for an address that cannot be used: one that is not loopback before there is a key.
     """
     listener = _listen(host, port, beyond=tokens is not None or _has_keys(store))
-    app = create_app(kernel, watch=reload, store=store, tokens=tokens, rate=rate)
-    config = uvicorn.Config(
+    # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
+    gc.freeze()
+    app = create_app(kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate)
+    config = build_config(app)
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    try:
+        _Server(config, app.state.reloader, lambda: on_ready(_url(listener)) if on_ready else None).run(
+            [listener]
+        )
+    finally:
+        listener.close()
+
+
+def build_config(app: ASGIApp) -> uvicorn.Config:
+    """How the application is run."""
+    return uvicorn.Config(
         app,
         # Whoever asks is told by the connection alone: see guards/loopback.py.
         proxy_headers=False,
@@ -65,13 +82,6 @@ def serve(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    try:
-        _Server(config, app.state.reloader, lambda: on_ready(_url(listener)) if on_ready else None).run(
-            [listener]
-        )
-    finally:
-        listener.close()
 
 
 class _Server(uvicorn.Server):

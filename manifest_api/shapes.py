@@ -63,11 +63,15 @@ class OrganizationLine(OrganizationStanding, frozen=True, kw_only=True):
 
 
 class OrganizationList(msgspec.Struct, frozen=True, kw_only=True):
-    """Every organisation that was read."""
+    """Every organisation that was read, or a page of them."""
 
     organizations: tuple[OrganizationLine, ...]
+    count: int
+    """Organisations on all pages."""
     active: str | None
     """The organisation that `active` means; null when it means none or several."""
+    next: str | None
+    """Cursor of the next page; null on the last."""
     snapshot: str
 
 

@@ -1,7 +1,7 @@
 """A route that is asked all the time, reached without the framework's routing.
 
 It is the same function the documented route calls, behind the same guards, limits, headers and refusals; only looking
-for the route and its parameters is left out, which costs more than the answer (ADR 0005).
+for the route and its parameters is left out, which costs more than the answer (ADR 0011).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import msgspec
 from manifest_api.shapes import Finding, OrganizationStanding
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.render import as_data
-from orgkernel.kernel.kernel import State
+from orgkernel.kernel.held import State
 
 
 def build_finding(found: Diagnostic) -> Finding:

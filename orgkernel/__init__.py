@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from orgkernel.decisions.dispatch import DispatchDecision
     from orgkernel.diagnostics import Diagnostic, Place, Severity
     from orgkernel.errors import OrgkernelError
-    from orgkernel.kernel.kernel import Kernel, Reload
+    from orgkernel.kernel.held import Reload
+    from orgkernel.kernel.kernel import Kernel
 
 __version__ = "0.1.0"
 
@@ -35,7 +36,7 @@ _HOMES = {
     "OrganizationManifest": "orgkernel.crew.v1",
     "OrgkernelError": "orgkernel.errors",
     "Place": "orgkernel.diagnostics",
-    "Reload": "orgkernel.kernel.kernel",
+    "Reload": "orgkernel.kernel.held",
     "RoleFilter": "orgkernel.crew.filters",
     "RoleManifest": "orgkernel.crew.v1",
     "Severity": "orgkernel.diagnostics",

@@ -20,6 +20,14 @@ settings.register_profile(
 settings.load_profile("orgkernel")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _a_cache_of_its_own(tmp_path_factory):
+    """Commands fill a cache of this run, not the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """In CI everything is installed, so a skipped test is a test that did not run: a failure."""

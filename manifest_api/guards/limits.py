@@ -9,7 +9,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.guards.request_head import RequestHead
+from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, SLOW_BODY, UNKNOWN_ROUTE, problem_response
 from manifest_api.shapes import ProblemKind
 
@@ -45,7 +45,7 @@ class BodyLimits:
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or not read_head(scope).has_body:
             await self._app(scope, receive, send)
             return
         try:

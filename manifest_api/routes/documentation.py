@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from manifest_api.answering import AnswersOfApp
 from manifest_api.docs_page import render_docs, style_hash
 from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, Refused
 from manifest_api.routes.documented import PROBLEM, content
@@ -36,17 +37,16 @@ async def get_problem(
 
 
 @router.get("/openapi.json", include_in_schema=False)
-async def get_openapi_document() -> Response:
+async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document."""
-    return Response(_document(), media_type="application/json", headers={"Cache-Control": "no-cache"})
+    return answers.respond_with(request, _document(), "application/json")
 
 
 @router.get("/docs", include_in_schema=False)
-async def get_docs() -> Response:
+async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document as a page that loads nothing from anywhere."""
     policy = f"default-src 'none'; style-src '{style_hash()}'; base-uri 'none'; frame-ancestors 'none'"
-    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-cache"}
-    return Response(_page(), media_type="text/html", headers=headers)
+    return answers.respond_with(request, _page(), "text/html", {"Content-Security-Policy": policy})
 
 
 @cache
@@ -57,7 +57,7 @@ def _document() -> bytes:
 
 
 @cache
-def _page() -> str:
+def _page() -> bytes:
     from manifest_api.openapi import build_openapi
 
-    return render_docs(build_openapi())
+    return render_docs(build_openapi()).encode()

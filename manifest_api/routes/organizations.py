@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.overview import list_organizations, show_organization
 from manifest_api.problems import BAD_CURSOR, Refused
-from manifest_api.questions import CREW_PARAMETERS, CrewQuery, CrewQuestion, Org, Role, only, read_body
+from manifest_api.questions import (
+    CREW_PARAMETERS,
+    DEFAULT_ORGANIZATIONS,
+    MOST_ORGANIZATIONS,
+    CrewQuery,
+    CrewQuestion,
+    Cursor,
+    Org,
+    Role,
+    only,
+    read_body,
+)
+from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import content, told
-from manifest_api.shapes import DispatchQuestion
+from manifest_api.shapes import DispatchQuestion, OrganizationList
 from orgkernel.crew.v1 import OrganizationManifest
-from orgkernel.errors import UnknownRole
+from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import ACTIVE, Kernel
 
-router = APIRouter(tags=["organizations"])
+router = APIRouter(tags=["organizations"], route_class=DirectRoute)
 _CREW = told("OrganizationManifest", 404, 409, 503, paged=True, org=True)
 
 
-@router.get("/v1/orgs", response_class=Response, responses=told("OrganizationList"), dependencies=[only()])
-async def get_organizations(request: Request, answers: AnswersOfApp) -> Response:
+@router.get(
+    "/v1/orgs",
+    response_class=Response,
+    responses=told("OrganizationList", 409, paged=True),
+    dependencies=[only("cursor", "limit")],
+)
+async def get_organizations(
+    request: Request,
+    answers: AnswersOfApp,
+    cursor: Cursor = None,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_ORGANIZATIONS, description="Most organisations on a page.")
+    ] = DEFAULT_ORGANIZATIONS,
+) -> Response:
     """All organisations, and which of them answer."""
-    return await answers.respond(request, list_organizations)
+
+    def ask(kernel: Kernel) -> OrganizationList:
+        try:
+            return list_organizations(kernel, cursor, limit)
+        except UnknownOrganization as error:
+            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+
+    return await answers.respond(request, ask)
 
 
 @router.get(

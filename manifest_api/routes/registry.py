@@ -10,13 +10,15 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import DEFAULT_FINDINGS, MOST_FINDINGS, Cursor, only
+from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import told
 from manifest_api.shapes import FindingList, RegistrySnapshot
 from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
 from orgkernel.diagnostics import Severity
-from orgkernel.kernel.kernel import Kernel, State
+from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import Kernel
 
-router = APIRouter(tags=["registry"])
+router = APIRouter(tags=["registry"], route_class=DirectRoute)
 
 
 @router.get(

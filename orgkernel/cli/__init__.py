@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -74,12 +75,22 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point; exit codes: 0 fine, 1 findings or failed cases, 2 cannot run."""
+    _forget_caches()
+    # A command makes much and drops little before it ends: looking for garbage would cost a tenth of its time.
+    gc.disable()
+    try:
+        _main()
+    finally:
+        gc.enable()
+
+
+def _main() -> None:
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a file's name need not be text, nor a terminal speak UTF-8
             stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(cli(standalone_mode=False) or 0)
+        sys.exit(_run())
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
@@ -105,6 +116,35 @@ def main() -> None:
             "this is a bug; set ORGKERNEL_DEBUG=1 to see where it is",
         )
         sys.exit(2)
+
+
+def _run() -> int:
+    """The exit code of the command, run again without the cache when what it held turned out to be none of ours."""
+    try:
+        return cli(standalone_mode=False) or 0
+    except (click.exceptions.Exit, click.exceptions.Abort, click.ClickException, OrgkernelError, OSError):
+        raise
+    except Exception:
+        if not _distrust_caches():
+            raise
+        return cli(standalone_mode=False) or 0
+
+
+def _forget_caches() -> None:
+    if opening := sys.modules.get("orgkernel.cli.opening"):
+        opening.CACHES.opened.clear()
+        opening.CACHES.distrusted = False
+
+
+def _distrust_caches() -> bool:
+    opening = sys.modules.get("orgkernel.cli.opening")
+    opened = list(opening.CACHES.opened) if opening else []
+    used = [cache.folder for cache in opened if cache.distrust()]
+    if opening is None or not used or opening.CACHES.distrusted:
+        return False
+    opening.CACHES.distrusted = True
+    _say(f"note: the cache {used[0]} held something that cannot be used; it is not used", "")
+    return True
 
 
 def _say(message: str, help: str) -> None:

@@ -34,9 +34,9 @@ via_option = click.option(
 _FIELDS = tuple(AccessContext.__struct_fields__)
 
 
-def open_with_state(paths: tuple[str, ...], org: str, store: str | None) -> Kernel:
+def open_with_state(paths: tuple[str, ...], org: str, store: str | None, *, no_cache: bool = False) -> Kernel:
     """The kernel over some paths, deciding with what is stored; a question makes no store where there is none."""
-    kernel = open_kernel(paths, org)
+    kernel = open_kernel(paths, org, no_cache=no_cache)
     here = os.getcwd()
     return kernel.with_store(StateAt(locate_store(find_project(here), here, store)))
 

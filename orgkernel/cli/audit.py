@@ -146,7 +146,7 @@ def verify(checkpoints: str | None, store: str | None, form: str) -> None:
             click.echo(f"and {found.more_findings:,} more")
         says = "the audit is whole" if not found.findings else "the audit is not as it was written"
         dropped = f", {found.dropped:,} dropped after their time" if found.dropped else ""
-        click.echo(f"{says}: {found.rows:,} rows in {found.chains} chains{dropped}", err=True)
+        click.echo(f"{says}: {_many(found.rows, 'row')} in {_many(found.chains, 'chain')}{dropped}", err=True)
     if found.findings:
         raise click.exceptions.Exit(1)
 
@@ -179,7 +179,11 @@ def prune(decisions: int, history: int, store: str | None) -> None:
     with opened(store) as state:
         segments = drop_old(state.rows, state.folder, {"decision": decisions * DAY, "history": history * DAY})
     rows = sum(each.last - each.first + 1 for each in segments)
-    click.echo(f"{rows:,} rows dropped in {len(segments)} segments", err=True)
+    click.echo(f"{_many(rows, 'row')} dropped in {_many(len(segments), 'segment')}", err=True)
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _as_record(row: Any) -> dict[str, Any]:

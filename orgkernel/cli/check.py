@@ -8,15 +8,16 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from orgkernel.cli.opening import format_option, request_of
+from orgkernel.cli.opening import cache_of, cache_option, format_option, request_of, save
 from orgkernel.cli.reports import FORMATS, append_step_summary, checked_files, print_report
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.baseline import find_baseline, is_within, read_baseline, write_baseline
+from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.project import find_project
 from orgkernel.kernel.roots import Request, shipped_request
-from orgkernel.kernel.snapshot import Snapshot, build_snapshot
+from orgkernel.kernel.snapshot import Snapshot
 
 
 @click.command("check")
@@ -31,6 +32,7 @@ from orgkernel.kernel.snapshot import Snapshot, build_snapshot
 @click.option(
     "--write-baseline", "to_write", metavar="FILE", help="Allow everything found, by writing it to FILE."
 )
+@cache_option
 def command(
     paths: tuple[str, ...],
     shipped: bool,
@@ -38,6 +40,7 @@ def command(
     fail_on: str | None,
     baseline: str | None,
     to_write: str | None,
+    no_cache: bool,
 ) -> None:
     """Check documents and organisations.
 
@@ -54,7 +57,9 @@ def command(
         raise click.UsageError("--baseline reads a file and --write-baseline writes one; use one of the two")
     request = shipped_request() if shipped else request_of(paths, project)
     allowed = _allowed(baseline, to_write, request)
-    snapshot = build_snapshot(request.roots, project.severities, request.asked)
+    loader = Loader(request, project.severities, cache_of(project, no_cache))
+    snapshot = loader.load()
+    click.get_current_context().call_on_close(lambda: save(loader))
     if not snapshot.read_anything:
         raise NothingToRead(
             "nothing to check: no document of ours there", "start one with `orgkernel new DIR`"

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import click
 
-from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
-from orgkernel.crew.v1 import encode
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
@@ -22,14 +21,23 @@ from orgkernel.diagnostics.wording import printable
     "--needs", multiple=True, metavar="TOOL", help="Tool the taker must be equipped with; repeatable."
 )
 @click.option("--all", "all_considered", is_flag=True, help="List every candidate, not the next five.")
+@cache_option
 @format_option("text", "json")
 def command(
-    domain: str, org: str, paths: tuple[str, ...], needs: tuple[str, ...], all_considered: bool, form: str
+    domain: str,
+    org: str,
+    paths: tuple[str, ...],
+    needs: tuple[str, ...],
+    all_considered: bool,
+    no_cache: bool,
+    form: str,
 ) -> None:
     """Say which role takes a task of this DOMAIN, and why."""
-    kernel = open_kernel(paths, org)
+    kernel = open_kernel(paths, org, no_cache=no_cache)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
     if form == "json":
+        from orgkernel.crew.v1 import encode
+
         echo_json(encode(decision).decode())
     else:
         click.echo(_render(decision), nl=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.opening import format_option, open_kernel, org_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.crew.chart import render_dot, render_json, render_mermaid, render_tree
 
@@ -14,10 +14,11 @@ _RENDER = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "j
 @click.command("graph")
 @org_option
 @path_option
+@cache_option
 @format_option("tree", "mermaid", "dot", "json")
-def command(org: str, paths: tuple[str, ...], form: str) -> None:
+def command(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     """Draw the org chart; `json` holds every edge with its line."""
-    kernel = open_kernel(paths, org)
+    kernel = open_kernel(paths, org, no_cache=no_cache)
     organization = kernel.latest(org)
     if organization.has_errors:
         click.echo(f"note: organization `{organization.org_id}` has errors, see `orgkernel check`", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli.asking import open_with_state
-from orgkernel.cli.opening import format_option, org_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import as_yaml, echo_json
 from orgkernel.cli.stores import store_option
 from orgkernel.crew.filters import RoleFilter
@@ -28,6 +28,7 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
 @click.option("--layer", help="Only roles of this layer.")
 @click.option("--agent", metavar="AGENT", help="Not a role: an agent, in all its roles together.")
 @store_option
+@cache_option
 @format_option("table", "json", "yaml")
 def command(
     role: str | None,
@@ -35,6 +36,7 @@ def command(
     paths: tuple[str, ...],
     agent: str | None,
     store: str | None,
+    no_cache: bool,
     form: str,
     **wanted: str | None,
 ) -> None:
@@ -46,7 +48,7 @@ def command(
         raise click.UsageError("filters choose roles; name a ROLE or filter, not both")
     if role is not None and agent is not None:
         raise click.UsageError("name a ROLE or an --agent, not both")
-    kernel = open_with_state(paths, org, store)
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:
         manifest = kernel.agent_manifest(org, agent)

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from orgkernel.errors import NothingToRead
+from orgkernel.kernel.cache_folder import find_cache_folder
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.project import Project, find_project
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.shipped import template_names
+from orgkernel.loading.cache import Cache
+
+
+class _Caches:
+    """The caches this command has opened, and whether one of them turned out to hold what cannot be used."""
+
+    def __init__(self) -> None:
+        self.opened: list[Cache] = []
+        self.distrusted = False
+
+
+CACHES = _Caches()
 
 org_option = click.option("--org", required=True, metavar="ORG", help="Organisation, or `active`.")
 path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder to read; repeatable. Default: the paths of orgkernel.toml, else the current folder.",
 )  # fmt: skip
+
+
+cache_option = click.option(
+    "--no-cache", is_flag=True, help="Read everything; neither use nor fill the cache."
+)
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
@@ -34,20 +54,45 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
     return resolve_paths(project.paths, project.folder, shown_from=here)
 
 
-def open_kernel(paths: tuple[str, ...], org: str | None = None, active: str | None = None) -> Kernel:
+def cache_of(project: Project, no_cache: bool) -> Cache | None:
+    """The cache of a project; None where it is switched off or has no place."""
+    folder = None if no_cache or CACHES.distrusted else find_cache_folder(project, os.environ)
+    if folder is None:
+        return None
+    CACHES.opened.append(cache := Cache(folder))
+    return cache
+
+
+def save(loaded: Kernel | Loader) -> None:
+    """Fill the cache once the answer is out; a cache that cannot be written costs one sentence and changes nothing."""
+    sys.stdout.flush()
+    loaded.save()
+    for cache in CACHES.opened:
+        if cache.problem:
+            click.echo(f"note: {cache.problem}", err=True)
+            cache.problem = ""
+
+
+def open_kernel(
+    paths: tuple[str, ...], org: str | None = None, active: str | None = None, *, no_cache: bool = False
+) -> Kernel:
     """The kernel over some paths.
 
     Without a path, an organisation that is not found where one stands is taken from the templates, and that is said.
     """
     project = find_project(os.getcwd())
     active = active or project.active
-    kernel = Kernel(request_of(paths, project), active=active, severities=project.severities)
+    cache = cache_of(project, no_cache)
+    kernel = Kernel(request_of(paths, project), active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
     if not paths and org not in known and org in template_names():
         click.echo(f"note: no organization `{org}` here, answering from the template of that name", err=True)
-        return Kernel(shipped_request(), active=active, severities=project.severities)
+        kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
+        click.get_current_context().call_on_close(lambda: save(kernel))
+        return kernel
     if not kernel.state.latest.read_anything:
         raise NothingToRead(
             "there are no documents here", "name some with `--path`, or start with `orgkernel new DIR`"
         )
+    click.get_current_context().call_on_close(lambda: save(kernel))
     return kernel

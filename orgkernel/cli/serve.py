@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from contextlib import suppress
 
 import click
 
-from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.cli.stores import store_option
 from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.packing import verify_snapshot
 from orgkernel.kernel.project import find_project
 from orgkernel.kernel.stored import locate_store
+from orgkernel.loading.entries import DamagedEntry
 
 
 @click.command("serve")
@@ -34,6 +37,8 @@ from orgkernel.kernel.stored import locate_store
     help="Requests a second that one key may send.",
 )  # fmt: skip
 @store_option
+@cache_option
+@click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
 def command(
     paths: tuple[str, ...],
     active: str | None,
@@ -42,6 +47,8 @@ def command(
     reload: bool,
     rate: float,
     store: str | None,
+    no_cache: bool,
+    access_log: bool,
 ) -> None:
     """Answer over HTTP; an organisation with errors is not served, the others are.
 
@@ -55,15 +62,32 @@ def command(
     project = find_project(here)
     location = locate_store(project, here, store)
     tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
-    kernel = open_kernel(paths, active=active)
+    kernel = open_kernel(paths, active=active, no_cache=no_cache)
+    try:
+        verify_snapshot(kernel.state.latest)
+    except DamagedEntry:
+        # A question asked once is asked again without the cache; a server finds out before it answers.
+        kernel = open_kernel(paths, active=active, no_cache=True)
+    save(kernel)
     if active is not None:
         with suppress(NotServed):  # it may be mended while we run
             kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    gc.enable()  # unlike other commands, this one goes on
+    if access_log:
+        _log_plainly("orgkernel.access")
     serve(
-        kernel, host=host, port=port, reload=reload, on_ready=lambda url: _say_what_to_try(kernel, url),
-        store=location, tokens=tokens, rate=rate,
+        kernel, host=host, port=port, reload=reload, access_log=access_log,
+        on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
     )  # fmt: skip
+
+
+def _log_plainly(name: str) -> None:
+    """Lines of a log as they are, without a time and a level before them: they are for programs."""
+    lines = logging.StreamHandler()
+    lines.setFormatter(logging.Formatter("%(message)s"))
+    logging.getLogger(name).addHandler(lines)
+    logging.getLogger(name).propagate = False
 
 
 def _say_what_to_try(kernel: Kernel, url: str) -> None:

@@ -7,7 +7,7 @@ import os
 
 import click
 
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import cache_of, cache_option, format_option, save
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.diagnostics.wording import printable
@@ -26,8 +26,9 @@ from orgkernel.loading.tree import Tree, read_tree
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder with the organisations; repeatable. Default: where the FILEs lie.",
 )  # fmt: skip
+@cache_option
 @format_option("text", "json")
-def command(files: tuple[str, ...], paths: tuple[str, ...], form: str) -> None:
+def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     """Run the decision cases of FILEs against the organisations they lie in, or those below --path.
 
     Exits 0 when every expectation holds, 1 when one fails, 2 when cases cannot be run.
@@ -39,7 +40,13 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], form: str) -> None:
     if not documents:
         raise NothingToRead("there are no decision cases in these files")
     project = find_project(here)
-    kernel = Kernel(resolve_paths(paths or files, here), active=project.active, severities=project.severities)
+    kernel = Kernel(
+        resolve_paths(paths or files, here),
+        active=project.active,
+        severities=project.severities,
+        cache=cache_of(project, no_cache),
+    )
+    click.get_current_context().call_on_close(lambda: save(kernel))
     results = [result for document in documents for result in run_cases(kernel, document)]
     failed = [result for result in results if result.failures]
     if form == "json":

@@ -13,7 +13,8 @@ from orgkernel.crew.abilities import NOWHERE
 from orgkernel.crew.role import build_role_manifest, finding_item
 from orgkernel.crew.why import fact, listed, settings, why_item
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.dispatch import decide_dispatch, routing_order, why_routing
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.preference import routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic

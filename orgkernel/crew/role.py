@@ -13,9 +13,8 @@ from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.graph.extract import TIERS
 from orgkernel.graph.questions import OrgView, find_essential_tools
-from orgkernel.graph.records import RolePost
+from orgkernel.graph.records import TIERS, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 

@@ -18,7 +18,7 @@ SCHEMA: Literal["orgkernel:crew_manifest"] = "orgkernel:crew_manifest"
 VERSION: Literal["1.0"] = "1.0"
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Something a role has or is, and the lines that say so."""
 
     id: str

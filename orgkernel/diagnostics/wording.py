@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable
 
@@ -51,7 +50,9 @@ def suggest(word: str, known: Collection[str]) -> str | None:
             break
         begin, end = word[:shared], word[-shared:]
         near = [candidate for candidate in near if candidate.startswith(begin) or candidate.endswith(end)]
-    matches = difflib.get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
+    from difflib import get_close_matches  # most runs find nothing misspelled
+
+    matches = get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
     return matches[0] if matches else None
 
 

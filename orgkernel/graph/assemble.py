@@ -19,7 +19,8 @@ from orgkernel.graph.elsewhere import Elsewhere, Including
 from orgkernel.graph.groups import Duplicate, Group
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope, Scopes
-from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
+from orgkernel.loading.packed import Packed
+from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
 from orgkernel.records.organization import Organization
 
 # The file by which a host is told which organisation is active: a copy, not a second declaration (specification,
@@ -139,6 +140,7 @@ def _resolve(
         for superior, post in reversed(organization.hierarchy.items())
         for subordinate in post.subordinates
     }
+    overrides = organization.overrides
     for role_id, route in included.items():
         source = scope.profile(role_id)
         if source is None:
@@ -146,7 +148,7 @@ def _resolve(
             continue
         shared = uses[id(source)] > 1
         superior = superiors.get(role_id) if shared else None
-        posts[role_id] = RolePost(role_id, source, document, shared, superior)
+        posts[role_id] = RolePost(role_id, source, document, shared, superior, overrides.get(role_id))
     missed = scope.missed(included)
     contributing = [document, *(post.document for post in posts.values()), *scope.catalogues]
     return OrgRecords(
@@ -160,12 +162,12 @@ def _resolve(
         elsewhere=Elsewhere(including, organization.org_id),
         files=frozenset(each.name for each in contributing) | missed,
         unread=missed,
-        digest=_digest(contributing),
+        digest=digest_documents(contributing),
         **scope.definitions,
     )
 
 
-def _digest(documents: Iterable[SourceDocument]) -> str:
+def digest_documents(documents: Iterable[SourceDocument]) -> str:
     """Of names and contents: without the names, moving a file would change every `why` and not the digest."""
     lines = sorted({f"{document.name}\0{document.digest}\n" for document in documents})
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()

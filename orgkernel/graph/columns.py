@@ -113,6 +113,39 @@ class EdgeColumns:
     def _columns(self) -> tuple[array[int], ...]:
         return self._kind, self._source, self._target, self._attribute, self._place
 
+    def moved(self, file: str, runs: Iterable[EdgeRun]) -> EdgeColumns | None:
+        """The columns with the places that `runs` give to the edges of a file; None where they say other edges.
+
+        A run of a superior in a profile is left out where the columns have none: the hierarchy decides then.
+        """
+        if file not in self._words:
+            number, at = -1, []
+        else:
+            number = self._words.index(file)
+            least, beyond = number << (_LINE_BITS + _COLUMN_BITS), (number + 1) << (_LINE_BITS + _COLUMN_BITS)
+            at = [position for position, place in enumerate(self._place) if least <= place < beyond]
+        own = EdgeColumns(run for run in runs if run.file == file)
+        edges = list(zip(own._said(range(len(own))), own._place, strict=True))
+        if edges and len(edges) == len(at) + 1 and edges[0][0][0] is EdgeKind.REPORTS_TO:
+            edges = edges[1:]
+        if [said for said, _ in edges] != list(self._said(at)):
+            return None
+        moved = EdgeColumns(())
+        moved._kind, moved._source, moved._target = self._kind, self._source, self._target
+        moved._attribute, moved._words, moved._place = self._attribute, self._words, self._place[:]
+        inside = (1 << (_LINE_BITS + _COLUMN_BITS)) - 1
+        for position, (_, place) in zip(at, edges, strict=True):
+            moved._place[position] = number << (_LINE_BITS + _COLUMN_BITS) | (place & inside)
+        return moved
+
+    def _said(self, positions: Iterable[int]) -> Iterator[tuple[EdgeKind, str, str, str]]:
+        words = self._words
+        for each in positions:
+            yield (
+                _KINDS[self._kind[each]], words[self._source[each]], words[self._target[each]],
+                words[self._attribute[each]],
+            )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self._kind)
 
@@ -123,6 +156,21 @@ class EdgeColumns:
         """The positions of the edges of a kind."""
         wanted = self._kind.tobytes().translate(_IS_KIND[kind])
         return array("I", compress(range(len(wanted)), wanted))
+
+    def from_source(self, numbers: Iterable[int], source: str) -> tuple[int, ...]:
+        """Those of the positions that start at one node, found by looking at each."""
+        return self._at(self._source, numbers, source)
+
+    def to_target(self, numbers: Iterable[int], target: str) -> tuple[int, ...]:
+        """Those of the positions that end at one node, found by looking at each."""
+        return self._at(self._target, numbers, target)
+
+    def _at(self, column: array[int], numbers: Iterable[int], word: str) -> tuple[int, ...]:
+        try:
+            end = self._words.index(word)
+        except ValueError:
+            return ()
+        return tuple([number for number in numbers if column[number] == end])
 
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.extract_access import extract_access_edges
-from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.graph.records import TIERS, OrgRecords, RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.organization import USER
 from orgkernel.records.plan_catalog import Step
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
 
-TIERS = ("alternate", "contingent", "emergency")
 _NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), DispatchRights()
 _Marked = tuple[Sequence[str], Sequence[int]]
 
@@ -33,9 +31,17 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     yield from map(run_of, extract_access_edges(records))
 
 
-def external_ids(records: OrgRecords) -> frozenset[str]:
-    """Ids that stand for superiors outside the organisation."""
-    return frozenset({USER, *records.organization.external})
+def extract_post(records: OrgRecords, post: RolePost) -> Iterator[EdgeRun]:
+    """The edges that a post says itself, in the order of declaration; also the one to a superior whom the hierarchy may
+    replace.
+    """
+    document, profile = post.document, post.profile
+    superior = profile.chain_of_command.reports_to
+    if superior is not None:
+        yield _single(post, EdgeKind.REPORTS_TO, superior, "profile", ("chain_of_command", "reports_to"))
+    yield from _capabilities(post.role_id, profile.capabilities, document.name, document.marks)
+    marks = None if post.is_overridden else document.marks
+    yield from _relations(records, post, profile, marks)
 
 
 def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
@@ -138,6 +144,10 @@ def _relations(
             else:
                 mark = children_of(marks, "pace_plan", tier_name)["escalate_to"][1]
                 yield EdgeRun(EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,))
+    if profile.entry_rank is not None:
+        yield _single(post, EdgeKind.STARTS_AT, profile.entry_rank, "", ("entry_rank",))
+    for number, use in enumerate(profile.may_grant):
+        yield _single(post, EdgeKind.MAY_GRANT, use.tool, use.level, ("may_grant", number, "tool"))
     if profile.dispatch == _NO_RIGHTS:
         return
     for number, target in enumerate(profile.dispatch.may_to):

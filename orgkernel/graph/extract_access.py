@@ -66,7 +66,8 @@ def _covers(policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]) -
     written = permissions.tools
     route: tuple[str, ...] = ("permissions", "tools")
     if permissions.named_tools is None:
-        if record.effect != "allow":
+        silent = permissions.credentials is None and permissions.data is None
+        if record.effect != "allow" and silent:
             yield from _matching(policy, STAR, record.effect, policy.place("effect"), tools)
         return
     if isinstance(written, str):
@@ -81,7 +82,7 @@ def _covers(policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]) -
                 yield edge
     said = set()
     for number, glob in enumerate(permissions.excepted_tools):
-        if glob == STAR and record.ceiling:
+        if glob == STAR and permissions.named_tools:
             continue  # what the list above leaves out, not the list itself (policies and governance §2.9)
         for edge in _matching(policy, glob, "deny", policy.place(*route, "deny", number), tools):
             if edge.target not in said:

@@ -10,6 +10,7 @@ from typing import Any
 from orgkernel.diagnostics import Place
 from orgkernel.graph.definition import Definition
 from orgkernel.loading.sources import BrokenDocument, SourceDocument
+from orgkernel.records.rank_ladder import RankLadder
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import RoleProfile
 
@@ -24,8 +25,7 @@ _ENTRY_OF = {
     "matrices": "matrix",
     "people": "person",
     "policies": "policy",
-    "promotions": "promotion to rank",
-    "system_origins": "system origin",
+    "system_origins": "origin",
 }
 # Of what kind a file may be that could not be read and is missed by the organisations that would see it. What another
 # organisation's file, a report or a case says about a role does not declare the role.
@@ -73,6 +73,18 @@ class Group:
     @cached_property
     def catalogues(self) -> list[SourceDocument]:
         return [document for document in self.documents if document.kind in CATALOGUES]
+
+    @cached_property
+    def ladder(self) -> SourceDocument | None:
+        """The first ladder that lists ranks."""
+        found = [
+            each for each in self.catalogues if isinstance(each.record, RankLadder) and each.record.ranks
+        ]
+        self.duplicates += [
+            Duplicate("ladder", "ranks", each.place("ranks", key=True), found[0].place("ranks", key=True))
+            for each in found[1:]
+        ]
+        return found[0] if found else None
 
     def entries(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:
         """The entries of one section of the catalogues of a kind."""

@@ -7,13 +7,12 @@ the law `index_equals_graph` compares them on every role, domain, plan and tool.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
-from orgkernel.graph.extract import external_ids
-from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
@@ -32,6 +31,8 @@ class OrgView(ABC):
         self.digest = records.digest
         self.external = external_ids(records)
         self._remembered: dict[Hashable, Any] = {}
+        self.access: Any = None
+        """What access is decided from, compiled by the decider when it is first asked and kept with the view."""
 
     def remember(self, question: Hashable, answer: Callable[[], T]) -> T:
         """What `answer` returns, asked once: a view never changes. Two threads may both ask; either answer is kept."""
@@ -83,7 +84,7 @@ class OrgView(ABC):
         """Every role's position in the hierarchy."""
         return {role_id: number for number, role_id in enumerate(self.records.posts)}
 
-    @property
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         """Every role that has a profile here."""
         return tuple(self.records.posts)
@@ -338,13 +339,17 @@ def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
-    """Tools a role always has, given those it is equipped with."""
-    equipped = {edge.target for edge in tools}
+    """Tools a role equipped with these always has."""
+    return find_essential_among(view, post, {edge.target for edge in tools})
+
+
+def find_essential_among(view: OrgView, post: RolePost, equipped: Collection[str]) -> tuple[str, ...]:
+    """The same, from the ids of what it is equipped with."""
     return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 
-def _is_essential(essential: Essential, post: RolePost, equipped: set[str]) -> bool:
+def _is_essential(essential: Essential, post: RolePost, equipped: Collection[str]) -> bool:
     if isinstance(essential, EssentialFor):
         delegating = essential.delegating and post.profile.can_delegate
-        return delegating or not equipped.isdisjoint(essential.with_tools)
+        return delegating or any(tool in equipped for tool in essential.with_tools)
     return essential

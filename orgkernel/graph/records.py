@@ -18,7 +18,7 @@ from orgkernel.records.crew_roster import Member
 from orgkernel.records.directory import Person, SystemOrigin, Webhook
 from orgkernel.records.domain_catalog import Domain
 from orgkernel.records.levels import ToolLevel
-from orgkernel.records.organization import Organization, RoleOverride
+from orgkernel.records.organization import USER, Organization, RoleOverride
 from orgkernel.records.plan_catalog import Plan
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank
@@ -27,6 +27,8 @@ from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.records.skill_catalog import Skill
 from orgkernel.records.tool_catalog import Tool
 
+# Tiers of a PACE plan that something leads to.
+TIERS = ("alternate", "contingent", "emergency")
 # How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
 _REPLACED_AT = 2
 
@@ -36,7 +38,7 @@ class RolePost:
 
     __slots__ = (
         "_changed",
-        "_overridden",
+        "_override",
         "document",
         "organization",
         "role_id",
@@ -51,6 +53,7 @@ class RolePost:
         organization: SourceDocument,
         shared_profile: bool = False,
         superior: str | None = None,
+        override: RoleOverride | None = None,
     ) -> None:
         self.role_id = role_id
         self.document = document
@@ -60,7 +63,13 @@ class RolePost:
         self.superior = superior
         """The superior that the hierarchy gives a shared profile."""
         self._changed: RoleProfile | None = None
-        self._overridden: bool | None = None
+        self._override = override
+
+    def with_document(self, document: SourceDocument) -> RolePost:
+        """The same post with another text of its profile."""
+        return RolePost(
+            self.role_id, document, self.organization, self.shared_profile, self.superior, self._override
+        )
 
     @property
     def profile(self) -> RoleProfile:
@@ -71,9 +80,8 @@ class RolePost:
         if self.superior is None and not self.is_overridden:
             return written
         profile = adopt_superior(written, self.superior)
-        override = self._override()
-        if override is not None:
-            profile = apply_override(profile, override, self._is_overridden)
+        if self._override is not None:
+            profile = apply_override(profile, self._override, self._is_overridden)
         if profile is not written:
             self._changed = profile
         return profile
@@ -81,9 +89,7 @@ class RolePost:
     @property
     def is_overridden(self) -> bool:
         """Whether the organisation overrides anything of the profile."""
-        if self._overridden is None:
-            self._overridden = self._is_overridden()
-        return self._overridden
+        return self._override is not None
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
@@ -124,10 +130,6 @@ class RolePost:
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
         return self.document, route
-
-    def _override(self) -> RoleOverride | None:
-        organization = self.organization.record
-        return organization.overrides.get(self.role_id) if isinstance(organization, Organization) else None
 
     def _is_overridden(self, *route: RouteStep) -> bool:
         return self.organization.has("overrides", self.role_id, *route)
@@ -193,6 +195,11 @@ class OrgRecords:
         """Every rank, lowest first, to its level for a tool; None where no rank is capped."""
         row = self.rank_row_of(tool_id)
         return None if row is None else row.levels
+
+
+def external_ids(records: OrgRecords) -> frozenset[str]:
+    """Ids that stand for superiors outside the organisation."""
+    return frozenset({USER, *records.organization.external})
 
 
 def apply_override(

@@ -102,13 +102,12 @@ class Scope:
     def _ladder(self) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
         """The nearest ladder that lists ranks; the promotions of another would speak of other ranks."""
         for group in self.groups:
-            for document in group.catalogues:
-                if isinstance(document.record, RankLadder) and document.record.ranks:
-                    promotions = {
-                        rank_id: Definition(rank_id, promotion, document, "promotions", group.own)
-                        for rank_id, promotion in document.record.promotions.items()
-                    }
-                    return document.record.ranks, document, promotions
+            if (document := group.ladder) is not None and isinstance(document.record, RankLadder):
+                promotions = {
+                    rank_id: Definition(rank_id, promotion, document, "promotions", group.own)
+                    for rank_id, promotion in document.record.promotions.items()
+                }
+                return document.record.ranks, document, promotions
         return (), None, {}
 
     def _nearest(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:

@@ -11,6 +11,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
 
 T = TypeVar("T")
+_LOOKS = 3
 
 
 class _Asked(dict[EdgeKind, T]):
@@ -26,29 +27,64 @@ class _Asked(dict[EdgeKind, T]):
         return table
 
 
+class _Rows(_Asked[dict[str, tuple[int, ...]]]):
+    """Node to the numbers of its edges. The first few questions look through the edges of their kind instead: whoever
+    asks once, on a command line, would wait longer for a table than for the answer.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[EdgeKind], dict[str, tuple[int, ...]]],
+        look: Callable[[EdgeKind, str], tuple[int, ...]],
+    ) -> None:
+        super().__init__(make)
+        self._look = look
+        self._looked = dict.fromkeys(EdgeKind, 0)
+
+    def find(self, kind: EdgeKind, node: str) -> tuple[int, ...]:
+        """The numbers of a node's edges of a kind."""
+        if kind in self or self._looked[kind] == _LOOKS:
+            return self[kind].get(node, ())
+        self._looked[kind] += 1
+        return self._look(kind, node)
+
+
 class OrgIndex(OrgView):
     """Answers from the edge columns; gives the same answers as `OrgGraph` (law `index_equals_graph`)."""
 
-    def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
+    def __init__(self, records: OrgRecords, columns: EdgeColumns, *, like: OrgIndex | None = None) -> None:
+        """`like` has the same edges, at other places perhaps."""
         super().__init__(records)
         self._columns = columns
         self._numbers = _Asked(columns.numbers_of)
-        self._outward = _Asked(lambda kind: columns.by_source(self._numbers[kind]))
-        self._inward = _Asked(lambda kind: columns.by_target(self._numbers[kind]))
+        numbers = self._numbers.__getitem__
+        self._outward = _Rows(
+            lambda kind: columns.by_source(numbers(kind)),
+            lambda kind, node: columns.from_source(numbers(kind), node),
+        )
+        self._inward = _Rows(
+            lambda kind: columns.by_target(numbers(kind)),
+            lambda kind, node: columns.to_target(numbers(kind), node),
+        )
+        if like is not None:
+            # Copied first: another thread may be adding tables to the old ones.
+            self._numbers.update(like._numbers.copy())
+            self._outward.update(like._outward.copy())
+            self._inward.update(like._inward.copy())
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
-        return tuple(map(self._columns.edge, self._outward[kind].get(source, ())))
+        return tuple(map(self._columns.edge, self._outward.find(kind, source)))
 
     def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
-        return tuple(map(self._columns.edge, self._inward[kind].get(target, ())))
+        return tuple(map(self._columns.edge, self._inward.find(kind, target)))
 
     def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
         target, attribute = self._columns.target, self._columns.attribute
-        return tuple((target(number), attribute(number)) for number in self._outward[kind].get(source, ()))
+        return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
         source, attribute = self._columns.source, self._columns.attribute
-        return tuple((source(number), attribute(number)) for number in self._inward[kind].get(target, ()))
+        return tuple((source(number), attribute(number)) for number in self._inward.find(kind, target))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
@@ -61,7 +97,7 @@ class OrgIndex(OrgView):
         return tuple(zip(map(columns.source, numbers), map(columns.target, numbers), strict=True))
 
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
-        return tuple(map(self._columns.source, self._inward[kind].get(target, ())))
+        return tuple(map(self._columns.source, self._inward.find(kind, target)))
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         return self.remember(("cycles", kind), lambda: _circles(self._targets(kind)))

@@ -16,8 +16,9 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.check import check_organization, check_tree, suppress, with_severities
+from orgkernel.kernel.second_process import is_worth_it, second_process
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
-from orgkernel.loading.files import Located, Root
+from orgkernel.loading.files import Located, Root, locate_files
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import OpenFile, open_text, read_tree
 
@@ -29,10 +30,21 @@ def read_and_build(
     *,
     located: Sequence[Located] | None = None,
     open_file: Callable[[Located], OpenFile] = open_text,
+    processes: int | None = None,
 ) -> Snapshot:
-    """Read the roots, or the files that were located below them, and build what they make up."""
+    """Read the roots, or the files that were located below them, and build what they make up.
+
+    With one or two `processes`; by default, as many as are faster.
+    """
     with _without_collection():
-        return _build_snapshot(read_tree(roots, located=located, open_file=open_file), severities, asked)
+        located = locate_files(roots) if located is None else located
+        two = is_worth_it(len(located)) if processes is None else processes > 1
+        if open_file is open_text and two:
+            with second_process(located) as open_shared:
+                tree = read_tree(roots, located=located, open_file=open_shared)
+        else:
+            tree = read_tree(roots, located=located, open_file=open_file)
+        return _build_snapshot(tree, severities, asked)
 
 
 @contextmanager
@@ -63,7 +75,7 @@ def _build_snapshot(
     by_file: dict[str, list[Diagnostic]] = {}
     for found in kept:
         by_file.setdefault(found.place.file, []).append(found)
-    reported = _reported_files(tree, assembly, asked)
+    reported = reported_files(tree, assembly.organizations, asked)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [found for found in with_severities(raised[org_id], severities) if found in kept_set]
@@ -71,13 +83,15 @@ def _build_snapshot(
         organizations[org_id] = OrgSnapshot(
             organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
         )
+    suppresses = any(document.record.suppressions for document in tree.documents)
     for document in tree.documents:
         document.seal()
     return Snapshot(
         organizations,
         sort_diagnostics(found for found in kept if found.place.file in reported),
         tree,
-        _digest(organizations.values(), tree),
+        digest_tree(organizations.values(), tree),
+        suppresses,
     )
 
 
@@ -90,20 +104,24 @@ def _loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogues).index if assembly.loose_catalogues else None
 
 
-def _reported_files(tree: Tree, assembly: Assembly, asked: frozenset[str] | None) -> frozenset[str]:
+def reported_files(
+    tree: Tree, organizations: Iterable[OrgRecords], asked: frozenset[str] | None
+) -> frozenset[str]:
+    """Names of the files whose findings are reported."""
     context = {document.name for document in tree.documents if document.context}
     reported = {
         name
         for name in tree.paths
         if (name not in context if asked is None else any(covers(each, name) for each in asked))
     }
-    for records in assembly.organizations:
+    for records in organizations:
         if records.document.name in reported:
             reported |= {post.document.name for post in records.posts.values()}
     return frozenset(reported)
 
 
-def _digest(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+def digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+    """Of everything that was read."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)
     return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()

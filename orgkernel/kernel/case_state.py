@@ -34,11 +34,11 @@ def build_context(given: Circumstances) -> AccessContext:
     fields = {
         name: getattr(given, name) for name in msgspec.structs.asdict(AccessContext()) if hasattr(given, name)
     }
-    return AccessContext(**fields, now=_START if given.at is None else read_moment(given.at))
+    return AccessContext(**fields, now=_NOON if given.at is None else read_moment(given.at))
 
 
-# 1970 began on a Thursday; the first second of it would mean that no time is given.
-_START = 1.0
+# Noon: a question that names no time is not about the night.
+_NOON = 43_200.0
 
 
 def build_request(asked: AccessQuestion) -> AccessRequest:

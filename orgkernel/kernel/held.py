@@ -1,4 +1,4 @@
-"""What the kernel holds of organisations, and what answers after a load: good versions swap in whole."""
+"""What the kernel holds at one moment, and what a load makes of it: the last good version of every organisation."""
 
 from __future__ import annotations
 

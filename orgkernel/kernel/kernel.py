@@ -6,35 +6,32 @@ import copy
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from orgkernel.crew.agent import build_agent_manifest
-from orgkernel.crew.filters import RoleFilter, select_roles
-from orgkernel.crew.organization import build_organization_manifest
-from orgkernel.crew.role import build_role_manifest
-from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, encode
-from orgkernel.decisions.access.decide import decide_access
-from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
-from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
-from orgkernel.decisions.access.reasoned import decide_with_reasons
-from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
-from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization, UnknownRole
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
-from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
+from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, build_snapshot
-from orgkernel.kernel.standpoint import Standpoint, Standpoints
+from orgkernel.kernel.snapshot import OrgSnapshot
+from orgkernel.kernel.standpoint import Standpoints
+from orgkernel.loading.cache import Cache
+
+if TYPE_CHECKING:
+    # What only some questions need is imported where they are asked: a command asks one.
+    from orgkernel.crew.filters import RoleFilter
+    from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest
+    from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+    from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.decisions.reasons import Reason
+    from orgkernel.kernel.access import AccessDesk
+    from orgkernel.kernel.moment import Clock, StateSource
+    from orgkernel.kernel.standpoint import Standpoint
 
 ACTIVE = "active"
-
-__all__ = ["ACTIVE", "Kernel", "Reload", "ServedOrganization", "State"]
 
 
 class Kernel:
@@ -42,7 +39,7 @@ class Kernel:
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'sigint_alpha', 'software_dev']
+    ['blank', 'household', 'sigint_alpha', 'software_dev']
     """
 
     def __init__(
@@ -51,18 +48,19 @@ class Kernel:
         *,
         active: str | None = None,
         severities: Mapping[str, Severity | None] | None = None,
+        cache: Cache | None = None,
         store: StateSource | None = None,
-        clock: Clock = read_clock,
+        clock: Clock | None = None,
     ) -> None:
         self._request = request
         self._store = store
         self._clock = clock
         self._active = active
-        self._severities = dict(severities or {})
+        self._loader = Loader(request, severities or {}, cache)
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
         self._standpoints = Standpoints()
-        latest = self._load()
+        latest = self._loader.load()
         self._state = next_state(latest, {})[0]
 
     @classmethod
@@ -138,8 +136,7 @@ class Kernel:
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        view, state = self._view_and_state(org)
-        return decide_access(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).decide(request)
 
     def decide_with_reasons(
         self, org: str, request: AccessRequest
@@ -152,8 +149,7 @@ class Kernel:
         >>> decision.outcome, reasons[0].why[0].file
         ('allow', 'templates/software_dev/roles/co.yaml')
         """
-        view, state = self._view_and_state(org)
-        return decide_with_reasons(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).decide_with_reasons(request)
 
     def at_this_moment(self, request: AccessRequest) -> AccessRequest:
         """A request with the time it is asked at, unless it states one.
@@ -162,7 +158,9 @@ class Kernel:
         >>> Kernel.open().at_this_moment(AccessRequest("role:co", "use", "tool:scheduler")).context.now > 0
         True
         """
-        return at_this_moment(request, self._clock)
+        from orgkernel.kernel.moment import at_this_moment, read_clock
+
+        return at_this_moment(request, self._clock or read_clock)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -175,8 +173,7 @@ class Kernel:
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        view, state = self._view_and_state(org)
-        return explain_access(view, at_this_moment(request, self._clock), state)
+        return self._desk(org).explain(request)
 
     def who_can(
         self,
@@ -185,7 +182,7 @@ class Kernel:
         resource: str,
         *,
         context: AccessContext | None = None,
-        kinds: Iterable[str] = SUBJECT_KINDS,
+        kinds: Iterable[str] | None = None,
     ) -> tuple[AccessRow, ...]:
         """Who may do this, must ask for it, or could in other circumstances.
 
@@ -193,9 +190,7 @@ class Kernel:
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        view, state = self._view_and_state(org)
-        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self._clock)
-        return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
+        return self._desk(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -211,17 +206,16 @@ class Kernel:
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        view, state = self._view_and_state(org)
-        asked = at_this_moment(request or AccessRequest(subject, "", ""), self._clock)
-        return what_can(view, subject, request=asked, state=state, kinds=kinds)
+        return self._desk(org).what_can(subject, request, kinds)
 
-    def _here_and_now(self) -> AccessContext:
-        now, offset = self._clock()
-        return AccessContext(now=now, utc_offset=offset)
+    def _desk(self, org: str) -> AccessDesk:
+        from orgkernel.decisions.state_view import EMPTY_STATE
+        from orgkernel.kernel.access import AccessDesk
+        from orgkernel.kernel.moment import read_clock
 
-    def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
         index = self.organization(org).snapshot.index
-        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        return AccessDesk(index, state, self._clock or read_clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -234,10 +228,11 @@ class Kernel:
         if not snapshot.index.is_role(role):
             help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
-        view, state = self._view_and_state(org)
-        return build_role_manifest(
-            view, role, snapshot.findings_about(f"role:{role}"), state, self._here_and_now()
-        )
+        from orgkernel.crew.role import build_role_manifest
+
+        desk = self._desk(org)
+        findings = snapshot.findings_about(f"role:{role}")
+        return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
         """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
@@ -246,15 +241,17 @@ class Kernel:
 
         >>> manifest = Kernel.open().agent_manifest("household", "clerk")
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
-        ('lieutenant', ['read_file', 'write_file', 'notify'])
+        ('lieutenant', ['read_file', 'write_file', 'notify', 'response'])
         """
-        view, state = self._view_and_state(org)
-        agents = view.records.agents
+        from orgkernel.crew.agent import build_agent_manifest
+
+        desk = self._desk(org)
+        agents = desk.view.records.agents
         if agent not in agents:
             help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
-            raise UnknownAgent(f"organization {quote(view.org_id)} has no agent {quote(agent)}", help)
+            raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
         findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
-        return build_agent_manifest(view, agent, findings, state, self._here_and_now())
+        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
@@ -266,6 +263,8 @@ class Kernel:
         kept = self._kept.find(standpoint, (org, role))
         if kept is not None:
             return kept
+        from orgkernel.crew.v1 import encode
+
         answer = encode(self.manifest(org, role))
         if self.standpoint is standpoint:
             self._kept.put(standpoint, (org, role), answer)
@@ -283,12 +282,16 @@ class Kernel:
 
         Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
 
+        >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
         >>> [role.role_id for role in page.roles], page.count, page.next
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
-        _, state = self._view_and_state(org)
+        from orgkernel.crew.filters import RoleFilter, select_roles
+        from orgkernel.crew.organization import build_organization_manifest
+
+        desk = self._desk(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -299,7 +302,7 @@ class Kernel:
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, state, self._here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
 
     def organization(self, org: str) -> ServedOrganization:
@@ -335,18 +338,20 @@ class Kernel:
         return state.refused.get(self._resolve(org, state), ())
 
     def reload(self) -> Reload:
-        """Read everything again. An organisation that now has errors keeps its last good version.
+        """Read what changed again. An organisation that now has errors keeps its last good version.
 
         >>> Kernel.open().reload().changed
         False
         """
         with self._reloading:
-            latest = self._load()
+            latest = self._loader.load()
             self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
 
-    def _load(self) -> Snapshot:
-        return build_snapshot(self._request.roots, self._severities, self._request.asked)
+    def save(self) -> None:
+        """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
+        with self._reloading:
+            self._loader.save()
 
     def _resolve(self, org: str, state: State) -> str:
         if org != ACTIVE or ACTIVE in state.served:

@@ -6,14 +6,15 @@ Nearly every file is one document without findings, and costs a name, a digest a
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import overload
 
 import msgspec
 
 from orgkernel.loading.entries import DamagedEntry, FileEntry, entry_of, read_of
 from orgkernel.loading.files import Located
-from orgkernel.loading.sources import FileRead, ReadFile, Slice, SourceDocument, Tree
+from orgkernel.loading.packed import Slice
+from orgkernel.loading.sources import FileRead, ReadFile, SourceDocument, Tree
 from orgkernel.records.kinds import RECORDS
 
 _KINDS = tuple(RECORDS)
@@ -23,6 +24,10 @@ _WHOLE = 255
 _SAYS_OURS, _AMONG_OURS = 1, 2
 _NOTHING_UNKNOWN = b"\x90"
 _DIGEST = 32
+
+
+Wanted = Mapping[tuple[int, str], tuple[Located, str]]
+"""Position of the root and shown name to the file there is now, and the digest of its content."""
 
 
 class PackedFiles(msgspec.Struct, frozen=True, array_like=True):
@@ -78,7 +83,10 @@ class _Rows(Sequence[FileRead]):
     """What each file yielded, put together when asked: only a change to the tree asks."""
 
     def __init__(
-        self, packed: PackedFiles, located: Sequence[Located], read: Sequence[ReadFile | SourceDocument]
+        self,
+        packed: PackedFiles,
+        located: Sequence[Located | None],
+        read: Sequence[ReadFile | SourceDocument | None],
     ) -> None:
         self._packed = packed
         self._located = located
@@ -94,9 +102,11 @@ class _Rows(Sequence[FileRead]):
     def __getitem__(self, number: int | slice) -> FileRead | Sequence[FileRead]:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        read, flags = self._read[number], self._packed.flags[number]
+        located, read, flags = self._located[number], self._read[number], self._packed.flags[number]
+        assert located is not None
+        assert read is not None
         return FileRead(
-            self._located[number],
+            located,
             digest_of(self._packed, number),
             bool(flags & _SAYS_OURS),
             bool(flags & _AMONG_OURS),
@@ -110,40 +120,37 @@ def digest_of(packed: PackedFiles, number: int) -> str:
     return digest.hex() if any(digest) else ""
 
 
+def pick_files(packed: PackedFiles, wanted: Wanted) -> dict[str, FileRead]:
+    """What those of the files yielded whose content is the wanted one, by path. Raises as `restore_tree`."""
+    numbers = array("I", packed.roots)
+    then: list[Located | None] = []
+    for number, name in enumerate(packed.names):
+        located, digest = wanted.get((numbers[number], name), (None, ""))
+        then.append(located if digest and digest == digest_of(packed, number) else None)
+    rows = _Rows(packed, then, _cut(packed, then))
+    return {each.path: rows[number] for number, each in enumerate(then) if each is not None}
+
+
 def restore_tree(packed: PackedFiles, located: Sequence[Located]) -> Tree:
     """The tree of these files, where they lie now. Raises `DamagedEntry`, or `ValueError` for columns that do not fit."""
-    numbers, sizes = array("I", packed.roots), array("I", packed.sizes)
-    if packed.names != tuple(each.name for each in located):
+    numbers = array("I", packed.roots)
+    if packed.names != tuple(each.name for each in located) or list(numbers) != [
+        each.number for each in located
+    ]:
         raise DamagedEntry("it is about other files")
-    body, end = packed.body, 0
-    all_digests = packed.digests.hex()
-    whole = dict(packed.whole)
-    odd: dict[int, ReadFile] = {}
-    rows: list[ReadFile | SourceDocument] = []
-    documents: list[SourceDocument] = []
-    for number, (each, root, kind) in enumerate(zip(located, numbers, packed.kinds, strict=True)):
-        if root != each.number:
-            raise DamagedEntry("it is about other files")
-        if kind == _WHOLE:
-            read = read_of(
-                whole[number], each.path, each.name, shared=each.root.shared, context=each.root.context
-            )
-            odd[number] = read
-            rows.append(read)
-            documents += read.documents
-            continue
-        start, middle = end, end + sizes[2 * number]
-        end = middle + sizes[2 * number + 1]
-        document = SourceDocument(
-            each.name, each.path, _KINDS[kind], Slice(body, start, middle, end),
-            all_digests[number * 2 * _DIGEST : (number + 1) * 2 * _DIGEST],
-            each.root.shared, each.root.context,
-        )  # fmt: skip
-        rows.append(document)
-        documents.append(document)
-    if end != len(body):
-        raise DamagedEntry("its parts have other lengths")
+    rows = _cut(packed, located)
+    odd = (
+        {number: read for number, read in enumerate(rows) if isinstance(read, ReadFile)}
+        if packed.whole
+        else {}
+    )
     skipped = {number for number, read in odd.items() if read.skipped}
+    documents: list[SourceDocument] = []
+    for read in rows:
+        if isinstance(read, SourceDocument):
+            documents.append(read)
+        elif read is not None:
+            documents += read.documents
     return Tree(
         tuple(documents),
         tuple(broken for read in odd.values() for broken in read.broken),
@@ -152,3 +159,30 @@ def restore_tree(packed: PackedFiles, located: Sequence[Located]) -> Tree:
         sum(not located[number].root.shared for number in skipped),
         _Rows(packed, located, rows),
     )
+
+
+def _cut(packed: PackedFiles, located: Sequence[Located | None]) -> list[ReadFile | SourceDocument | None]:
+    """What each file that lies somewhere yielded, its documents cut out of the body."""
+    sizes, digests, whole = array("I", packed.sizes), packed.digests.hex(), dict(packed.whole)
+    body, end = packed.body, 0
+    rows: list[ReadFile | SourceDocument | None] = []
+    for number, (each, kind) in enumerate(zip(located, packed.kinds, strict=True)):
+        start, middle = end, end + sizes[2 * number]
+        end = middle + sizes[2 * number + 1]
+        if each is None:
+            rows.append(None)
+        elif kind == _WHOLE:
+            root = each.root
+            entry = whole[number]
+            rows.append(read_of(entry, each.path, each.name, shared=root.shared, context=root.context))
+        else:
+            rows.append(
+                SourceDocument(
+                    each.name, each.path, _KINDS[kind], Slice(body, start, middle, end),
+                    digests[number * 2 * _DIGEST : (number + 1) * 2 * _DIGEST],
+                    each.root.shared, each.root.context,
+                )
+            )  # fmt: skip
+    if end != len(body):
+        raise DamagedEntry("its parts have other lengths")
+    return rows

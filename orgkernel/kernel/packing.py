@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -23,6 +24,7 @@ from orgkernel.loading.entries import ENCODER, DamagedEntry, decode
 from orgkernel.loading.files import Located
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.organization import Organization
+from orgkernel.records.record import PREFIX
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
@@ -55,6 +57,7 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     findings: tuple[Diagnostic, ...]
     reported: tuple[int, ...]
     digest: str
+    suppresses: bool
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(PackedSnapshot)
@@ -93,7 +96,9 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     )
     reported = numbered(snapshot.diagnostics)
     files = pack_files(snapshot.tree.files)
-    return ENCODER.encode(PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest))
+    return ENCODER.encode(
+        PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest, snapshot.suppresses)
+    )
 
 
 def decode_snapshot(packed: bytes | memoryview) -> PackedSnapshot:
@@ -107,6 +112,37 @@ def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snap
         return _restore(packed, located)
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as error:
         raise DamagedEntry(f"its parts do not fit: {type(error).__name__}") from None
+
+
+def verify_snapshot(snapshot: Snapshot) -> None:
+    """Unpack everything once, for whoever answers for long. Raises `DamagedEntry` for parts that are something else."""
+    try:
+        for document in snapshot.tree.documents:
+            if document.record.kind != f"{PREFIX}{document.kind}":  # type: ignore[attr-defined]
+                raise DamagedEntry("a document of another kind")
+            _verify_marks(document.marks)
+            if document.unknown:
+                document.has(*document.unknown[0][0])
+        for organization in snapshot.organizations.values():
+            for _ in organization.columns:
+                pass
+    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise DamagedEntry(f"its parts are something else: {type(error).__name__}") from None
+
+
+def _verify_marks(marks: Any) -> None:
+    if isinstance(marks, int):
+        return
+    mark, below = marks
+    if not isinstance(mark, int) or not isinstance(below, dict | list):
+        raise DamagedEntry("places of another shape")
+    for each in below.values() if isinstance(below, dict) else below:
+        if isinstance(below, list):
+            _verify_marks(each)
+        elif isinstance(each[0], int):
+            _verify_marks(each[1])
+        else:
+            raise DamagedEntry("places of another shape")
 
 
 def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
@@ -128,7 +164,7 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
             records, columns, OrgIndex(records, columns), tuple(findings[number] for number in org.findings)
         )
     reported = tuple(findings[number] for number in packed.reported)
-    return Snapshot(organizations, reported, tree, packed.digest)
+    return Snapshot(organizations, reported, tree, packed.digest, packed.suppresses)
 
 
 def _at(tree: Tree, number: int) -> SourceDocument:
@@ -144,9 +180,16 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     profiles = array("I", packed.profiles)
     if any(tree.documents[number].kind != "role_profile" for number in profiles):
         raise DamagedEntry("a post without a profile")
-    superior_of = packed.superiors.get
+    superior_of, override_of = packed.superiors.get, organization.overrides.get
     posts = {
-        role_id: RolePost(role_id, tree.documents[number], document, bool(shared), superior_of(role_id))
+        role_id: RolePost(
+            role_id,
+            tree.documents[number],
+            document,
+            bool(shared),
+            superior_of(role_id),
+            override_of(role_id),
+        )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
     made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogues]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
-from orgkernel.rules.pages import all_pages
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "store", "oidc")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -28,8 +27,12 @@ class Project:
     severities: dict[str, Severity | None] = field(default_factory=dict)
     """Rule code to its severity here; None switches the rule off."""
     fail_on: Severity = Severity.ERROR
+    cache: str | bool = True
+    """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
+    toolbox: dict[str, Any] = field(default_factory=dict)
+    """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
     oidc: dict[str, Any] | None = None
     """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
 
@@ -49,11 +52,13 @@ def find_project(folder: str) -> Project:
 
 
 def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
+    if not os.path.lexists(path):
+        return None
+    import tomllib  # most folders have no settings
+
     try:
         with open(path, "rb") as file:
             settings: Any = tomllib.load(file)
-    except FileNotFoundError:
-        return None
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if section:
             return None  # not our file: its own tools will say what is wrong with it
@@ -87,8 +92,11 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
     for code in severities:
-        if code not in all_pages():
+        if code not in _all_codes():
             raise BadProject(f"`{where}`: there is no rule {quote(code)}", "`orgkernel rule` lists all")
+    toolbox = settings.get("toolbox", {})
+    if not isinstance(toolbox, dict):
+        raise BadProject(f"`{where}`: `toolbox` is not a table", "write `[toolbox.TOOL]` for each tool")
     return Project(
         folder,
         tuple(paths),
@@ -98,9 +106,25 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
             for code, level in severities.items()
         },
         _severity(where, "fail_on", settings.get("fail_on", "error")),
+        _cache(where, settings.get("cache", True)),
         store,
+        toolbox,
         oidc,
     )
+
+
+def _cache(where: str, value: Any) -> str | bool:
+    if isinstance(value, bool) or (isinstance(value, str) and value):
+        return value
+    raise BadProject(
+        f"`{where}`: `cache` is neither a folder nor `false`", 'write `cache = ".orgkernel_cache"`'
+    )
+
+
+def _all_codes() -> Collection[str]:
+    from orgkernel.rules.pages import all_pages  # imports every rule
+
+    return all_pages()
 
 
 def _severity(where: str, name: str, level: Any) -> Severity:

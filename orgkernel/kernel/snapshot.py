@@ -70,6 +70,8 @@ class Snapshot:
     """All findings to report, in the order a reader goes through the files."""
     tree: Tree
     digest: str
+    suppresses: bool = True
+    """Whether a document may suppress findings."""
 
     @property
     def read_anything(self) -> bool:
@@ -81,8 +83,10 @@ def build_snapshot(
     roots: Iterable[Root],
     severities: Mapping[str, Severity | None] | None = None,
     asked: frozenset[str] | None = None,
+    *,
+    processes: int | None = None,
 ) -> Snapshot:
-    """Read, assemble and check.
+    """Read, assemble and check, in one or two processes; by default, in as many as are faster.
 
     `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
     organisation among them includes; by default everything is reported that is not read as context only.
@@ -90,7 +94,7 @@ def build_snapshot(
     # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored from a cache needs neither.
     from orgkernel.kernel.build import read_and_build
 
-    return read_and_build(roots, severities or {}, asked)
+    return read_and_build(roots, severities or {}, asked, processes=processes)
 
 
 def covers(name: str, file: str) -> bool:

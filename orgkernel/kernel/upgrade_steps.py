@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.extract import TIERS
+from orgkernel.graph.records import TIERS
 from orgkernel.loading.edits import Edit, TextPlaces
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
 from orgkernel.triggers import ParsedTrigger, parse_trigger

@@ -57,6 +57,7 @@ class Cache:
         self.problem = ""
         """Why nothing can be kept, a sentence for people; empty while all is well."""
         self._max_bytes = max_bytes
+        self._found: list[str] = []
 
     def find(self, key: str) -> memoryview | None:
         """What was put under a key; None where there is nothing, or not what was put there."""
@@ -75,10 +76,19 @@ class Cache:
             return None
         body = content[_HEAD:]
         if content[: len(_MAGIC)] != _MAGIC or content[len(_MAGIC) : _HEAD] != _SUM(body).digest():
+            self.discard(key)
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # used now: kept longer
+        self._found.append(key)
         return body
+
+    def has(self, key: str) -> bool:
+        """Whether there is something under a key, looked at or not."""
+        try:
+            return _is_trusted(os.stat(self._path(key)))
+        except (OSError, ValueError):
+            return False
 
     def put(self, key: str, body: bytes) -> bool:
         """Keep some bytes under a key; whether that worked."""
@@ -97,6 +107,13 @@ class Cache:
         """Forget what is under a key."""
         with contextlib.suppress(OSError, ValueError):
             os.unlink(self._path(key))
+
+    def distrust(self) -> bool:
+        """Forget everything that was found until now, because something in it is wrong; whether there was anything."""
+        found, self._found = self._found, []
+        for key in found:
+            self.discard(key)
+        return bool(found)
 
     def _path(self, key: str) -> str:
         return os.path.join(self.folder, key + _SUFFIX)

@@ -11,19 +11,13 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
+from orgkernel.loading.packed import Packed, pack, pack_with_record, unpack_record
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
 from orgkernel.loading.shape import describe, validate_shape
-from orgkernel.loading.sources import (
-    BrokenDocument,
-    Packed,
-    ReadFile,
-    SourceDocument,
-    pack,
-    unpack_record,
-)
+from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
-from orgkernel.records.record import PREFIX
+from orgkernel.records.record import PREFIX, Document
 
 __all__ = [
     "BrokenDocument",
@@ -35,6 +29,7 @@ __all__ = [
 ]
 
 _FIRST = pack_mark(1, 1)
+_THIS_VERSION = "1.0"
 # Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
 # and those that tell only where our documents stand.
 _TELLING = {"role_id": "role_profile", "org_id": "organization"}
@@ -104,7 +99,12 @@ def read_documents(
             document = SourceDocument(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
-            documents.append(document.hold(unpack_record(read.kind, read.packed.record), each.marks))
+            document.quiet = each.quiet
+            if read.record is not None:
+                document.hold(read.record, None)
+            else:
+                document.hold(unpack_record(read.kind, read.packed.record), each.marks)
+            documents.append(document)
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
             claims = _claims(source, each.value)
             broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
@@ -144,6 +144,8 @@ class _Read(NamedTuple):
     kind: str | None
     packed: Packed | None
     refusals: list[Refusal]
+    record: Document | None = None
+    """Where the record is at hand and the marks are not worth keeping."""
 
 
 def _read_document(parsed: Parsed) -> _Read:
@@ -158,13 +160,18 @@ def _read_document(parsed: Parsed) -> _Read:
     version, refusals = _check_version(value, marks)
     if version is None:
         return _Read(kind, None, refusals)
-    value = {**value, "_version": version}
+    if "_version" not in value or value["_version"] is not version:
+        value = {**value, "_version": version}
     record, more, unknown = validate_shape(KINDS[kind], value, marks)
     if record is None:
         return _Read(kind, None, refusals + more)
     if kind not in _KEPT_AS_WRITTEN or record.suppressions:
         value = record.model_dump(by_alias=True, exclude_unset=True)
-    return _Read(kind, pack(kind, value, marks, unknown), refusals + more)
+        return _Read(kind, pack(kind, value, marks, unknown), refusals + more)
+    # Their record is kept as it is made, so that words they share are one text, and their marks are not kept at hand:
+    # as objects, those of a hundred thousand documents cost more time than they save.
+    packed, plain = pack_with_record(kind, value, marks, unknown)
+    return _Read(kind, packed, refusals + more, plain)
 
 
 def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
@@ -181,10 +188,10 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
             row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help
         )
     schema = value["_schema"]
-    mark = find_mark(marks, ("_schema",))
     kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
     if kind in KINDS:
         return kind, None
+    mark = find_mark(marks, ("_schema",))
     if kind in LATER_KINDS:
         return None, Refusal(
             row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version"
@@ -198,7 +205,9 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
 
 
 def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
-    written = value.get("_version", "1.0")
+    written = value.get("_version", _THIS_VERSION)
+    if written == _THIS_VERSION:
+        return _THIS_VERSION, []
     if isinstance(written, float):
         written = str(written)  # `_version: 1.0` without quotes
     mark = find_mark(marks, ("_version",))

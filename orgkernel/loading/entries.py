@@ -15,14 +15,8 @@ from typing import TypeVar
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.loading.sources import (
-    BrokenDocument,
-    Packed,
-    ReadFile,
-    SourceDocument,
-    unpack_marks,
-    unpack_record,
-)
+from orgkernel.loading.packed import Packed, unpack_marks, unpack_record
+from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
 from orgkernel.records.kinds import RECORDS
 
 T = TypeVar("T")
@@ -43,6 +37,7 @@ class DocumentEntry(msgspec.Struct, frozen=True, array_like=True, gc=False, forb
     record: bytes
     marks: bytes
     unknown: bytes
+    quiet: bool = False
 
 
 class FileEntry(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
@@ -65,7 +60,7 @@ def pack_file(read: ReadFile) -> bytes:
 def entry_of(read: ReadFile) -> FileEntry:
     """What a file yields, without its places in a tree."""
     return FileEntry(
-        tuple(DocumentEntry(each.kind, each.digest, *each.packed) for each in read.documents),
+        tuple(DocumentEntry(each.kind, each.digest, *each.packed, each.quiet) for each in read.documents),
         tuple(replace(each, path="", shared=False) for each in read.broken),
         read.diagnostics,
         read.skipped,
@@ -104,6 +99,7 @@ def read_of(
             raise DamagedEntry("an entry has a kind that does not exist")
         parts = Packed(each.record, each.marks, each.unknown)
         document = SourceDocument(name, path, each.kind, parts, each.digest, shared, context)
+        document.quiet = each.quiet
         if hold:
             document.hold(unpack_record(each.kind, each.record), unpack_marks(each.marks))
         documents.append(document)

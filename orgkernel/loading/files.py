@@ -16,7 +16,7 @@ from typing import NamedTuple
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
-from orgkernel.loading.parsed import UNPRINTABLE, Refusal
+from orgkernel.loading.parsed import Refusal, unprintable
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 16 * 1024 * 1024
@@ -152,6 +152,16 @@ def read_text(path: str, name: str) -> SourceText:
     return decode(path, name, content)
 
 
+def digest_file(path: str) -> str | None:
+    """The digest that reading a file would find; None where it could not be read."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return hashlib.sha256(content).hexdigest() if len(content) <= MAX_BYTES else None
+
+
 def decode(path: str, name: str, content: bytes) -> SourceText:
     """Bytes to text; a byte order mark of UTF-8 is dropped, any other encoding refused."""
     digest = hashlib.sha256(content).hexdigest()
@@ -166,7 +176,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         )
     # JSON lets all but the first 32 control characters stand in text, and ends no line there.
     is_usual = text.isascii() and not body.translate(None, _USUAL)
-    if not is_usual and not name.endswith(".json") and (match := UNPRINTABLE.search(text)):
+    if not is_usual and not name.endswith(".json") and (match := unprintable().search(text)):
         refusal = Refusal(
             row.CHARACTER, mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",

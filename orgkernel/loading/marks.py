@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 COLUMN_BITS = 22
-_COLUMN = (1 << COLUMN_BITS) - 1
+LAST_COLUMN = (1 << COLUMN_BITS) - 1
 STYLE_BITS = 2
 _LINE_SHIFT = COLUMN_BITS + STYLE_BITS
 
@@ -28,7 +28,7 @@ RouteStep = str | int
 
 def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
     """A mark from a line and a column, both counted from 1, and the style of the text there."""
-    return (line << COLUMN_BITS | min(column, _COLUMN)) << STYLE_BITS | style
+    return (line << COLUMN_BITS | min(column, LAST_COLUMN)) << STYLE_BITS | style
 
 
 def mark_after(text: str) -> int:
@@ -39,7 +39,7 @@ def mark_after(text: str) -> int:
 
 def unpack_mark(mark: int) -> tuple[int, int]:
     """Line and column of a mark."""
-    return mark >> (COLUMN_BITS + STYLE_BITS), mark >> STYLE_BITS & _COLUMN
+    return mark >> (COLUMN_BITS + STYLE_BITS), mark >> STYLE_BITS & LAST_COLUMN
 
 
 def unpack_within(mark: int, offset: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from orgkernel.diagnostics.catalogue import Row
@@ -18,9 +19,13 @@ MAX_REFUSALS = 100
 
 # YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
 # numbers mean the same to everybody.
-UNPRINTABLE = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_UNPRINTABLE = "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+
+
+@cache
+def unprintable() -> re.Pattern[str]:
+    """Finds a character that no text may hold; put together when a text is read, because it takes milliseconds."""
+    return re.compile(_UNPRINTABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Parsed:
 
     value: Any
     marks: Marks
+    quiet: bool = False
+    """Whether no text of it has the shape of a secret, as far as was noticed on the way; False says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

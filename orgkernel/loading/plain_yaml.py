@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+from orgkernel.diagnostics.secret_shapes import is_quiet
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import MAX_VALUES, Parsed
 from orgkernel.loading.plain_lines import (
@@ -24,6 +25,7 @@ from orgkernel.loading.plain_lines import (
     IS_SKIP,
     IS_START,
     IS_WORDS_IN_BRACKETS,
+    LOUD,
     PRINTABLE,
     WITHOUT_DASH,
     Line,
@@ -47,10 +49,10 @@ def parse_plain(text: str) -> Parsed | None:
     read = map(read_line, lines)
     started = False
     for before, first in enumerate(read):
-        if first.kind == IS_START and not started:
+        if first[0] == IS_START and not started:
             started = True
-        elif first.kind != IS_SKIP:
-            return None if first.column else _build(chain((first,), read), lines, before)
+        elif first[0] % LOUD != IS_SKIP:
+            return None if first[1] else _build(chain((first,), read), lines, before)
     return None
 
 
@@ -68,6 +70,7 @@ def _build(  # noqa: PLR0915  # one loop: a call for each line would cost as muc
     home, name = root, ""
     around: list[tuple[int, bool, Any, Any, dict[str, Any], str]] = []
     opened, opened_mark, null_mark = "", 0, 0
+    quiet = True
     for kind, column, key, key_mark, value, mark, inner in read:
         line += _NEXT_LINE
         if column == level and not opened:
@@ -79,6 +82,8 @@ def _build(  # noqa: PLR0915  # one loop: a call for each line would cost as muc
                 values[key] = value
                 marks[key] = (line + key_mark, line + mark)
                 continue
+        if kind >= LOUD:
+            kind, quiet = kind - LOUD, False  # noqa: PLW2901
         if kind == IS_SKIP:
             continue
         if kind in (IS_OTHER, IS_START) or len(around) > _MOST_AROUND:
@@ -128,6 +133,7 @@ def _build(  # noqa: PLR0915  # one loop: a call for each line would cost as muc
             text = _read_block(lines, line // _NEXT_LINE, level, value)
             if text is None:
                 return None
+            quiet = quiet and is_quiet(text[0])
             values[key] = text[0]
             marks[key] = (line + key_mark, line + mark)
             line += text[1] * _NEXT_LINE
@@ -139,7 +145,7 @@ def _build(  # noqa: PLR0915  # one loop: a call for each line would cost as muc
             home[name] = tuple(values)
         level, in_list, values, marks, home, name = around.pop()
     first_mark, _ = next(iter(root_marks.values()))
-    return Parsed(root, (first_mark, root_marks))
+    return Parsed(root, (first_mark, root_marks), quiet)
 
 
 def _read_block(lines: list[str], at: int, level: int, head: str) -> tuple[str, int] | None:

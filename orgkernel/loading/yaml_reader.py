@@ -11,20 +11,40 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
-from yaml.events import AliasEvent, DocumentStartEvent, MappingStartEvent, ScalarEvent, StreamEndEvent
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
 
 from orgkernel.diagnostics import catalogue as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import BLOCK, PLAIN, QUOTED, Marks, mark_after, pack_mark, start_of, unpack_mark
+from orgkernel.loading.marks import (
+    BLOCK,
+    COLUMN_BITS,
+    LAST_COLUMN,
+    PLAIN,
+    QUOTED,
+    STYLE_BITS,
+    Marks,
+    mark_after,
+    pack_mark,
+    start_of,
+    unpack_mark,
+)
 from orgkernel.loading.parsed import (
     MAX_ALIASED_VALUES,
     MAX_DEPTH,
     MAX_REFUSALS,
     MAX_VALUES,
-    UNPRINTABLE,
     Parsed,
     ParsedText,
     Refusal,
+    unprintable,
 )
 from orgkernel.loading.plain_yaml import parse_plain
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
@@ -39,6 +59,7 @@ except (ImportError, AttributeError):  # PyYAML without libyaml: twenty times sl
 _STANDARD_TAGS = "tag:yaml.org,2002:"
 _MAX_DIRECTIVES = 100
 _PLAIN = (None, "")
+_MERGE = "<<"
 _STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
 
 
@@ -135,27 +156,25 @@ class _Reader:
 
     def refuse_character(self, text: str) -> None:
         """Of a text that `files.decode` would have refused: the parsers give an offset in it, or nothing."""
-        match = UNPRINTABLE.search(text)
+        match = unprintable().search(text)
         place = mark_after(text[: match.start()]) if match else pack_mark(1, 1)
         what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
         self.refuse(row.CHARACTER, place, f"{what} not allowed")
 
     def read_value(self, event: Any, depth: int) -> tuple[Any, Marks, int]:
         """Value, marks and number of values in it, aliases expanded."""
+        kind = event.__class__
+        if kind is ScalarEvent and event.anchor is None and event.tag is None:
+            return (*self._read_scalar(event), 1)  # nearly every value is one of these
         mark = _mark(event)
-        self._values += 1
-        if self._values > MAX_VALUES:
-            self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values", _SPLIT)
-            raise _Stop
-        if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
-            return self._scalar(event, mark), mark, 1  # nearly every value is one of these
-        if isinstance(event, AliasEvent):
+        self._count(mark)
+        if kind is AliasEvent:
             return self._read_alias(str(event.anchor), mark)
         if event.tag is not None:
             tag = str(event.tag)
             shown = "!!" + tag.removeprefix(_STANDARD_TAGS) if tag.startswith(_STANDARD_TAGS) else tag
             self.refuse(row.TAG, mark, f"a value carries the tag {quote(shown)}")
-        if isinstance(event, ScalarEvent):
+        if kind is ScalarEvent:
             read: tuple[Any, Marks, int] = (self._scalar(event, mark), mark, 1)
         elif depth >= MAX_DEPTH:
             self.refuse(row.TOO_DEEP, mark, f"values are nested more than {MAX_DEPTH} levels deep")
@@ -163,11 +182,32 @@ class _Reader:
         else:
             if event.anchor is not None:
                 self._anchors[event.anchor] = None  # open: an alias to it now would be a cycle
-            is_mapping = isinstance(event, MappingStartEvent)
+            is_mapping = kind is MappingStartEvent
             read = self._read_mapping(mark, depth + 1) if is_mapping else self._read_sequence(mark, depth + 1)
         if event.anchor is not None:
             self._anchors[event.anchor] = read
         return read
+
+    def _count(self, mark: int) -> None:
+        self._values += 1
+        if self._values > MAX_VALUES:
+            self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values", _SPLIT)
+            raise _Stop
+
+    def _read_scalar(self, event: Any) -> tuple[Any, int]:
+        """Value and mark of a scalar without anchor and tag."""
+        start = event.start_mark
+        mark = (start.line + 1 << COLUMN_BITS | min(start.column + 1, LAST_COLUMN)) << STYLE_BITS
+        self._values += 1
+        if self._values > MAX_VALUES:
+            self._count(mark)
+        style = event.style
+        if style:
+            return event.value, mark | _STYLES[style]
+        try:
+            return resolve_scalar(event.value), mark
+        except NumberOutOfRange:
+            return self._scalar(event, mark), mark
 
     def _read_alias(self, anchor: str, mark: int) -> tuple[Any, Marks, int]:
         if anchor not in self._anchors:
@@ -206,35 +246,50 @@ class _Reader:
         values: list[Any] = []
         marks: list[Marks] = []
         count = 1
-        while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
-            value, value_marks, size = self.read_value(event, depth)
+        next_event = self.next_event
+        while (event := next_event()).__class__ is not SequenceEndEvent:
+            if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
+                value, value_marks = self._read_scalar(event)
+                count += 1
+            else:
+                value, value_marks, size = self.read_value(event, depth)
+                count += size
             values.append(value)
             marks.append(value_marks)
-            count += size
         return tuple(values), (mark, marks), count
 
     def _read_mapping(self, mark: int, depth: int) -> tuple[Any, Marks, int]:
         values: dict[str, Any] = {}
         marks: dict[str, tuple[int, Marks]] = {}
         count = 1
-        while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
-            is_merge = isinstance(event, ScalarEvent) and event.value == "<<" and event.style in _PLAIN
+        next_event = self.next_event
+        while (event := next_event()).__class__ is not MappingEndEvent:
             key, key_marks, key_size = self.read_value(event, depth)
-            key_mark = _mark(event) if isinstance(event, AliasEvent) else start_of(key_marks)
-            value, value_marks, size = self.read_value(self.next_event(), depth)
+            value, value_marks, size = self.read_value(next_event(), depth)
             count += size + key_size
-            if is_merge:
-                self.refuse(
-                    row.MERGE_KEY, key_mark, "the mapping uses the merge key `<<`", "write the values out"
-                )
-            elif not isinstance(key, str):
-                shown = getattr(event, "value", None)
-                what = f"the key {quote(shown)} is not text" if shown else "a key is not text"
-                self.refuse(row.NON_STRING_KEY, key_mark, what, "put the key in quotes")
-            elif key in values:
-                line, _ = unpack_mark(marks[key][0])
-                self.refuse(row.DUPLICATE_KEY, key_mark, f"the key {quote(key)} is already on line {line}")
-            else:
+            if key.__class__ is str and key not in values and key != _MERGE:
                 values[key] = value
-                marks[key] = (key_mark, value_marks)
+                marks[key] = (key_marks if event.__class__ is ScalarEvent else _mark(event), value_marks)
+            else:
+                self._read_key(event, key, start_of(key_marks), value, value_marks, values, marks)
         return values, (mark, marks), count
+
+    def _read_key(
+        self, event: Any, key: Any, mark: int, value: Any, value_marks: Marks, values: Any, marks: Any
+    ) -> None:
+        """Take in a pair whose key may have to be refused."""
+        key_mark = _mark(event) if event.__class__ is AliasEvent else mark
+        if event.__class__ is ScalarEvent and event.value == _MERGE and event.style in _PLAIN:
+            self.refuse(
+                row.MERGE_KEY, key_mark, "the mapping uses the merge key `<<`", "write the values out"
+            )
+        elif not isinstance(key, str):
+            shown = getattr(event, "value", None)
+            what = f"the key {quote(shown)} is not text" if shown else "a key is not text"
+            self.refuse(row.NON_STRING_KEY, key_mark, what, "put the key in quotes")
+        elif key in values:
+            line, _ = unpack_mark(marks[key][0])
+            self.refuse(row.DUPLICATE_KEY, key_mark, f"the key {quote(key)} is already on line {line}")
+        else:
+            values[key] = value
+            marks[key] = (key_mark, value_marks)

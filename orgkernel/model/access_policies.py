@@ -56,7 +56,7 @@ class ToolRules(Record):
 
     allow: tuple[ToolGlob, ...] = ()
     deny: tuple[ToolGlob, ...] = ()
-    """Denied, whatever else allows them; in a `ceiling` policy `*` stands for what `allow` leaves out."""
+    """Denied, whatever else allows them; beside an `allow` list, `*` stands for what that leaves out."""
 
 
 def _tools_form(value: Any) -> str:
@@ -194,10 +194,10 @@ class Policy(Record):
 
     description: str = ""
     match: Match = Match()
-    effect: Effect = "allow"
+    effect: Effect
     """`annotate` carries modifiers and a session only and never makes a request allowed."""
     permissions: Permissions = Permissions()
-    """What it speaks of; a `deny` or `ask` that names no tools speaks of everything."""
+    """What it speaks of; a `deny` or `ask` that leaves all of them out speaks of everything."""
     ceiling: bool = False
     """What it allows is also the most that anything else can give."""
     fallback: bool = False

@@ -39,7 +39,7 @@ class Circumstances(Record):
     """The circumstances of a question about access; what is left out is not known."""
 
     at: Moment | None = None
-    """Local date and time, `YYYY-MM-DD HH:MM`; by default the beginning of 1970, a Thursday."""
+    """Local date and time, `YYYY-MM-DD HH:MM`; by default noon of 1 January 1970, a Thursday."""
     channel: str | None = None
     peer_kind: Literal["dm", "group"] | None = None
     peer_id: str | None = None
@@ -171,10 +171,10 @@ class Case(Record):
     name: str
     org: OrgId
     given: Given = Given()
-    dispatch: tuple[DispatchCase, ...] = ()
-    access: tuple[AccessCase, ...] = ()
-    who_can: tuple[WhoCanCase, ...] = ()
-    what_can: tuple[WhatCanCase, ...] = ()
+    dispatch: Annotated[tuple[DispatchCase, ...], Field(min_length=1)] = ()
+    access: Annotated[tuple[AccessCase, ...], Field(min_length=1)] = ()
+    who_can: Annotated[tuple[WhoCanCase, ...], Field(min_length=1)] = ()
+    what_can: Annotated[tuple[WhatCanCase, ...], Field(min_length=1)] = ()
 
 
 class DecisionCases(Document):

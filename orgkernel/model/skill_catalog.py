@@ -8,6 +8,9 @@ from pydantic import Field
 
 from orgkernel.model.record import Document, DomainId, Id, Record, SkillId, ToolId
 
+# The category of skills that every crew member needs (crew-capability facts §4.2).
+UNIVERSAL = "pcc"
+
 
 class SkillCategory(Record):
     """A family of skills."""

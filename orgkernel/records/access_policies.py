@@ -94,7 +94,7 @@ class Policy(Record, frozen=True, kw_only=True):
     """A statement about who may use what."""
     description: str = ''
     match: Match = Match()
-    effect: Effect = 'allow'
+    effect: Effect
     permissions: Permissions = Permissions()
     ceiling: bool = False
     fallback: bool = False

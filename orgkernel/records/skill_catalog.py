@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Literal
 import msgspec
 from orgkernel.records.record import Document, DomainId, Id, Record, SkillId, ToolId
+UNIVERSAL = 'pcc'
 
 
 class SkillCategory(Record, frozen=True, kw_only=True):

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-Roles that are named by `communication_channels`, `domain_routing`, `overrides` and the `dispatch` rights of a role are
-roles of the organisation. Channels and dispatch rights may also name `user` and ids declared external.
+Roles that are named by `communication_channels`, `domain_routing`, `separations`, `overrides` and the `dispatch` rights
+of a role are roles of the organisation. Channels and dispatch rights may also name `user` and ids declared external.
 
 ## Why it matters
 
@@ -89,6 +89,11 @@ def _by_organization(view: OrgView) -> Iterator[_Reference]:
                 place = document.place("domain_routing", domain_id, number)
                 text = f"`domain_routing` of {quote(domain_id)} names role"
                 yield _Reference(role_id, place, text, f"domain:{domain_id}")
+    for name, separation in organization.separations.items():
+        for number, role_id in enumerate(separation.roles):
+            if not view.names_role(role_id):
+                place = document.place("separations", name, "roles", number)
+                yield _Reference(role_id, place, f"separation {quote(name)} names role", subject)
     for role_id in organization.overrides:
         if not view.names_role(role_id):
             yield _Reference(

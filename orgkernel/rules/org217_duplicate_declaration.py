@@ -3,7 +3,8 @@
 ## What it checks
 
 No two organisations have one id. Among the documents of one folder with an organisation no two profiles declare one
-role, and no two catalogues one domain, plan, tool or skill.
+role, no two catalogues one id of a kind (a domain, plan, tool, skill, matrix, qualification, person, system origin,
+webhook, policy or agent), and no two ladders list ranks.
 
 ## Why it matters
 

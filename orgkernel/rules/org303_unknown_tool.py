@@ -2,8 +2,9 @@
 
 ## What it checks
 
-Every tool that is named is declared by a tool catalogue the organisation sees: those a role is equipped with, those a
-plan and its steps need, those a skill prefers, those a tool falls back to or is essential together with.
+Every tool that is named is declared by a tool catalogue the organisation sees: those a role is equipped with or may
+grant, those a plan and its steps need, those a skill prefers, those a tool falls back to or is essential together with,
+those a policy speaks of, those a qualification unlocks and those an organisation's separations keep apart.
 
 ## Why it matters
 
@@ -27,7 +28,7 @@ tools_primary:
 ## Known limits
 
 Nothing is reported while a tool catalogue could not be read. The tools of a server that are written `server.tool` have
-to be declared like all others.
+to be declared like all others. A policy's globs may match nothing.
 
 ## Since
 
@@ -54,7 +55,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "tool_catalog" in view.records.incomplete:
         return
     unknown = find_undeclared(
-        view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO,
+        view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
+        EdgeKind.MAY_GRANT,
         known=tools, also=_of_entries(view.records),
     )  # fmt: skip
     yield from undeclared(unknown, "tool", lambda word: did_you_mean(word, tools))
@@ -69,6 +71,14 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
         for number, word in enumerate(essential.with_tools if isinstance(essential, EssentialFor) else ()):
             place = tool.place("essential", "with_tools", number)
             yield Reference(place, "tool", tool.id, "is essential together with", word)
+    for qualification in records.qualifications.values():
+        for number, word in enumerate(qualification.record.unlocks):
+            place = qualification.place("unlocks", number)
+            yield Reference(place, "qualification", qualification.id, "unlocks", word)
+    for name, separation in records.organization.separations.items():
+        for number, word in enumerate(separation.tools):
+            place = records.document.place("separations", name, "tools", number)
+            yield Reference(place, "separation", name, "keeps apart", word)
 
 
 RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, Scope.CATALOGUE, check)

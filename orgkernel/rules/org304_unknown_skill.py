@@ -2,8 +2,8 @@
 
 ## What it checks
 
-Every skill that a role requires or that another skill presupposes, and the category of every skill, is declared by a
-skill catalogue the organisation sees.
+Every skill that a role requires, that another skill presupposes or that a qualification raises, and the category of
+every skill, is declared by a skill catalogue the organisation sees.
 
 ## Why it matters
 
@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     skills = view.records.skills
     if "skill_catalog" in view.records.incomplete:
         return
-    unknown = find_undeclared(view, EdgeKind.REQUIRES, EdgeKind.PRESUPPOSES, known=skills)
+    unknown = find_undeclared(view, EdgeKind.REQUIRES, EdgeKind.PRESUPPOSES, EdgeKind.RAISES, known=skills)
     yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
     categories = view.records.skill_categories
     uncategorised = find_undeclared(view, known=categories, also=_of_entries(view.records))

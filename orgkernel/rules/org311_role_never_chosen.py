@@ -42,7 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.dispatch import Considered, explain_loss, routing_order
+from orgkernel.decisions.dispatch import Considered, explain_loss
+from orgkernel.decisions.preference import routing_order
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from orgkernel.decisions.dispatch import routing_order
+from orgkernel.decisions.preference import routing_order
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE

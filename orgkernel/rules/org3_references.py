@@ -21,6 +21,13 @@ _VERBS = {
     EdgeKind.NEEDS: "needs",
     EdgeKind.FALLS_BACK_TO: "falls back to",
     EdgeKind.PRESUPPOSES: "presupposes",
+    EdgeKind.NEEDS_QUALIFICATION: "needs",
+    EdgeKind.RAISES: "raises",
+    EdgeKind.BUILDS_ON: "builds on",
+    EdgeKind.FILLS: "fills",
+    EdgeKind.COVERS: "covers",
+    EdgeKind.STARTS_AT: "starts at",
+    EdgeKind.MAY_GRANT: "may grant",
 }
 
 

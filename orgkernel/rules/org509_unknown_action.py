@@ -44,9 +44,8 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.graph.extract import TIERS
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
+from orgkernel.graph.records import TIERS, RolePost
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 

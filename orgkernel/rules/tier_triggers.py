@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.extract import TIERS
-from orgkernel.graph.records import RolePost
+from orgkernel.graph.records import TIERS, RolePost
 from orgkernel.triggers import ParsedTrigger, parse_trigger
 
 # Roles are many and their triggers few: most organisations copy them (0.1 ms a parse, 100,000 roles).

@@ -46,7 +46,7 @@ class Agents:
         reason: str = "",
     ) -> AgentState:
         """A new agent; raises `Conflict` when there is one of that id."""
-        agent = AgentState(require_id("the agent", agent_id), rank, _trust(trust), lifecycle)
+        agent = AgentState(require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle)
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
 
         def change(transaction: Transaction) -> AgentState:
@@ -64,7 +64,7 @@ class Agents:
 
     def set_rank(self, agent_id: str, rank: str | None, *, actor: str, reason: str = "") -> AgentState:
         """Promote or demote; raises `UnknownRecord`."""
-        return self._set(agent_id, "ranked", actor, reason, rank=rank)
+        return self._set(agent_id, "ranked", actor, reason, rank=_rank(rank))
 
     def set_trust(self, agent_id: str, trust: float | None, *, actor: str, reason: str = "") -> AgentState:
         """Note how far an agent is trusted, 0 to 1; raises `UnknownRecord`."""
@@ -127,6 +127,10 @@ def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
             f"it becomes active from {ACTIVATION_TRUST:g}",
             code="TRUST_TOO_LOW",
         )
+
+
+def _rank(rank: str | None) -> str | None:
+    return None if rank is None else require_id("the rank", rank)
 
 
 def _trust(trust: float | None) -> float | None:

@@ -40,19 +40,25 @@ def back_up(store: Store, target: str) -> None:
             f"the store {quote(store.location.shown)} is a database of PostgreSQL",
             "use `pg_dump --format=custom`, and copy the folder of checkpoints, which `orgkernel store info` names",
         )
-    if os.path.lexists(target):
-        raise BadStore(f"{quote(target)} exists", "name a file that does not")
+    for name in (target, f"{target}.audit"):
+        if os.path.lexists(name):
+            raise BadStore(
+                f"{quote(name)} exists", "name a file that does not, nor the folder of its checkpoints"
+            )
+    if not os.path.isdir(os.path.dirname(target)):
+        raise BadStore(f"{quote(os.path.dirname(target))} is no folder", "make it first")
     beside = f"{target}.{os.getpid()}.new"
     try:
         # Checkpoints first: the rows then go at least as far as they say.
         if os.path.isdir(store.folder.path):
-            shutil.copytree(store.folder.path, f"{target}.audit", dirs_exist_ok=True)
+            shutil.copytree(store.folder.path, f"{target}.audit")
         os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         _copy(store.location.path, beside)
         os.replace(beside, target)
     except (OSError, sqlite3.Error) as error:
         with contextlib.suppress(OSError):
             os.unlink(beside)
+        shutil.rmtree(f"{target}.audit", ignore_errors=True)
         raise failure_of(error, target) from None
 
 

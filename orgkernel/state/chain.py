@@ -7,13 +7,15 @@ chain and the entry as canonical JSON. Texts are masked and cut here, before any
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from math import isfinite
+from typing import Any, get_args
 
 import msgspec
 
 from orgkernel.diagnostics.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
-from orgkernel.state.records import AuditEntry
+from orgkernel.state.records import AuditEntry, AuditKind
 
 GENESIS = "0" * 64
 """What stands before the first row of a chain."""
@@ -25,19 +27,25 @@ _TEXTS = (
     "activity", "subject", "actor", "action", "resource", "code", "org_id", "relationship", "channel", "sender",
     "session", "record_id", "level", "snapshot",
 )  # fmt: skip
+_KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
 
 
 def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
-    """The entry as it may be written, and its canonical JSON: the same entry gives the same text everywhere."""
+    """The entry as it may be written, and its canonical JSON: the same entry gives the same text everywhere.
+
+    Raises ValueError or TypeError for what is no entry.
+    """
+    if entry.kind not in _KINDS or not isfinite(entry.at):
+        raise ValueError(f"kind {entry.kind!r} at {entry.at}")
     said = "\n".join(
         (
             entry.subject, entry.actor, entry.action, entry.resource, entry.code, entry.channel, entry.sender,
             entry.session, entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
         )
     )  # fmt: skip
-    if entry.detail is not None or len(said) > _LONGEST or may_hold_secrets(said) or not _is_plain(said):
+    if entry.detail is not None or not _is_clean(said):
         entry = _clean(entry)
     return entry, _canonical(entry).decode()
 
@@ -61,6 +69,12 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
     return "…" if name and any(find_secrets(text, name)) else mask_secrets(text)
 
 
+@lru_cache(maxsize=4_096)
+def _is_clean(said: str) -> bool:
+    """Whether texts can be written as they are; the same ones come again and again."""
+    return len(said) <= _LONGEST and _is_plain(said) and not may_hold_secrets(said)
+
+
 def _is_plain(text: str) -> bool:
     if text.isascii():
         return "\0" not in text
@@ -80,6 +94,7 @@ def _clean(entry: AuditEntry) -> AuditEntry:
 
 
 def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
+    """A value of JSON as it may be stored: every text in it cleaned, not nested deeper than is of use."""
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, str):

@@ -58,7 +58,7 @@ def reading(engine: Engine, shown: str) -> Iterator[Connection]:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 yield connection
-    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+    except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError, OverflowError) as error:
         raise failure_of(error, shown) from error
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 
 from orgkernel.diagnostics.wording import printable, quote
-from orgkernel.errors import BadStore, OrgkernelError, StoreBusy, StoreError, StoreFull
+from orgkernel.errors import BadStore, OrgkernelError, Refused, StoreBusy, StoreError, StoreFull
 
 _FULL = (
     "SQLITE_FULL",
@@ -30,6 +30,10 @@ def failure_of(error: Exception, shown: str) -> OrgkernelError:
     """The error to raise instead of one of the database or the system; ours are passed on as they are."""
     if isinstance(error, OrgkernelError):
         return error
+    if isinstance(error, UnicodeError | OverflowError | DataError):
+        return Refused(
+            "a text or a number is one no store can hold", "no NUL, no lone surrogates", "BAD_VALUE"
+        )
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
         return _sqlite_failure(cause, shown)

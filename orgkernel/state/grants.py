@@ -17,9 +17,16 @@ from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.state.chain import clean_text
 from orgkernel.state.records import AuditEntry, GrantUse
-from orgkernel.state.rows import Rows, record_of, require_reference, require_word, row_of
+from orgkernel.state.rows import (
+    Rows,
+    clean_record,
+    record_of,
+    require_reference,
+    require_time,
+    require_word,
+    row_of,
+)
 from orgkernel.state.tables import grant_uses, grants
 from orgkernel.state.transaction import Transaction
 
@@ -52,6 +59,7 @@ class Grants:
         uses: int | None = None,
     ) -> Grant:
         """Give a permission; raises `Refused` for what cannot be stored, and what the kernel's check of names raises."""
+        require_time("the end", expires_at)
         grant = Grant(
             self._rows.new_id("g"),
             subject,
@@ -61,7 +69,7 @@ class Grants:
             org_id,
             channel,
             session,
-            clean_text(reason),
+            reason,
             issued_by,
             expires_at=expires_at,
             uses_left=uses,
@@ -151,7 +159,7 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
         raise Refused("the grant would have expired before it was issued", code="BAD_VALUE")
     if grant.uses_left is not None and grant.uses_left < 1:
         raise Refused("a grant can be used at least once", code="BAD_VALUE")
-    grant = msgspec.structs.replace(grant, issued_at=transaction.now)
+    grant = msgspec.structs.replace(clean_record(grant), issued_at=transaction.now)
     transaction.connection.execute(
         insert(grants).values(**row_of(grant), expiry_noted=False, version=transaction.touch())
     )

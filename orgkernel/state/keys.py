@@ -6,7 +6,7 @@ A plain digest is enough: there is nothing to guess in 256 random bits, and a ch
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -15,7 +15,7 @@ from sqlalchemy import func, insert, select, update
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.records import SCOPES, ApiKey, AuditEntry, Scope
-from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
+from orgkernel.state.rows import Rows, clean_record, record_of, require_id, require_time, require_word, row_of
 from orgkernel.state.tables import api_keys
 from orgkernel.state.transaction import Transaction
 
@@ -27,8 +27,11 @@ _BYTES = 32
 class Keys:
     """The keys of a store."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, version: Callable[[], int]) -> None:
         self._rows = rows
+        self._version = version
+        self._known: tuple[int, dict[str, ApiKey]] = (-1, {})
+        """A state version and the keys at it, by their digests: every request over HTTP asks for one."""
 
     def create(
         self,
@@ -76,10 +79,14 @@ class Keys:
         """The active key of a secret; None for any other text."""
         if not secret.startswith(PREFIX):
             return None
-        query = select(api_keys).where(api_keys.c.digest == _digest(secret))
-        with self._rows.reading() as connection:
-            row = connection.execute(query).first()
-        key = None if row is None else record_of(ApiKey, row)
+        version = self._version()
+        if (
+            self._known[0] != version
+        ):  # read after the version: a later key is found too, never an earlier state
+            with self._rows.reading() as connection:
+                found = connection.execute(select(api_keys).where(api_keys.c.revoked_at.is_(None))).all()
+            self._known = (version, {row.digest: record_of(ApiKey, row) for row in found})
+        key = self._known[1].get(_digest(secret))
         return key if key is not None and key.is_active(self._rows.clock()) else None
 
     def list(self) -> tuple[ApiKey, ...]:
@@ -97,6 +104,7 @@ class Keys:
         expires_at: float | None,
     ) -> tuple[ApiKey, str]:
         require_id("the name", name)
+        require_time("the end", expires_at)
         for scope in scopes:
             require_word("the scope", scope, SCOPES)
         if not scopes:
@@ -109,7 +117,7 @@ class Keys:
 
 
 def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:
-    key = msgspec.structs.replace(draft, created_at=transaction.now)
+    key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
         raise Refused("the key would have expired before it was made", code="BAD_VALUE")
     transaction.connection.execute(insert(api_keys).values(**row_of(key), digest=_digest(secret)))

@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.records import AuditEntry
-from orgkernel.state.rows import Rows, record_of, require_id, require_reference
+from orgkernel.state.rows import Rows, record_of, require_id, require_reference, require_time
 from orgkernel.state.tables import tool_locks
 from orgkernel.state.transaction import Transaction
 
@@ -35,7 +35,9 @@ class Locks:
 
         Whoever holds it already gets a new lock, and the token of the old one is stale.
         """
+        require_id("the organization", org_id)
         require_id("the tool", tool_id)
+        require_time("the timeout", timeout)
         require_reference("the holder", holder, HOLDERS)
         if timeout is not None and timeout <= 0:
             raise Refused("a lock lasts longer than no time", code="BAD_VALUE")

@@ -20,7 +20,7 @@ from orgkernel.state.chain import clean_text, clean_value
 from orgkernel.state.grants import RESOURCES, GrantCheck, insert_grant
 from orgkernel.state.records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
 from orgkernel.state.request_limits import RequestLimits, require_room
-from orgkernel.state.rows import Rows, record_of, require_reference, require_word, row_of
+from orgkernel.state.rows import Rows, clean_record, record_of, require_reference, require_word, row_of
 from orgkernel.state.tables import requests
 from orgkernel.state.transaction import Transaction
 
@@ -78,9 +78,9 @@ class Requests:
             org_id,
             channel,
             session,
-            clean_text(reason),
-            clean_text(summary),
-            clean_text(original_message),
+            reason,
+            summary,
+            original_message,
             tool_call_id,
             None if context is None else clean_value(context),
         )
@@ -88,7 +88,9 @@ class Requests:
         def change(transaction: Transaction) -> AccessRequest:
             now = transaction.now
             _expire(transaction, now)
-            request = msgspec.structs.replace(draft, created_at=now, expires_at=now + TIMERS[kind])
+            request = msgspec.structs.replace(
+                clean_record(draft), created_at=now, expires_at=now + TIMERS[kind]
+            )
             require_room(transaction, request, self._limits)
             transaction.connection.execute(insert(requests).values(**row_of(request)))
             transaction.touch()
@@ -117,7 +119,7 @@ class Requests:
                 request.org_id,
                 request.channel,
                 request.session,
-                clean_text(reason) or request.reason,
+                reason or request.reason,
                 responder,
                 expires_at=None if holds is None else transaction.now + holds,
                 uses_left=1 if approval == "once" else None,
@@ -192,7 +194,7 @@ def _answer(
     grant_id: str | None,
 ) -> AccessRequest:
     values = {
-        "status": status, "response": response, "responder": responder, "response_at": transaction.now, "grant_id": grant_id,
+        "status": status, "response": response, "responder": clean_text(responder), "response_at": transaction.now, "grant_id": grant_id,
     }  # fmt: skip
     transaction.connection.execute(
         update(requests).where(requests.c.request_id == request.request_id).values(**values)

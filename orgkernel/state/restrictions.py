@@ -11,10 +11,17 @@ from orgkernel.decisions.state_view import Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.state.chain import clean_text
 from orgkernel.state.grants import RESOURCES, SUBJECTS
 from orgkernel.state.records import AuditEntry
-from orgkernel.state.rows import Rows, record_of, require_reference, require_word, row_of
+from orgkernel.state.rows import (
+    Rows,
+    clean_record,
+    record_of,
+    require_reference,
+    require_time,
+    require_word,
+    row_of,
+)
 from orgkernel.state.tables import restrictions
 from orgkernel.state.transaction import Transaction
 
@@ -43,19 +50,20 @@ class Restrictions:
         if not resources:
             raise Refused("a restriction needs a resource", "such as `tool:ID`", code="BAD_VALUE")
         require_word("the level", level, LEVELS)
+        require_time("the end", expires_at)
         draft = Restriction(
             self._rows.new_id("x"),
             subject,
             tuple(resources),
             level,
             org_id,
-            clean_text(reason),
+            reason,
             issued_by,
             expires_at=expires_at,
         )
 
         def change(transaction: Transaction) -> Restriction:
-            restriction = msgspec.structs.replace(draft, issued_at=transaction.now)
+            restriction = msgspec.structs.replace(clean_record(draft), issued_at=transaction.now)
             if expires_at is not None and expires_at <= transaction.now:
                 raise Refused("the restriction would have expired before it was issued", code="BAD_VALUE")
             transaction.connection.execute(

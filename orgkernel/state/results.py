@@ -7,7 +7,7 @@ from sqlalchemy import insert, select
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.errors import Refused
 from orgkernel.state.records import AuditEntry
-from orgkernel.state.rows import Rows, record_of, require_id, row_of
+from orgkernel.state.rows import Rows, record_of, require_id, require_time, row_of
 from orgkernel.state.tables import qualification_results
 from orgkernel.state.transaction import Transaction
 
@@ -36,6 +36,8 @@ class Results:
             raise Refused(
                 f"a score of {score:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE"
             )
+
+        require_time("the end", expires_at)
 
         def change(transaction: Transaction) -> QualificationResult:
             result = QualificationResult(agent_id, qualification, score, passed, transaction.now, expires_at)

@@ -21,6 +21,8 @@ from orgkernel.state.writer import Writer
 T = TypeVar("T")
 _JSON = frozenset({"resources", "waives", "scopes", "context"})
 _LONGEST_ID = 200
+_FURTHEST = 1e11
+"""Seconds: some three thousand years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,23 @@ def record_of(kind: type[T], row: Any) -> T:
         },
         kind,
     )
+
+
+def clean_record(record: T) -> T:
+    """A record whose texts can be stored: secrets masked, nothing in them that a database refuses."""
+    texts = {
+        name: clean_text(value)
+        for name, value in msgspec.structs.asdict(record).items()  # type: ignore[arg-type]
+        if isinstance(value, str)
+    }
+    return msgspec.structs.replace(record, **texts)  # type: ignore[type-var]
+
+
+def require_time(what: str, seconds: float | None) -> float | None:
+    """A time or a number of seconds, or none; raises `Refused`: one that is not a number would be stored as "never"."""
+    if seconds is not None and not abs(seconds) < _FURTHEST:
+        raise Refused(f"{what} {quote(seconds)} is no time", code="BAD_VALUE")
+    return seconds
 
 
 def require_id(what: str, text: str) -> str:

@@ -61,6 +61,7 @@ class Store:
         self._writer = Writer(self.engine, location.shown, clock, self.folder)
         rows = Rows(self.engine, location.shown, self._writer, clock, tokens)
         self.rows = rows
+        self._views = Views(rows)
         self.agents = Agents(rows)
         self.grants = Grants(rows, check_grant)
         self.restrictions = Restrictions(rows)
@@ -68,14 +69,17 @@ class Store:
         self.results = Results(rows)
         self.locks = Locks(rows)
         self.usage = Usage(rows)
-        self.keys = Keys(rows)
+        self.keys = Keys(rows, self._views.version)
         self.audit = AuditLog(rows)
-        self._views = Views(rows)
         atexit.register(self.close)
 
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state as decisions read it: the same object until something changes."""
         return self._views.read(org_id)
+
+    def last_view(self) -> StateView:
+        """The state as it was last read: no look at the store at all. Whoever serves reads it again now and then."""
+        return self._views.last()
 
     def expire(self) -> None:
         """Note in the audit what ran out since the last time; whoever serves does it now and then."""

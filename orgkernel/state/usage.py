@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import insert, select, update
 
 from orgkernel.state.records import AuditEntry, ToolUse
-from orgkernel.state.rows import Rows, record_of, require_id
+from orgkernel.state.rows import Rows, record_of, require_id, require_time
 from orgkernel.state.tables import tool_usage
 from orgkernel.state.ticket import Ticket
 from orgkernel.state.transaction import Transaction
@@ -32,6 +32,7 @@ class Usage:
         """Note one call and how it ended; `decision` is the audit row that allowed it. Resolves with the row's name."""
         require_id("the agent", agent_id)
         require_id("the tool", tool_id)
+        require_time("the duration", seconds)
 
         def change(transaction: Transaction) -> str:
             now, connection = transaction.now, transaction.connection

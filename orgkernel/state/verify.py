@@ -181,7 +181,12 @@ def verify_audit(rows: Rows, folder: Folder, is_shared: bool) -> Verification:
     )
     shown = tuple(findings[:_MOST])
     return Verification(
-        number, len(chains), dropped, shown, len(findings) - len(shown), tuple(dict.fromkeys(notes))
+        number,
+        sum(chain.last is not None for chain in chains.values()),
+        dropped,
+        shown,
+        len(findings) - len(shown),
+        tuple(dict.fromkeys(notes)),
     )
 
 

@@ -61,6 +61,15 @@ class Views:
                         self._refresh(connection, version)
             return self._last if org_id is None else self._for(org_id)
 
+    def last(self) -> StateView:
+        """The view that was read last, without a look at what others did since."""
+        return self._last if self._last.version >= 0 else self.read()
+
+    def version(self) -> int:
+        """The state version now."""
+        with self._refreshing:
+            return self._version.read()
+
     def close(self) -> None:
         """Give its connection back."""
         self._version.close()

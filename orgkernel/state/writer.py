@@ -17,7 +17,7 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from orgkernel.errors import StoreError
 from orgkernel.state.chain import encode_entry
@@ -32,6 +32,8 @@ from orgkernel.state.transaction import Transaction
 
 T = TypeVar("T")
 _MOST_AT_ONCE = 2_000
+_PAUSE = 0.0002
+"""Seconds between two callers after which no more are waited for; a caller alone never waits."""
 _MOST_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
 
@@ -96,20 +98,24 @@ class Writer:
 
     def _run(self) -> None:
         queue, is_open = self._queue, True
+        expected = 1
         while is_open:
-            batch = []
+            batch: list[Ticket] = []
             item = queue.get()
             while item is not None:
                 batch.append(item)
                 if len(batch) >= _MOST_AT_ONCE:
                     break
                 try:
-                    item = queue.get_nowait()
+                    # Callers of the last commit come back at once; without this half of them would always just miss it.
+                    is_rest = len(batch) < expected and queue.empty()
+                    item = queue.get(timeout=_PAUSE) if is_rest else queue.get_nowait()
                 except Empty:
                     break
             is_open = item is not None
             if batch:
                 self._write(batch)
+            expected = len(batch) + queue.qsize()
         self._end()
 
     def _end(self) -> None:
@@ -174,14 +180,14 @@ class Writer:
                         answers.append((ticket.work(transaction), None))
                         savepoint.commit()
                         is_changed = is_changed or transaction.is_changed
-                    except (SQLAlchemyError, OSError):
-                        raise  # the database: the whole transaction is in doubt
                     except Exception as error:
+                        if isinstance(error, (SQLAlchemyError, OSError)) and not isinstance(error, DataError):
+                            raise  # the database: the whole transaction is in doubt
                         savepoint.rollback()
                         links.clear()
                         links.update(before)
                         del rows[written:]
-                        answers.append((None, error))
+                        answers.append((None, failure_of(error, self._shown)))
             if rows:
                 self._chains.insert(connection, rows)
             if is_changed:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from orgkernel.runtime.trigger_tree import MAX_NUMBER
@@ -23,7 +23,8 @@ _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _PART = re.compile(rf" *([a-z_]+)(?: *(>=?) *(?:(max)(?: *\* *({_NUMBER}))?|({_NUMBER})))? *", re.ASCII)
 
 
-def find_lower_limits(text: str, max_turns: int) -> dict[str, float] | None:
+@lru_cache(maxsize=_REMEMBERED)
+def find_lower_limits(text: str, max_turns: int) -> Mapping[str, float] | None:
     """For each name a trigger reads, the lowest value that makes it true (1 for a flag); None if it is no such trigger.
 
     Each limit lies within the bounds of its name and each name is read once, so that the trigger, and each of its
@@ -32,24 +33,33 @@ def find_lower_limits(text: str, max_turns: int) -> dict[str, float] | None:
     if len(text) > MAX_LENGTH:
         return None
     parts = text.split(_OR)
-    limits = dict(filter(None, (_read_part(part, max_turns) for part in parts)))
+    limits: dict[str, float] = {}
+    for part in parts:
+        found = _read_part(part, max_turns)
+        if found is None:
+            return None
+        limits[found[0]] = found[1]
     return limits if len(limits) == len(parts) else None
 
 
-def may_overlap(lower: dict[str, float], higher: dict[str, float]) -> bool:
+def may_overlap(lower: Mapping[str, float], higher: Mapping[str, float]) -> bool:
     """Whether the trigger of a higher tier may trip before that of a lower one, or whenever that one does."""
+    if lower.keys().isdisjoint(higher):
+        return False
     return all(name in higher and higher[name] <= limit for name, limit in lower.items()) or any(
-        higher[name] < lower[name] for name in lower.keys() & higher.keys()
+        higher[name] < limit for name, limit in lower.items() if name in higher
     )
 
 
 def are_in_order(texts: Sequence[str], max_turns: int) -> bool:
     """Whether the triggers of a role, lowest tier first, are certainly sound, each by itself and in this order."""
-    read = [find_lower_limits(text, max_turns) for text in texts]
-    known = [limits for limits in read if limits is not None]
-    return len(known) == len(texts) and not any(
-        may_overlap(lower, higher) for at, higher in enumerate(known) for lower in known[:at]
-    )
+    known: list[Mapping[str, float]] = []
+    for text in texts:
+        limits = find_lower_limits(text, max_turns)
+        if limits is None or any(may_overlap(lower, limits) for lower in known):
+            return False
+        known.append(limits)
+    return True
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -21,9 +21,25 @@ def test_organizations_are_listed(client: TestClient) -> None:
     """The list has every organisation with its standing."""
     answer = client.get("/v1/orgs").json()
     assert [(each["org_id"], each["standing"], each["roles"]) for each in answer["organizations"]] == [
-        ("blank", "served", 1), ("sigint_alpha", "served", 8), ("software_dev", "served", 8),
+        ("blank", "served", 1), ("household", "served", 3), ("sigint_alpha", "served", 8), ("software_dev", "served", 8),
     ]  # fmt: skip
     assert answer["active"] is None
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_organizations_have_pages(client: TestClient, limit: int) -> None:
+    """Following the Link from page to page yields every organisation once, in order; a made-up cursor is refused."""
+    everything = client.get("/v1/orgs").json()
+    assert (everything["count"], everything["next"]) == (len(everything["organizations"]), None)
+    url: str | None = f"/v1/orgs?limit={limit}"
+    found: list[dict[str, Any]] = []
+    while url is not None:
+        response = client.get(url)
+        found += response.json()["organizations"]
+        assert response.json()["count"] == everything["count"]
+        url = response.links["next"]["url"] if "link" in response.headers else None
+    assert found == everything["organizations"]
+    problem(client.get("/v1/orgs", params={"cursor": "nobody"}), 409, "BAD_CURSOR")
 
 
 def test_organization_has_its_chart(client: TestClient, templates: Kernel) -> None:

@@ -183,6 +183,29 @@ def test_keep_alive(still: Server) -> None:
     assert re.findall(rb"HTTP/1.1 (\d+)", said) == [b"200", b"404", b"200", b"200"]
 
 
+def test_kept_answers_on_one_connection(still: Server) -> None:
+    """GET, HEAD, a condition and gzip in turn on one connection: each whole, none in the way of the next."""
+    etag = still.get(ROLE_URL, headers={"accept-encoding": "identity"}).headers["etag"]
+    size = len(still.get(ROLE_URL, headers={"accept-encoding": "identity"}).content)
+
+    def request(method: str, more: str = "") -> bytes:
+        return f"{method} {ROLE_URL} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode()
+
+    said = raw(
+        still,
+        request("HEAD")
+        + request("GET", f"If-None-Match: {etag}\r\n")
+        + request("GET", "Accept-Encoding: gzip\r\n")
+        + request("HEAD", "Accept-Encoding: gzip\r\n")
+        + request("GET", "Connection: close\r\n"),
+    )
+    assert re.findall(rb"HTTP/1.1 (\d+)", said) == [b"200", b"304", b"200", b"200", b"200"]
+    lengths = [int(each) for each in re.findall(rb"content-length: (\d+)", said)]
+    assert lengths == [size, lengths[1], lengths[1], size]
+    heads = len(re.sub(rb"(HTTP/1.1.*?\r\n\r\n)", b"", said, flags=re.DOTALL))
+    assert heads == lengths[1] + size
+
+
 def test_good_edit_swaps_in(server: Server, role_file: Path) -> None:
     """A good edit is answered from soon, whole, and the log says so."""
     first = server.get(ROLE_URL).headers["orgkernel-snapshot"]

@@ -376,7 +376,7 @@ def test_a_token_signed_otherwise_opens_nothing(trusting: TestClient) -> None:
 
 
 def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path) -> None:
-    """The same status, headers and body, whether the framework looked for the route or not (ADR 0005)."""
+    """The same status, headers and body, whether the framework looked for the route or not (ADR 0011)."""
     app = create_app(household, store=location_of(store))
     client = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
     path = "/access/v1/evaluation"

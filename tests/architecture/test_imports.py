@@ -72,6 +72,21 @@ def test_a_command_imports_no_web_framework_and_no_graph(tmp_path: Path) -> None
         assert imported_by(command(*arguments), tmp_path, web) == set()
 
 
+@pytest.mark.parametrize(
+    "arguments", [("dispatch", "codegen", "--org", "a"), ("manifest", "co", "--org", "a", "--format", "json"), ("check",)]
+)  # fmt: skip
+def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Importing pydantic, yaml or networkx would take longer than the answer (design §5)."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
+    (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
+    heavy = ("pydantic", "yaml", "networkx", "jsonschema", "lark", "rich", "fastapi", "orgkernel.model.record", "orgkernel.rules.rule", "sqlalchemy")  # fmt: skip
+    assert imported_by(command(*arguments), tmp_path, heavy) != set()
+    assert imported_by(command(*arguments), tmp_path, heavy) == set()
+
+
 def test_a_host_can_use_the_runtime_without_any_library(tmp_path: Path) -> None:
     """`orgkernel.runtime` imports the standard library and itself, so that it can live inside an agent."""
     program = "import orgkernel.runtime.triggers, orgkernel.runtime.trigger_tree"

@@ -69,6 +69,10 @@ def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
         for path in (REPOSITORY / folder).rglob("*.*"):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
     assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/triggers/grammar.lark"} <= names
+    assert {
+        "orgkernel/state/migrations/env.py",
+        "orgkernel/state/migrations/versions/v0001_first_tables.py",
+    } <= names
     assert not [name for name in names if name.startswith(("tests/", "docs/"))]
 
 
@@ -76,7 +80,7 @@ def test_the_installed_command_checks_what_came_with_it(installed: Path, tmp_pat
     """From a folder that has nothing to do with it."""
     done = run_installed(installed, tmp_path, "check", "--shipped", "--fail-on", "info")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert done.stderr.startswith("no findings in 3 organizations, 17 roles, ")
+    assert done.stderr.startswith("no findings in 4 organizations, 20 roles, ")
 
 
 def test_the_installed_templates_and_ontology_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:

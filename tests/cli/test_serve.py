@@ -66,6 +66,22 @@ def test_a_broken_organization_is_named_and_the_rest_is_served(tmp_path: Path) -
         assert json.loads(subprocess.check_output(shlex.split(manifest)))["role_id"] == "co"
 
 
+def test_access_log_is_lines_of_json_on_stderr(tmp_path: Path) -> None:
+    """With `--access-log`, and without it not a word."""
+    copy_template(tmp_path, "blank")
+    for arguments in ((), ("--access-log",)):
+        with serving(tmp_path, *arguments) as (process, said):
+            found = re.search(r"http://127[^ \n]+", said)
+            assert found
+            subprocess.check_output(["curl", "-s", f"{found[0]}/v1/orgs?limit=1"])
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+        lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+        assert [(each["path"], each["query"], each["status"]) for each in lines] == (
+            [("/v1/orgs", "limit=1", 200)] if arguments else []
+        )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,167 +1,144 @@
-"""Access questions of users' own cases, the same ones through every surface that answers them."""
+"""Access questions with complete answers, the same ones through graph, index and kernel."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
-from starlette.testclient import TestClient
+import yaml
 
-from manifest_api import create_app
-from orgkernel.cli import cli
+from orgkernel.decisions.access.codes import NAMES, SOURCES
 from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.kernel.case_state import FixedState, build_context, build_request, build_state
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.case_state import build_context, build_request, build_state
 from orgkernel.kernel.cases import run_cases
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.records.decision_cases import Case, Circumstances
-from tests.support.trees import TEMPLATES
+from orgkernel.kernel.roots import resolve_paths
+from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.files import Root
+from orgkernel.loading.tree import read_tree
+from orgkernel.records.decision_cases import Case, DecisionCases
+from orgkernel.rules.catalogue import all_rules
+from tests.support.trees import write_tree
 
-KERNEL = Kernel.open(TEMPLATES)
-DOCUMENTS = [each for each in KERNEL.state.latest.tree.documents if each.kind == "decision_cases"]
-CASES: list[Case] = [case for document in DOCUMENTS for case in document.record.cases]  # type: ignore[attr-defined]
-ACCESS = [
-    pytest.param(case, asked, id=f"{case.name}: {asked.ask.subject} {asked.ask.action} {asked.ask.resource}")
-    for case in CASES
-    for asked in case.access
+CORPUS = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((Path(__file__).parent / "access_corpus").glob("*.yaml"))
+}
+CASES = [
+    pytest.param(name, number, id=f"{name}: {case['name']}")
+    for name, file in CORPUS.items()
+    for number, case in enumerate(file["cases"])
 ]
-LISTS = [pytest.param(case, id=case.name) for case in CASES if case.who_can or case.what_can]
 
 
-def there(case: Case, context: Circumstances) -> Kernel:
-    """The kernel with what the case says is stored, when it says it is."""
-    now = build_context(context).now
-    return KERNEL.with_store(FixedState(build_state(case.given, case.org)), lambda: (now, 0))
+class Organization:
+    """One organisation of the corpus, held by a kernel, with its cases read as a user's are."""
+
+    def __init__(self, folder: Path, file: dict[str, Any]) -> None:
+        # Caps that contradict a role are findings, and what these organisations are made of.
+        caps = {code: None for code in (rule.code for rule in all_rules()) if code.startswith("ORG4")}
+        paths = resolve_paths([str(write_tree(folder / "org", file["files"]))], str(folder))
+        self.kernel = Kernel(paths, severities=caps)
+        assert [found.message for found in self.kernel.check() if found.severity.value == "error"] == []
+        self.snapshot = self.kernel.organization(file["org"]).snapshot
+        document = {"_schema": "orgkernel:decision_cases", "cases": file["cases"]}
+        text = yaml.safe_dump(document, sort_keys=False)
+        tree = read_tree([Root(str(write_tree(folder / "cases", {"cases.yaml": text})), "")])
+        assert tree.diagnostics == ()
+        self.document: SourceDocument = tree.documents[0]
+
+    def case(self, number: int) -> Case:
+        assert isinstance(self.document.record, DecisionCases)
+        return self.document.record.cases[number]
 
 
-def ask_view(kind: str) -> Callable[[Case, Any], Any]:
-    def ask(case: Case, question: Any) -> Any:
-        view = getattr(KERNEL.organization(case.org).snapshot, kind)
-        found = decide_access(view, build_request(question), build_state(case.given, case.org))
-        return found.outcome, found.codes, found.obligations
-
-    return ask
+@pytest.fixture(scope="module")
+def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Organization]:
+    return {name: Organization(tmp_path_factory.mktemp(name), file) for name, file in CORPUS.items()}
 
 
-def ask_kernel(case: Case, question: Any) -> Any:
-    found = there(case, question.context).decide(case.org, build_request(question))
-    return found.outcome, found.codes, found.obligations
+VIEWS: dict[str, Callable[[Organization], OrgView]] = {
+    "graph": lambda organization: organization.snapshot.graph,
+    "index": lambda organization: organization.snapshot.index,
+}
 
 
-def said(case: Case, question: Any, *names: str) -> dict[str, Any]:
-    """The circumstances as a caller over HTTP says them; the time is the server's."""
-    given = msgspec.to_builtins(question.context)
-    given = {name: value for name, value in given.items() if name != "at" and value is not None}
-    more = {name: msgspec.to_builtins(getattr(question, name)) for name in names if getattr(question, name)}
-    return {"org": case.org} | given | more
-
-
-def client_of(case: Case, context: Circumstances) -> TestClient:
-    return TestClient(
-        create_app(there(case, context)), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
-    )
-
-
-def entity(name: str) -> dict[str, str]:
-    kind, _, rest = name.partition(":")
-    return {"type": kind, "id": rest}
-
-
-def ask_http(case: Case, question: Any) -> Any:
-    response = client_of(case, question.context).post(
-        "/access/v1/evaluation",
-        json={
-            "subject": entity(question.subject),
-            "action": {"name": question.action},
-            "resource": entity(question.resource),
-            "context": said(case, question, "on_behalf_of", "via", "envelope"),
-        },
-    )
-    assert response.status_code == 200, response.text
-    answer = response.json()
-    context = answer["context"]
-    assert answer["decision"] is (context["outcome"] == "allow")
-    assert [reason["code"] for reason in context["reasons"]] == context["codes"]
-    return context["outcome"], tuple(context["codes"]), tuple(context.get("obligations", ()))
-
-
-def ask_cli(case: Case, question: Any) -> Any:
-    if case.given != type(case.given)() or question.envelope:
-        pytest.skip("what is stored is asked for in the tests of the commands; they take no envelope")
-    context = msgspec.to_builtins(build_context(question.context))
-    words = [
-        "can",
-        question.subject,
-        question.action,
-        question.resource,
-        "--org",
-        case.org,
-        "--format",
-        "json",
-    ]
-    words += ["--path", str(TEMPLATES / case.org), "--context", json.dumps(context)]
-    words += ["--on-behalf-of", question.on_behalf_of] if question.on_behalf_of else []
-    words += [word for each in question.via for word in ("--via", each)]
-    done = CliRunner().invoke(cli, words)
-    found = json.loads(done.stdout)
-    assert done.exit_code == {"allow": 0, "deny": 1, "ask": 3}[found["outcome"]]
-    return found["outcome"], tuple(found["codes"]), tuple(found["obligations"])
-
-
-SURFACES = {
-    "graph": ask_view("graph"), "index": ask_view("index"), "kernel": ask_kernel, "http": ask_http, "cli": ask_cli,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize(("case", "asked"), ACCESS)
-def test_every_surface_gives_the_expected_answer(case: Case, asked: Any, surface: str) -> None:
-    """The outcome, and the codes and obligations where the case states them."""
-    outcome, codes, obligations = SURFACES[surface](case, asked.ask)
-    assert outcome == asked.outcome
-    assert asked.because in (None, codes)
-    assert asked.obligations in (None, obligations)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(Path(document.name)))
-def test_the_cases_of_the_templates_hold(document: Any) -> None:
-    """As `orgkernel test` runs them."""
-    results = list(run_cases(KERNEL, document))
-    assert results
-    assert [result for result in results if result.failures] == []
-
-
-@pytest.mark.parametrize("case", LISTS)
-def test_lists_agree_on_every_surface(case: Case) -> None:
-    """Rows from functions, kernel and HTTP are the same to the last word."""
-    snapshot = KERNEL.organization(case.org).snapshot
+@pytest.mark.parametrize("surface", VIEWS)
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_case(organizations: dict[str, Organization], name: str, number: int, surface: str) -> None:
+    """The functions give this answer from either view, hot and explained."""
+    case = organizations[name].case(number)
+    view = VIEWS[surface](organizations[name])
     state = build_state(case.given, case.org)
+    for expected in case.access:
+        request = build_request(expected.ask)
+        explanation = explain_access(view, request, state)
+        decision = decide_access(view, request, state)
+        assert decision == explanation.decision
+        told = "; ".join(reason.text for reason in explanation.reasons)
+        assert decision.outcome == expected.outcome, (request, told)
+        remedies = tuple(sorted(remedy.text for remedy in explanation.remedies))
+        wanted = None if expected.remedies is None else tuple(sorted(expected.remedies))
+        for want, got in (
+            (expected.because, decision.codes), (expected.level, decision.level_effective),
+            (expected.obligations, decision.obligations), (wanted, remedies),
+        ):  # fmt: skip
+            assert want is None or want == got, (request, told)
     for who in case.who_can:
-        context = build_context(who.context)
-        rows = [
-            msgspec.to_builtins(
-                who_can(view, who.action, who.resource, context=context, state=state, kinds=who.kinds)
-            )
-            for view in (snapshot.graph, snapshot.index)
-        ]
-        body = {"org": case.org, "action": who.action, "resource": who.resource, "kinds": list(who.kinds)}
-        answer = client_of(case, who.context).post("/v1/who-can", json=body | {"context": said(case, who)})
-        assert rows[0] == rows[1]
-        assert answer.json()["rows"] == msgspec.json.decode(msgspec.json.encode(rows[0]))
+        rows = who_can(
+            view, who.action, who.resource, context=build_context(who.context), state=state, kinds=who.kinds
+        )
+        assert tuple(row.subject for row in rows if row.outcome == "allow") == who.are
+        assert tuple(row.subject for row in rows if row.outcome == "ask") == who.must_ask
     for what in case.what_can:
-        request = AccessRequest(what.subject, "", "", build_context(what.context), what.on_behalf_of)
-        rows = [
-            msgspec.to_builtins(what_can(view, what.subject, request=request, state=state, kinds=what.kinds))
-            for view in (snapshot.graph, snapshot.index)
-        ]
-        body = {"org": case.org, "subject": what.subject, "kinds": list(what.kinds)}
-        context = said(case, what, "on_behalf_of")
-        answer = client_of(case, what.context).post("/v1/what-can", json=body | {"context": context})
-        assert rows[0] == rows[1]
-        assert answer.json()["rows"] == msgspec.json.decode(msgspec.json.encode(rows[0]))
+        asked = AccessRequest(what.subject, "", "", build_context(what.context), what.on_behalf_of)
+        rows = what_can(view, what.subject, request=asked, state=state, kinds=what.kinds)
+        for outcome, want in (("allow", what.can), ("ask", what.must_ask)):
+            got = {row.resource: set(row.actions) for row in rows if row.outcome == outcome}
+            assert got == {resource: set(actions) for resource, actions in want.items()}
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_a_user_runs_the_same_cases(organizations: dict[str, Organization], name: str) -> None:
+    """`orgkernel test` passes on the corpus as it is, order of remedies apart."""
+    failures = [
+        message
+        for result in run_cases(organizations[name].kernel, organizations[name].document)
+        for _, message in result.failures
+        if not message.startswith("the remedies are")
+    ]
+    assert failures == []
+
+
+def test_the_corpus_exercises_every_code() -> None:
+    """A code that no case expects is a clause that nobody tested."""
+    expected = {
+        code
+        for file in CORPUS.values()
+        for case in file["cases"]
+        for access in case.get("access", ())
+        for code in access.get("because", ())
+    }
+    elsewhere = {"DISPATCH_EDGE_FORBIDDEN", "MAY_DISPATCH", "POLICY_ALLOW", "NOT_IN_RESTRICTED_TO"}
+    assert {*NAMES.values(), *SOURCES} - expected == elsewhere
+
+
+def test_an_error_of_ours_denies(organizations: dict[str, Organization]) -> None:
+    """Access fails closed: where deciding itself goes wrong, nothing is allowed and the explanation says so."""
+    view = organizations["layers"].snapshot.index
+    request = AccessRequest("role:chief", "look", "tool:plain")
+    broken = msgspec.structs.replace(
+        request, context=msgspec.structs.replace(request.context, pace="no tier")
+    )
+    assert decide_access(view, request).outcome == "allow"
+    decision = decide_access(view, broken)
+    assert (decision.outcome, decision.codes) == ("deny", ("EVALUATION_ERROR",))
+    assert explain_access(view, broken).decision == decision
+    assert "fails closed" in explain_access(view, broken).reasons[0].text

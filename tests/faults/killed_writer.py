@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 
+from sqlalchemy import event
+
 from orgkernel.state.location import parse_location
 from orgkernel.state.records import AuditEntry
 from orgkernel.state.store import Store
@@ -23,9 +25,10 @@ _LONGEST = 0.03
 """Seconds from the first acknowledgement to the kill: several commits on a disk, hundreds in memory."""
 
 
-def write_until_killed(folder: str, pipe: int) -> None:
+def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
     """The child: callers that say what was acknowledged, and nothing before."""
     store = Store(parse_location("state.db", folder), clock=time.time, tokens=os.urandom)
+    kill_at(store, *moment)
 
     def decide() -> None:
         while True:
@@ -46,22 +49,50 @@ def write_until_killed(folder: str, pipe: int) -> None:
         thread.join()
 
 
+def kill_at(store: Store, where: str, number: int) -> None:
+    """Have the process kill itself at a step of the database's work, or just before its commit.
+
+    It sleeps before, so that a caller who was told too early has the time to say so.
+    """
+    steps = iter(range(number, -1, -1))
+
+    def step(*_: object) -> int:
+        if next(steps, 1) == 0:
+            time.sleep(0.003)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+    if where == "step":
+        event.listen(store.engine, "connect", lambda connection, _: connection.set_progress_handler(step, 50))
+        store.engine.dispose()
+    elif where == "commit":
+        event.listen(store.engine, "commit", step)
+
+
+def draw_moment(chance: random.Random) -> tuple[str, int]:
+    """A third each: at any time, at a step inside a transaction, just before a commit."""
+    where = chance.choice(["time", "step", "commit"])
+    return where, chance.randrange(12 if where == "commit" else 400)
+
+
 def kill_one(folder: str, chance: random.Random) -> bytes:
     """Start a child, kill it, and return what it had been told."""
+    moment = draw_moment(chance)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         try:
-            write_until_killed(folder, writing)
+            write_until_killed(folder, writing, moment)
         finally:
             os._exit(1)
     os.close(writing)
-    # A quarter of them are killed while they open the store; the others after their first row.
-    if chance.random() < 0.75:
-        select.select([reading], [], [], 30)
-    time.sleep(chance.random() * _LONGEST)
-    os.kill(child, signal.SIGKILL)
+    if moment[0] == "time":
+        # A quarter of these are killed while they open the store; the others after their first row.
+        if chance.random() < 0.75:
+            select.select([reading], [], [], 30)
+        time.sleep(chance.random() * _LONGEST)
+        os.kill(child, signal.SIGKILL)
     told = b""
     while part := os.read(reading, 65_536):
         told += part

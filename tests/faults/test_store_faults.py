@@ -72,18 +72,24 @@ def test_a_full_database_answers_with_an_error(quick_folder: Path) -> None:
             except StoreFull:
                 errors += 1
         with pytest.raises(StoreFull, match="cannot grow") as full:
-            store.agents.add("worf" * 40, actor="a", rank="x" * 900_000)
+            issue_many(store)
         assert (full.value.code, full.value.help) == (
             "STORE_FULL",
             "make room on its disk; nothing was written",
         )
+        granted = len(store.grants.list())
         event.remove(store.engine, "connect", limit)
         store.engine.dispose()
         names.append(store.audit.write(decision()))
         assert errors
-        assert {row.audit_id for row in read_rows(store.rows, AuditFilter())} == set(names)
-        assert store.read_view().agents == {}
+        assert {row.audit_id for row in read_rows(store.rows, AuditFilter(kind="decision"))} == set(names)
+        assert len(store.read_view().grants.get("agent:worf", ())) == granted == len(store.grants.list())
         assert whole(store)
+
+
+def issue_many(store: Store) -> None:
+    for number in range(500):
+        store.grants.issue("agent:worf", [f"tool:{number}"], issued_by="a", reason="x" * 3_000)
 
 
 def test_a_full_disk_answers_with_an_error(tmp_path: Path) -> None:

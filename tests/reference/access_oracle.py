@@ -14,12 +14,38 @@ from typing import Any
 LEVELS = ["none", "observe", "read", "write", "full"]
 TIERS = ["none", "minimal", "contextual", "full"]
 INTERNAL = ["cron", "runtime", "boot", "restart", "node", "clock"]
-ORDER = """
-UNKNOWN_PRINCIPAL AGENT_INACTIVE TOOL_UNKNOWN CREDENTIAL_UNKNOWN DATA_UNKNOWN ROLE_UNKNOWN RESOURCE_UNKNOWN
-ACTION_UNKNOWN TOOL_DISABLED NOT_VISIBLE NOT_IN_RESTRICTED_TO NOT_BOUND_TO_ROLE CANNOT_DELEGATE TARGET_NOT_ALLOWED
-DISPATCH_EDGE_FORBIDDEN RANK_TOO_LOW QUALIFICATION_MISSING POLICY_DENY POLICY_CEILING NO_POLICY_MATCH RESTRICTED
-POSITION_CAP WORKER_CANNOT_DISPATCH PARENT_CAP DEPTH_EXCEEDED CHILD_LIMIT PACE_CAP LOCKED INPUT_INVALID ASK_APPROVAL
-""".split()
+ORDER = [
+    "UNKNOWN_PRINCIPAL",
+    "AGENT_INACTIVE",
+    "TOOL_UNKNOWN",
+    "CREDENTIAL_UNKNOWN",
+    "DATA_UNKNOWN",
+    "ROLE_UNKNOWN",
+    "RESOURCE_UNKNOWN",
+    "ACTION_UNKNOWN",
+    "TOOL_DISABLED",
+    "NOT_VISIBLE",
+    "NOT_IN_RESTRICTED_TO",
+    "NOT_BOUND_TO_ROLE",
+    "CANNOT_DELEGATE",
+    "TARGET_NOT_ALLOWED",
+    "DISPATCH_EDGE_FORBIDDEN",
+    "RANK_TOO_LOW",
+    "QUALIFICATION_MISSING",
+    "POLICY_DENY",
+    "POLICY_CEILING",
+    "NO_POLICY_MATCH",
+    "RESTRICTED",
+    "POSITION_CAP",
+    "WORKER_CANNOT_DISPATCH",
+    "PARENT_CAP",
+    "DEPTH_EXCEEDED",
+    "CHILD_LIMIT",
+    "PACE_CAP",
+    "LOCKED",
+    "INPUT_INVALID",
+    "ASK_APPROVAL",
+]
 STOPS = {
     "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN",
     "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "TOOL_DISABLED", "POLICY_DENY", "INPUT_INVALID",
@@ -126,7 +152,9 @@ def unknown_names(world: World, kind: str, name: str) -> set[str]:
     if kind == "tool":
         return set() if name in world["tools"] else {"TOOL_UNKNOWN"}
     if kind == "credential":
-        named = [each for profile in included(world) for each in world["profiles"][profile].get("credentials", [])]
+        named = [
+            each for profile in included(world) for each in world["profiles"][profile].get("credentials", [])
+        ]
         for tool in world["tools"].values():
             named += tool.get("credentials", [])
         for policy in world["policies"].values():
@@ -302,7 +330,9 @@ def declared_caps(
         if rank not in [each["id"] for each in world["ranks"]]:
             yield "RANK_TOO_LOW", 0
     needs = [*tool.get("qualifications", [])]
-    needs += [each for each, one in world["qualifications"].items() if name in one.get("unlocks", []) and tool]
+    needs += [
+        each for each, one in world["qualifications"].items() if name in one.get("unlocks", []) and tool
+    ]
     for qualification in needs:
         if not has_passed(world, subject, qualification, request["context"].get("now", 0.0)):
             yield "QUALIFICATION_MISSING", 0
@@ -332,12 +362,12 @@ def has_passed(world: World, subject: Subject, qualification: str, now: float) -
     """Whether somebody's latest result is a pass that still counts."""
     passed = False
     for result in world["state"]["results"]:
-        if result["agent_id"] == subject["id"] and subject["kind"] == "agent":
-            if result["qualification"] == qualification:
-                days = world["qualifications"].get(qualification, {}).get("expires_after_days")
-                late = days is not None and result["at"] + days * 86400 <= now
-                ended = result.get("expires_at") is not None and result["expires_at"] <= now
-                passed = result["passed"] and not late and not ended
+        own = result["agent_id"] == subject["id"] and subject["kind"] == "agent"
+        if own and result["qualification"] == qualification:
+            days = world["qualifications"].get(qualification, {}).get("expires_after_days")
+            late = days is not None and result["at"] + days * 86400 <= now
+            ended = result.get("expires_at") is not None and result["expires_at"] <= now
+            passed = result["passed"] and not late and not ended
     return passed
 
 
@@ -428,8 +458,9 @@ def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
         "unknown": lambda wanted: wanted == (subject["kind"] == "unknown"),
         "system": lambda wanted: subject["kind"] == "system" and wanted in ("*", subject["id"]),
         "webhook": lambda wanted: subject["kind"] == "webhook" and wanted in ("*", subject["id"]),
-        "agent": lambda wanted: (crew(subject) and wanted == "*")
-        or (subject["kind"] == "agent" and wanted == subject["id"]),
+        "agent": lambda wanted: (
+            (crew(subject) and wanted == "*") or (subject["kind"] == "agent" and wanted == subject["id"])
+        ),
         "role": lambda wanted: bool(subject["roles"]) and (wanted == "*" or wanted in subject["roles"]),
     }
     return all(tests[key](wanted) for key, wanted in principal.items())
@@ -563,7 +594,8 @@ def stored_level(
             elif TIERS.index(name) >= tier:
                 found.append(level)
         elif listed([of_name], name):
-            if glob is None or (path is None and not is_grant) or (path is not None and path_fits(path, glob)):
+            no_path = path is None and not is_grant
+            if glob is None or no_path or (path is not None and path_fits(path, glob)):
                 found.append(level)
     return max(found) if found else None
 

@@ -84,7 +84,7 @@ class WorldMaker:
             "agents": {
                 agent: {
                     "assignments": [{"role": role} for role in self._some(ROLES)[:2]],
-                    **self._fields(0.4, rank=lambda: self._one(RANKS), trust=lambda: self._random.random()),
+                    **self._fields(0.4, rank=lambda: self._one(RANKS), trust=self._random.random),
                 }
                 for agent in AGENTS
             },
@@ -96,7 +96,12 @@ class WorldMaker:
         resource = self._likely(RESOURCES)
         kind, _, name = resource.partition(":")
         declared = list(world["tools"].get(name.partition(":")[0], {}).get("actions", ["use"]))
-        actions = {"tool": [*declared, *declared, "use", "lock"], "credential": ["use"], "data": ["read"], "role": ["dispatch", "dispatch", "escalate"]}
+        actions = {
+            "tool": [*declared, *declared, "use", "lock"],
+            "credential": ["use"],
+            "data": ["read"],
+            "role": ["dispatch", "dispatch", "escalate"],
+        }
         action = "ghost" if self._chance(0.03) else self._one(actions[kind])
         return {
             "subject": self._likely(SUBJECTS), "action": action, "resource": resource, "context": self.context(),
@@ -210,7 +215,11 @@ class WorldMaker:
     def _state(self) -> dict[str, Any]:
         subjects = [each for each in SUBJECTS if "ghost" not in each]
         stored_for = [*subjects, "relationship:family", "tag:g0"]
-        patterns = [each for each in RESOURCES if each.count(":") == 1] + ["tool:t*", "tool:t0:/bin/*", "tool:t1:x"]
+        patterns = [each for each in RESOURCES if each.count(":") == 1] + [
+            "tool:t*",
+            "tool:t0:/bin/*",
+            "tool:t1:x",
+        ]
 
         def stored(number: int) -> dict[str, Any]:
             return {
@@ -226,7 +235,7 @@ class WorldMaker:
         return {
             "agents": {
                 agent: self._fields(
-                    0.4, rank=lambda: self._one([*RANKS, "ghost"]), trust=lambda: self._random.random(),
+                    0.4, rank=lambda: self._one([*RANKS, "ghost"]), trust=self._random.random,
                     lifecycle=lambda: self._one(["active", "probationary", "suspended", "registered"]),
                 )
                 for agent in self._some(AGENTS)
@@ -254,7 +263,9 @@ class WorldMaker:
         """One of them, hardly ever one that nothing declares; roles and agents, and tools, more often than the rest."""
         known = [each for each in items if "ghost" not in each]
         first = [each for each in known if each.startswith(("role:r", "agent:", "tool:"))]
-        return str(self._one(items if self._chance(0.06) else first if first and self._chance(0.5) else known))
+        return str(
+            self._one(items if self._chance(0.06) else first if first and self._chance(0.5) else known)
+        )
 
     def _chance(self, of: float) -> bool:
         return self._random.random() < of
@@ -278,7 +289,10 @@ def documents_of(world: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     tree |= {f"{TOP}/o/roles/{role}.json": profile for role, profile in world["profiles"].items()}
     rest = {
         "tools": {"_schema": "orgkernel:tool_catalog", "tools": world["tools"]},
-        "qualifications": {"_schema": "orgkernel:qualification_catalog", "qualifications": world["qualifications"]},
+        "qualifications": {
+            "_schema": "orgkernel:qualification_catalog",
+            "qualifications": world["qualifications"],
+        },
         "directory": {
             "_schema": "orgkernel:directory",
             **{key: world[key] for key in ("people", "system_origins", "webhooks")},

@@ -19,13 +19,14 @@ def load_cases() -> dict[str, dict[str, Any]]:
     return {file["rule"]: file["cases"] for file in files}
 
 
-def lay_out(case: dict[str, Any], folder: Path) -> None:
-    """Write the files of a case, or copy its template and change the one line."""
+def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None:
+    """Write the files of a case, beside those of its template if it has one, and change the one line."""
     if "template" in case:
         copy_template(folder, case["template"])
+    write_tree(folder, case.get("files", {}))
+    if "change" in case and changed:
         change = case["change"]
         change_line(folder / change["file"], change["line"], change["becomes"])
-    write_tree(folder, case.get("files", {}))
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,18 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
         if diagnostic.code == code
     ]
     assert found == case["expect"]
+
+
+@pytest.mark.parametrize(
+    ("code", "case"),
+    [
+        pytest.param(code, case, id=f"{code}-{name}")
+        for code, cases in load_cases().items()
+        for name, case in cases.items()
+        if code[3] in "46" and "change" in case
+    ],
+)
+def test_it_is_the_changed_line(code: str, case: dict[str, Any], tmp_path: Path) -> None:
+    """Without the change the template, with the files beside it, has no finding of any rule."""
+    lay_out(case, tmp_path, changed=False)
+    assert read(tmp_path).diagnostics == ()

@@ -450,6 +450,17 @@ class LocksAndTheRest:
         assert store.keys.find(secret) is None
         assert [what for what, _ in history(store, "key")] == ["created", "revoked"]
 
+    def test_a_key_revoked_elsewhere_opens_nothing(self, place: Location, store: Store, clock: Clock) -> None:
+        """Keys are remembered between two requests, and the state version says for how long."""
+        key, secret = store.keys.create("ci", ["read"], created_by="a")
+        assert store.keys.find(secret) == key
+        with opened(place, clock) as other:
+            second, newer = other.keys.create("cd", ["read"], created_by="a")
+            assert store.keys.find(newer) == second
+            other.keys.revoke(key.key_id, actor="a")
+        assert store.keys.find(secret) is None
+        assert store.keys.find(newer) == second
+
     def test_the_first_key_is_made_once(self, store: Store) -> None:
         """It opens everything; where there is a key, even a revoked one, none is made."""
         key, secret = store.keys.create_first(created_by="system:serve")
@@ -516,6 +527,14 @@ class Views:
             with opened(place, clock) as third:
                 assert third.read_view() == store.read_view()
                 assert findings(third) == []
+
+    def test_the_last_view_is_had_without_a_look(self, place: Location, store: Store, clock: Clock) -> None:
+        """It stays what it was until somebody reads again."""
+        assert store.last_view() == StateView()
+        store.agents.add("worf", actor="a")
+        assert store.last_view() == StateView()
+        view = store.read_view()
+        assert store.last_view() is view
 
     def test_a_view_cannot_be_changed(self, store: Store) -> None:
         """It is shared by all who decide."""
@@ -588,6 +607,78 @@ class Audit:
             wrong.result(30)
         assert findings(store) == []
 
+    @pytest.mark.parametrize(
+        "text", ["\0", "\ud800", "x" * 100_000, "🖖" * 3_000, "';--", "\u202e", "", "a\nb"]
+    )
+    def test_no_text_breaks_a_store(self, store: Store, text: str) -> None:
+        """It is stored cleaned, or refused; in every place a text can come to, and beside what others hand in."""
+        beside = store.audit.defer(decision())
+        store.agents.add("worf", actor=text, reason=text)
+        anywhere = [
+            lambda: store.agents.add(text, actor="a"),
+            lambda: store.agents.set_rank("worf", text, actor=text),
+            lambda: store.agents.get(text),
+            lambda: store.grants.issue(f"agent:{text}", [f"tool:{text}"], issued_by=text),
+            lambda: store.grants.issue("agent:worf", ["tool:x"], issued_by=text, org_id=text, channel=text, session=text, reason=text),
+            lambda: store.grants.revoke(text, actor=text),
+            lambda: store.grants.list(text),
+            lambda: store.restrictions.issue("agent:worf", ["tool:x"], issued_by=text, org_id=text, reason=text),
+            lambda: store.requests.create("agent:worf", ["tool:x"], org_id=text, channel=text, session=text, reason=text,
+                                          summary=text, original_message=text, tool_call_id=text, context={text: [text]}),
+            lambda: store.requests.deny(store.requests.list("pending")[0].request_id, responder=text, reason=text),
+            lambda: store.requests.list(None, text),
+            lambda: store.results.record("worf", text, score=1, passed=True, actor=text, reason=text),
+            lambda: store.locks.acquire(text, text, f"agent:{text}"),
+            lambda: store.locks.acquire("shop", "press", "agent:worf", reason=text),
+            lambda: store.locks.break_("shop", "press", actor=text, reason=text),
+            lambda: store.locks.check(text, text, text, 1),
+            lambda: store.usage.record("worf", "x", action=text, code=text, org_id=text, decision=text).result(30),
+            lambda: store.keys.create(text, ["read"], created_by=text, agent_id=text),
+            lambda: store.keys.create("ci", ["read"], created_by=text),
+            lambda: store.keys.find(f"orgk_{text}"),
+            lambda: list(read_rows(store.rows, AuditFilter(subject=text, channel=text, record_id=text))),
+            lambda: list(read_rows(store.rows, AuditFilter(), after=f"{text}:{text}:1")),
+        ]  # fmt: skip
+        for attempt in anywhere:
+            try:
+                attempt()
+            except Refused:
+                continue
+        beside.result(30)
+        view = store.read_view()
+        assert len(view.grants["agent:worf"]) == 1
+        assert set(view.grants["agent:worf"]) <= set(store.grants.list())
+        assert findings(store) == []
+
+    def test_no_number_breaks_a_store(self, store: Store) -> None:
+        """What is no time is not stored as "never", what is too large is refused."""
+        nan, infinite = float("nan"), float("inf")
+        for number in (nan, infinite, -infinite, 1e300):
+            for attempt in (
+                lambda end=number: store.grants.issue(
+                    "agent:worf", ["tool:x"], issued_by="a", expires_at=end
+                ),
+                lambda end=number: store.restrictions.issue(
+                    "agent:worf", ["tool:x"], issued_by="a", expires_at=end
+                ),
+                lambda end=number: store.keys.create("ci", ["read"], created_by="a", expires_at=end),
+                lambda end=number: store.locks.acquire("shop", "press", "agent:worf", timeout=end),
+                lambda end=number: store.results.record(
+                    "worf", "q", score=1, passed=True, actor="a", expires_at=end
+                ),
+                lambda end=number: store.results.record("worf", "q", score=end, passed=True, actor="a"),
+                lambda end=number: store.usage.record("worf", "x", seconds=end),
+            ):
+                with pytest.raises(Refused):
+                    attempt()
+            if number != 1e300:
+                with pytest.raises(StoreError):
+                    store.audit.write(decision(number))
+        with pytest.raises(Refused):
+            store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=10**30)
+        assert store.read_view() == StateView()
+        assert findings(store) == []
+
     def test_many_callers_lose_nothing(self, store: Store) -> None:
         """Rows of 16 threads, each with a name of its own, in an unbroken chain."""
         names: list[str] = []
@@ -614,6 +705,24 @@ class Audit:
         tickets += [store.rows.writer.submit(decision(9.0))]
         assert len({ticket.result(30) for ticket in tickets}) == 4
         assert findings(store) == []
+
+    def test_many_make_a_store_at_once(self, place: Location) -> None:
+        """One of them makes its tables, and all can use it."""
+        names: list[str] = []
+
+        def use(number: int) -> None:
+            with opened(place, busy_seconds=30) as store:
+                names.append(store.audit.write(decision(float(number))))
+
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with opened(place) as store:
+            assert {row.audit_id for row in read_rows(store.rows, AuditFilter())} == set(names)
+            assert len(names) == 6
+            assert findings(store) == []
 
     def test_a_closed_store_says_so(self, place: Location) -> None:
         """What was handed in before is written; afterwards nothing is taken, and nobody waits."""

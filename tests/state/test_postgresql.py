@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from orgkernel.state.location import Location
+import pytest
+from sqlalchemy import text
+
+from orgkernel.errors import BadStore, StoreError
+from orgkernel.state.backup import back_up, read_info
+from orgkernel.state.location import Location, parse_location
+from orgkernel.state.migrating import NEWEST
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.transaction import Transaction
+from orgkernel.state.verify import verify_audit
 from tests.state.contract import StoreContract
+from tests.state.opening import opened
 
 
 @pytest.fixture
@@ -15,3 +25,70 @@ def place(postgres_place: Location) -> Location:
 
 class TestPostgresql(StoreContract):
     """Every rule of the contract."""
+
+
+def test_a_connection_that_was_lost_is_made_again(place: Location, postgres_server: str) -> None:
+    """A restarted server, say: what was in the air fails or not, and the next call works."""
+    import psycopg
+
+    with opened(place) as store:
+        store.agents.add("worf", actor="a")
+        store.read_view()
+        database = place.url.partition("@/")[2].partition("?")[0]
+        kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        with psycopg.connect(postgres_server % "postgres", autocommit=True) as connection:
+            connection.execute(kill, (database,))
+        store.agents.add("data", actor="a")
+        assert set(store.read_view().agents) == {"worf", "data"}
+        assert verify_audit(store.rows, store.folder, is_shared=True).findings == ()
+
+
+def test_a_transaction_that_breaks_answers_everybody(place: Location) -> None:
+    """When the server goes away in the middle, each ticket gets an error, and the chain goes on afterwards."""
+
+    def break_off(transaction: Transaction) -> None:
+        transaction.audit(AuditEntry("agent", 1.0, "lost"))
+        transaction.connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+    with opened(place) as store:
+        store.audit.write(AuditEntry("decision", 1.0, "allow"))
+        with pytest.raises(StoreError, match=r"does not answer|cannot be used"):
+            store.rows.change(break_off)
+        store.audit.write(AuditEntry("decision", 2.0, "allow"))
+        found = verify_audit(store.rows, store.folder, is_shared=True)
+    assert (found.findings, found.rows) == ((), 2)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("postgresql://kernel:hunter2@/none?host=%s", "database .none. does not exist|does not answer"),
+        ("postgresql://kernel:hunter2@127.0.0.1:1/x", "does not answer"),
+        ("postgresql://kernel:hunter2@[::1/x", "is no URL"),
+        ("mysql://kernel:hunter2@localhost/x", "of a kind that is not known"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_said_without_its_password(
+    tmp_path: Path, postgres_server: str, url: str, says: str
+) -> None:
+    """A sentence, and the place as it may be shown."""
+    folder = postgres_server.partition("host=")[2]
+    with pytest.raises(StoreError, match=says) as refusal:
+        opened(parse_location(url.replace("%s", folder), str(tmp_path)))
+    assert "hunter2" not in f"{refusal.value.message} {refusal.value.help}"
+
+
+def test_a_backup_is_left_to_the_tools_of_the_server(place: Location, tmp_path: Path) -> None:
+    """And says which."""
+    with opened(place) as store, pytest.raises(BadStore, match="PostgreSQL") as refusal:
+        back_up(store, str(tmp_path / "copy"))
+    assert "pg_dump" in refusal.value.help
+
+
+def test_figures_of_a_store(place: Location) -> None:
+    """The same as of a file, except its size."""
+    with opened(place) as store:
+        store.agents.add("worf", actor="a")
+        info = read_info(store)
+    assert (info.engine, info.version, info.state_version, info.bytes) == ("postgresql", NEWEST, 1, None)
+    assert (info.rows["agents"], info.rows["audit"]) == (1, 1)

@@ -213,6 +213,12 @@ def test_a_backup_verifies_like_its_store(place: Location, tmp_path: Path) -> No
         store.audit.write(AuditEntry("decision", 99.0, "allow"))
         with pytest.raises(Exception, match="exists"):
             back_up(store, str(target))
+        (tmp_path / "other.db.audit").mkdir()
+        with pytest.raises(Exception, match="exists"):
+            back_up(store, str(tmp_path / "other.db"))
+        with pytest.raises(Exception, match="is no folder"):
+            back_up(store, str(tmp_path / "none" / "copy.db"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "copy.db.audit", "other.db.audit"]
     copy = parse_location("copy.db", str(tmp_path))
     assert problems(copy) == []
     with opened(copy) as store:

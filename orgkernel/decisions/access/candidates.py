@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from orgkernel.decisions.access.cells import Cell, declared_credentials
 from orgkernel.decisions.access.command import find_command, names_in_command
 from orgkernel.decisions.access.holders import Holder
-from orgkernel.decisions.access.subjects import UNKNOWN_SENDER
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.access_policies import DATA_TIERS, STAR
-from orgkernel.records.directory import BUILT_IN_ORIGINS
-from orgkernel.records.organization import USER
+
+# Roles of a subject's own that are passed over among those that could help it.
+_MOST_OWN = 50
 
 
 def candidate_subjects(
@@ -23,9 +23,9 @@ def candidate_subjects(
     if cell.unknown:
         return ()
     view = tables.view
-    granted = {key for key in state.grants if state.grants[key]}
+    granted = {key for key in state.grants if state.grants[key]} if state.grants else set()
     found: list[str] = []
-    roles = roles_given(tables, cell)
+    roles = roles_given(tables, cell) if "role" in kinds or view.records.agents else ()
     if "role" in kinds:
         also = [key[5:] for key in granted if key.startswith("role:") and view.is_role(key[5:])]
         everybody = sorted({*roles, *also}, key=view.order.__getitem__) if also else roles
@@ -37,19 +37,19 @@ def candidate_subjects(
             if fills or f"agent:{agent_id}" in granted:
                 found.append(f"agent:{agent_id}")
     if granted or tables.policies.policies or cell.kind == "role":
-        for kind, names in _outside(tables).items():
-            found += (f"{kind}:{name}" for name in names if kind in kinds)
+        for kind in kinds:
+            found += (
+                each for each in tables.outside.get(kind, ()) if _could_have(tables, each, granted, cell)
+            )
     return tuple(found)
 
 
-def _outside(tables: AccessTables) -> dict[str, tuple[str, ...]]:
-    """Everybody outside the crew."""
-    records = tables.view.records
-    return {
-        "person": tuple(dict.fromkeys((*records.people, USER, UNKNOWN_SENDER))),
-        "system": tuple(dict.fromkeys((*BUILT_IN_ORIGINS, *records.system_origins))),
-        "webhook": tuple(records.webhooks),
-    }
+def _could_have(tables: AccessTables, subject: str, granted: Collection[str], cell: Cell) -> bool:
+    """Whether a policy or a grant speaks of somebody outside the crew, or the chain of command may."""
+    holder = tables.holder(subject)
+    if holder is None:
+        return False
+    return bool(holder.policies) or cell.kind == "role" or any(key in granted for key in holder.keys)
 
 
 def roles_given(tables: AccessTables, cell: Cell) -> tuple[str, ...]:
@@ -86,9 +86,9 @@ def candidate_resources(
 ) -> tuple[str, ...]:
     """Resources that a subject could have, of these kinds."""
     view = tables.view
-    found: dict[str, None] = {}
-    found.update((each, None) for each in holder.bound)
-    found.update((each, None) for each in sorted(holder.essential))
+    found: dict[str, None] = dict.fromkeys(holder.bound)
+    if holder.essential:
+        found.update((each, None) for each in sorted(holder.essential))
     patterns = {
         resource for key in holder.keys for grant in state.grants.get(key, ()) for resource in grant.resources
     }
@@ -104,7 +104,8 @@ def candidate_resources(
         found[f"{kind}:{name.partition(':')[0]}"] = None
     if "role" in kinds:
         found.update((f"role:{each}", None) for each in _reachable(tables, holder))
-    return tuple(each for each in found if each.partition(":")[0] in kinds and STAR not in each)
+    beginnings = tuple(f"{kind}:" for kind in kinds)
+    return tuple(each for each in found if each.startswith(beginnings) and STAR not in each)
 
 
 def _reachable(tables: AccessTables, holder: Holder) -> Iterator[str]:
@@ -121,3 +122,16 @@ def _reachable(tables: AccessTables, holder: Holder) -> Iterator[str]:
         reached.update(edge.target for edge in view.chain_above(role_id))
         reached.update(edge.target for edge in view.escalations_of(role_id))
     yield from sorted((role for role in reached if view.is_role(role)), key=view.order.__getitem__)
+
+
+def helpful_roles(tables: AccessTables, cell: Cell, most: int) -> tuple[str, ...]:
+    """Roles that are given a resource, that see it, or that it is restricted to, in the order of the hierarchy."""
+    view = tables.view
+    if len(view.roles) <= most:
+        # A role can help in ways of its own, as when a tool is essential for it: where they are few, try all.
+        return view.roles
+    found = {*roles_given(tables, cell), *(each for each in cell.restricted_to or () if view.is_role(each))}
+    for department in cell.departments or ():
+        found.update(role_id for role_id, _ in view.ends_to(EdgeKind.BELONGS_TO, department))
+    ordered = sorted((role for role in found if view.is_role(role)), key=view.order.__getitem__)
+    return tuple(ordered[: most + _MOST_OWN])

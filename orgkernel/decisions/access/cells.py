@@ -32,8 +32,8 @@ WHOLE = ("use", "run")
 class Cell:
     """A resource: what its actions require, and what its declaration caps."""
 
-    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_capped", "kind", "obliges",
-                 "qualifications", "rank_levels", "required", "resource", "restricted_to", "tier", "unknown")  # fmt: skip
+    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_capped", "kind", "levels", "obliges",
+                 "qualifications", "rank_levels", "required", "resource", "restricted_to", "runs", "tier", "unknown")  # fmt: skip
 
     def __init__(self, kind: str, name: str, required: dict[str, int], unknown: int = 0) -> None:
         self.resource = f"{kind}:{name}"
@@ -47,6 +47,10 @@ class Cell:
         """What fails because nothing declares it."""
         self.tier = DATA_TIERS.index(name) if kind == "data" and name in DATA_TIERS else 0
         """Step of a data tier."""
+        self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
+        """The names of its levels, lowest first."""
+        self.runs = kind == "role"
+        """Whether the run a request is part of always has a say: dispatches, and exclusive tools."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
@@ -61,11 +65,6 @@ class Cell:
         self.is_capped = False
         """Whether its declaration caps anybody."""
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """The names of its levels, lowest first."""
-        return (*DATA_TIERS, DATA_TIERS[-1]) if self.kind == "data" else LEVELS
-
     @cached_property
     def action_groups(self) -> tuple[tuple[str, ...], ...]:
         """The declared actions, those together that require the same and are subject to the same layers."""
@@ -74,6 +73,29 @@ class Cell:
             apart = action if action in (DISPATCH, ESCALATE, LOCK) else ""
             groups.setdefault((self.required[action], apart), []).append(action)
         return tuple(map(tuple, groups.values()))
+
+    @cached_property
+    def able(self) -> tuple[tuple[str, ...], ...]:
+        """For each level, the declared actions it is enough for."""
+        return tuple(
+            tuple(action for action in self.actions if self.required[action] <= level)
+            for level in range(FULL + 1)
+        )
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it is a tool about which only documents, policies and the state decide, and no run."""
+        return self.tool is not None and self.enabled and not self.exclusive and not self.delegating
+
+    @cached_property
+    def is_essential(self) -> bool:
+        """Whether it is a tool that is never refused to some role."""
+        return self.tool is not None and bool(self.tool.essential)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Action to the level it requires, in words."""
+        return {action: self.levels[level] for action, level in self.required.items()}
 
     @cached_property
     def tool(self) -> Tool | None:
@@ -139,6 +161,7 @@ def _tool(view: OrgView, tool_id: str) -> Cell:
     cell.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
     cell.obliges = cell.exclusive or bool(tool.credentials)
     cell.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
+    cell.runs = cell.exclusive or cell.delegating
     cell.is_capped = any((cell.departments, cell.restricted_to, cell.rank_levels, cell.qualifications))
     return cell
 
@@ -148,9 +171,16 @@ def declared_credentials(view: OrgView) -> Collection[str]:
     return view.remember("credentials", lambda: _credentials(view.records))
 
 
-def _credentials(records: OrgRecords) -> dict[str, None]:
+def is_named(records: OrgRecords, credential: str, removed: frozenset[str]) -> bool:
+    """Whether a credential is still named when these policies are removed."""
+    return credential in _credentials(records, removed)
+
+
+def _credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():
+        if policy.id in removed:
+            continue
         named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
     return dict.fromkeys(sorted(named))

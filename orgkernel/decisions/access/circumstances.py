@@ -85,6 +85,6 @@ def matches_path(path: str, glob: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _pattern(glob: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*|\*|\?)", glob)
+    parts = re.split(r"(\*\*|\*|\?)", tidy_path(glob))
     words = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(words.get(part, re.escape(part)) for part in parts), re.DOTALL)

@@ -79,8 +79,9 @@ def _concerns(policy: AccessPolicy, holder: Holder, cell: Cell) -> bool:
     """Whether a policy says anything here, or by matching silences a fallback that does."""
     if not policy.decisive:
         return False
-    said = policy.covers(cell.kind, cell.id, cell.tier) is not None or cell.id in policy.denied
-    return said or any(other.fallback for other in holder.policies)
+    covers = policy.covers(cell.kind, cell.id, cell.tier)
+    says = bool(covers) or (covers is False and policy.ceiling) or cell.id in policy.denied
+    return says or any(other.fallback for other in holder.policies)
 
 
 def _stored_words(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.cells import Cell
+from orgkernel.decisions.access.codes import ASK_APPROVAL, names_of, sources_of
 from orgkernel.decisions.access.decision import AccessDecision
-from orgkernel.decisions.access.evaluate import Recorder, Verdict, level_left
+from orgkernel.decisions.access.evaluate import STOPPING, Recorder, Verdict, weigh
 from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.obligations import needed_grants, obligations_of
 from orgkernel.decisions.access.request import AccessRequest
@@ -44,20 +45,49 @@ def decide_with(
         failing = codes.UNKNOWN_PRINCIPAL | cell.unknown
         if not cell.unknown and request.action not in cell.required:
             failing |= codes.ACTION_UNKNOWN
-        return _denied(tables, state, request.action, cell, failing, 0)
-    verdict = weigh_run(tables, state, holder, cell, request.action, path, request, recorder)
-    failing = verdict[0]
+        names = names_of(failing)
+        words = cell.words.get(request.action, "")
+        return AccessDecision("deny", names[0], names, words, "none", (), tables.snapshot, state.version)
+    context = request.context
+    if (
+        recorder is None
+        and not cell.runs
+        and request.on_behalf_of is None
+        and not request.via
+        and request.envelope is None
+        and context.pace is None
+        and not context.depth
+        and context.input is None
+    ):
+        # Nothing of the run can cap it: the same answer with one call less.
+        required = cell.required.get(request.action, 0)
+        verdict = weigh(tables, state, holder, cell, request.action, required, path, context)
+    else:
+        verdict = weigh_run(tables, state, holder, cell, request.action, path, request, recorder)
+    failing, granted, ceiling, sources, given = verdict
+    words = cell.words.get(request.action, "")
+    level = granted if granted < ceiling else ceiling
     if not failing:
-        return _allowed(tables, state, request, holder, cell, path, verdict)
-    if failing == codes.ASK_APPROVAL:
+        names = sources_of(sources)
+        if cell.obliges or given.grants or (state.grants and (request.on_behalf_of or request.via)):
+            return _obliging(tables, state, request, holder, cell, path, verdict)
         return AccessDecision(
-            "ask", "ASK_APPROVAL", ("ASK_APPROVAL",), *_levels(cell, request.action, level_left(verdict)),
-            (f"approval:{cell.resource}",), tables.snapshot, state.version,
+            "allow", names[0], names, words, cell.levels[level], (), tables.snapshot, state.version
+        )
+    if failing & STOPPING:
+        level = 0
+    names = names_of(failing)
+    if failing == ASK_APPROVAL:
+        return AccessDecision(
+            "ask", names[0], names, words, cell.levels[level], (f"approval:{cell.resource}",), tables.snapshot,
+            state.version,
         )  # fmt: skip
-    return _denied(tables, state, request.action, cell, failing, level_left(verdict))
+    return AccessDecision(
+        "deny", names[0], names, words, cell.levels[level], (), tables.snapshot, state.version
+    )
 
 
-def _allowed(
+def _obliging(
     tables: AccessTables,
     state: StateView,
     request: AccessRequest,
@@ -66,29 +96,11 @@ def _allowed(
     path: str | None,
     verdict: Verdict,
 ) -> AccessDecision:
-    sources = codes.sources_of(verdict[3])
-    required, effective = _levels(cell, request.action, min(verdict[1], verdict[2]))
-    obligations: tuple[str, ...] = ()
-    grants: tuple[str, ...] = ()
-    if state.grants or cell.obliges:
-        needed = needed_grants(tables, state, request, holder, cell, path, verdict)
-        grants = tuple(grant.grant_id for grant in needed)
-        obligations = obligations_of(tables, state, request, holder, cell, needed)
+    """An allowance that rests on stored grants, or asks something of the caller."""
+    sources = sources_of(verdict[3])
+    needed = needed_grants(tables, state, request, holder, cell, path, verdict)
     return AccessDecision(
-        "allow", sources[0], sources, required, effective, obligations, tables.snapshot, state.version, grants
-    )
-
-
-def _denied(
-    tables: AccessTables, state: StateView, action: str, cell: Cell, failing: int, level: int
-) -> AccessDecision:
-    names = codes.names_of(failing)
-    required, effective = _levels(cell, action, level)
-    return AccessDecision("deny", names[0], names, required, effective, (), tables.snapshot, state.version)
-
-
-def _levels(cell: Cell, action: str, level: int) -> tuple[str, str]:
-    """The level an action requires, and the one that is left, in words."""
-    required = cell.required.get(action, 0)
-    names = cell.levels
-    return names[required] if required else "", names[level]
+        "allow", sources[0], sources, cell.words[request.action], cell.levels[min(verdict[1], verdict[2])],
+        obligations_of(tables, state, request, holder, cell, needed), tables.snapshot, state.version,
+        tuple(grant.grant_id for grant in needed),
+    )  # fmt: skip

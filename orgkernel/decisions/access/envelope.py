@@ -41,6 +41,7 @@ class AccessEnvelope(msgspec.Struct, frozen=True):
     """In its plain form: a sender that the directory knows is a person."""
     routing: Routing
     tools: tuple[AccessRow, ...]
+    """What is allowed, or has to be asked for."""
     credentials: tuple[str, ...]
     data: str
     """The highest data tier."""
@@ -67,7 +68,7 @@ def decide_envelope(
     return AccessEnvelope(
         holder.subject,
         route(holder, context, [policy for policy in matching if policy in deciding or not policy.decisive]),
-        tuple(row for row in rows if row.resource.startswith("tool:")),
+        tuple(row for row in rows if row.resource.startswith("tool:") and row.outcome != "deny"),
         tuple(each.partition(":")[2] for each in able if each.startswith("credential:")),
         tiers[-1] if tiers else DATA_TIERS[0],
         tuple(policy.id for policy in matching),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from orgkernel.decisions.access.cells import FULL, LEVEL
@@ -10,7 +11,7 @@ from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyT
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subjects import Identity
 from orgkernel.decisions.state_view import Grant, StateView
-from orgkernel.graph.questions import OrgView
+from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
 NO_RANK = -1
@@ -27,7 +28,7 @@ class Assumed(NamedTuple):
 class Holder:
     """A subject with everything that does not depend on the state, the time or the request."""
 
-    __slots__ = ("_policy_set", "_table", "assumed", "bound", "commands", "departments", "essential", "has_rank",
+    __slots__ = ("_policy_set", "_table", "assumed", "bound", "commands", "departments", "depends", "essential", "has_rank",
                  "identity", "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject")  # fmt: skip
 
     def __init__(self, view: OrgView, table: PolicyTable, identity: Identity) -> None:
@@ -39,43 +40,50 @@ class Holder:
         self.assumed: Assumed | None = None
         self.commands: dict[tuple[str, str], tuple[int, int]] = {}
         """What it may dispatch and escalate to, as far as it was asked."""
-        self._table = table
-        self.policies = table.matching(identity)
         self.bound: dict[str, int] = {}
         """Resource to the level its roles give."""
-        essential: set[str] = set()
-        departments: set[str] = set()
-        positions = set()
+        essential: frozenset[str] = frozenset()
+        posts = view.records.posts
         for role_id in identity.roles:
-            profile = view.records.posts[role_id].profile
-            _bind(
-                self.bound,
-                ((f"tool:{tool}", LEVEL[level]) for tool, level in view.tool_levels_of(role_id).items()),
-            )
+            profile = posts[role_id].profile
+            levels = view.tool_levels_of(role_id)
+            _bind(self.bound, ((f"tool:{tool}", LEVEL[level]) for tool, level in levels.items()))
             _bind(self.bound, ((f"credential:{each}", FULL) for each in profile.credentials))
             _bind(self.bound, _data(profile.data))
-            essential.update(f"tool:{tool}" for tool in view.essential_tools_of(role_id))
-            positions.add(profile.position)
-            if profile.department is not None:
-                departments.add(profile.department)
-        self.essential = frozenset(essential)
+            essential |= essential_tools(view, role_id, levels)
+        self._adopt(view, table, essential)
+
+    def _adopt(self, view: OrgView, table: PolicyTable, essential: frozenset[str]) -> None:
+        """What follows from the identity."""
+        identity = self.identity
+        profiles = [view.records.posts[role_id].profile for role_id in identity.roles]
+        self.essential = essential
         """Tools that are never refused to it."""
-        self.departments = frozenset(departments)
-        self.is_worker = positions == {"worker"}
+        self.departments = frozenset(each.department for each in profiles if each.department is not None)
+        self.is_worker = bool(profiles) and all(each.position == "worker" for each in profiles)
         """Whether each of its roles is declared to execute only."""
-        self.names = (
-            frozenset((*identity.roles, identity.id))
-            if identity.kind == "agent"
-            else frozenset(identity.roles)
-        )
+        self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
         """What `restricted_to` of a tool can name it by."""
         self.rank = entry_rank(view, identity) if self.is_crew else NO_RANK
         member = view.records.agents[identity.id].record if self.is_agent else None
         self.has_rank = member is not None and member.rank is not None
         """Whether the roster states its rank, so that stored trust alone does not change it."""
-        self._policy_set: PolicySet | None = None
-        if not any(policy.conditions for policy in self.policies):
-            self._policy_set = table.set_of(choose_deciding(self.policies))
+        self._table = table
+        self.policies = table.matching(identity)
+        self.depends = any(policy.conditions for policy in self.policies)
+        """Whether a policy about it depends on circumstances."""
+        self._policy_set = None if self.depends else table.set_of(choose_deciding(self.policies))
+
+    def joined(
+        self, view: OrgView, table: PolicyTable, identity: Identity, other: Holder, resource: str
+    ) -> Holder:
+        """The same subject in more roles, with what another holder of those brings along for one resource."""
+        joined = copy.copy(self)
+        joined.identity, joined.keys = identity, identity.keys
+        joined.commands = {}
+        joined.bound = {resource: max(self.bound.get(resource, 0), other.bound.get(resource, 0))}
+        joined._adopt(view, table, self.essential | other.essential)
+        return joined
 
     def assume_deciding(self, deciding: tuple[AccessPolicy, ...]) -> None:
         """Take these policies to decide, whatever the circumstances; for a copy."""
@@ -90,6 +98,15 @@ class Holder:
     def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
         """The policies that match in these circumstances, by priority, annotations included."""
         return tuple(policy for policy in self.policies if policy.holds_in(context))
+
+
+def essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:
+    """The resources that are never refused to a role equipped with these tools."""
+    if not view.essential:
+        return frozenset()
+    return frozenset(
+        f"tool:{tool}" for tool in find_essential_among(view, view.records.posts[role_id], levels)
+    )
 
 
 def _bind(bound: dict[str, int], given: Iterable[tuple[str, int]]) -> None:
@@ -128,9 +145,16 @@ def entry_rank(view: OrgView, identity: Identity) -> int:
     if member is not None and member.trust is not None:
         return rank_of_trust(view, member.trust)
     for role_id in identity.roles:
-        declared = view.records.posts[role_id].profile.entry_rank
-        if declared is not None:
-            return rank_number(view, declared)
+        if view.records.posts[role_id].profile.entry_rank is not None:
+            return role_rank(view, role_id)
+    return 0 if view.records.ranks else NO_RANK
+
+
+def role_rank(view: OrgView, role_id: str) -> int:
+    """The rank a holder of a role starts at."""
+    declared = view.records.posts[role_id].profile.entry_rank
+    if declared is not None:
+        return rank_number(view, declared)
     return 0 if view.records.ranks else NO_RANK
 
 

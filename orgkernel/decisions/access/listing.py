@@ -18,6 +18,7 @@ from orgkernel.decisions.access.evaluate import level_left
 from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.run import weigh_run
+from orgkernel.decisions.access.settled import candidate_roles, is_calm, is_settled, settled_role, settled_row
 from orgkernel.decisions.access.tables import AccessTables, tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
@@ -40,12 +41,60 @@ def who_can(
     """
     tables = tables_of(view)
     cell, path = tables.find(resource)
+    wanted = tuple(kinds)
+    asked = AccessRequest("", action, resource, context)
+    stored = (state.grants or state.restrictions) and tables.roles_with_stored(state)
+    if "role" in wanted and not stored and _roles_are_settled(tables, cell, path, action, context):
+        settled = _settled_roles(tables, cell, action)
+        rest = tuple(kind for kind in wanted if kind != "role")
+        others = _ask_all(tables, state, cell, path, asked, rest) if rest else ()
+        return settled + others if others else settled
+    return _ask_all(tables, state, cell, path, asked, wanted)
+
+
+def _roles_are_settled(
+    tables: AccessTables, cell: Cell, path: str | None, action: str, context: AccessContext
+) -> bool:
+    """Whether what roles can do with a resource depends on documents only, and not on the circumstances."""
+    plain = cell.is_plain and path is None and action in cell.required
+    return plain and is_calm(context) and not tables.policies.crew_depends
+
+
+def _settled_roles(tables: AccessTables, cell: Cell, action: str) -> tuple[AccessRow, ...]:
+    """The rows of all roles that can do this, worked out once; those that policies speak of are decided."""
+    key = action, cell.resource
+    rows = tables.who.get(key)
+    if rows is None:
+        request = AccessRequest("", action, cell.resource)
+        found = []
+        for role_id in candidate_roles(tables, cell):
+            if tables.policies.concern_role(role_id):
+                holder = tables.holder(f"role:{role_id}")
+                assert holder is not None
+                row = _row(tables, EMPTY_STATE, holder, cell, None, request, (action,))
+            else:
+                row = settled_role(tables, cell, role_id, action)
+            if row is not None:
+                found.append(row)
+        rows = tables.who[key] = tuple(found)
+    return rows
+
+
+def _ask_all(
+    tables: AccessTables,
+    state: StateView,
+    cell: Cell,
+    path: str | None,
+    asked: AccessRequest,
+    kinds: tuple[str, ...],
+) -> tuple[AccessRow, ...]:
+    """Every candidate of these kinds, asked one by one."""
     rows = []
-    for subject in candidate_subjects(tables, state, cell, tuple(kinds)):
+    for subject in candidate_subjects(tables, state, cell, kinds):
         holder = tables.holder(subject)
         if holder is not None:
-            request = AccessRequest(subject, action, resource, context)
-            row = _row(tables, state, holder, cell, path, request, (action,))
+            request = AccessRequest(subject, asked.action, asked.resource, asked.context)
+            row = _row(tables, state, holder, cell, path, request, (asked.action,))
             if row is not None:
                 rows.append(row)
     return tuple(rows)
@@ -69,9 +118,15 @@ def what_can(
     if holder is None:
         return ()
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
+    fast = not asked.action and not holder.policies and is_settled(holder, state, asked)
     rows: list[AccessRow] = []
-    for cell in _cells(tables, state, holder, asked, tuple(kinds)):
-        rows += _rows(tables, state, holder, cell, asked)
+    for cell, path in _cells(tables, state, holder, asked, tuple(kinds)):
+        if fast and cell.is_plain and path is None:
+            row = settled_row(holder, cell)
+            if row is not None:
+                rows.append(row)
+        else:
+            rows += _rows(tables, state, holder, (cell, path), asked)
     return tuple(rows)
 
 

@@ -65,7 +65,7 @@ def needed_grants(
         if is_active(grant, tables.org_id, request.context.now) and level_in(grant, cell, path) is not None
     ]
     needed = {grant.grant_id: grant for grant in applied}
-    for grant in sorted(applied, key=lambda each: (each.uses_left is None, each.grant_id)):
+    for grant in sorted(needed.values(), key=lambda each: (each.uses_left is None, each.grant_id)):
         rest = needed.keys() - {grant.grant_id}
         without = {
             key: tuple(each for each in state.grants.get(key, ()) if each.grant_id in rest) for key in keys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.decisions.access.cells import FULL, Cell
+from orgkernel.decisions.access.cells import FULL, LEAST, Cell
 from orgkernel.decisions.access.circumstances import holds
 from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
 from orgkernel.decisions.access.request import AccessContext
@@ -83,7 +83,8 @@ class AccessPolicy:
         if kind == "credential":
             return None if self.credentials is None else name in self.credentials
         if kind == "data" and self.data is not None:
-            return level <= self.data if self.effect == "allow" else level >= self.data
+            # The lowest tier shows nothing: to be let into it takes as much as the next.
+            return max(level, LEAST) <= self.data if self.effect == "allow" else level >= self.data
         return None
 
     def granted(self, kind: str, name: str, level: int) -> int:
@@ -143,6 +144,13 @@ class PolicyTable:
             about = _only_about(policy.definition.record.match.principal)
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._sets: dict[tuple[int, ...], PolicySet] = {}
+        self._about_crew = tuple(policy for policy in self._general if _can_mean_crew(policy))
+        self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
+        """Whether any policy that could match a role or an agent depends on circumstances."""
+
+    def concern_role(self, role_id: str) -> bool:
+        """Whether any policy could match a role."""
+        return bool(self._about_crew) or f"role:{role_id}" in self._about
 
     @classmethod
     def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
@@ -170,6 +178,20 @@ class PolicyTable:
         if found is None:
             found = self._sets[key] = PolicySet(deciding)
         return found
+
+
+def _can_mean_crew(policy: AccessPolicy) -> bool:
+    """Whether its principal block leaves room for roles and agents."""
+    principal = policy.definition.record.match.principal
+    return principal is None or not (
+        principal.is_user
+        or principal.unknown
+        or principal.tags
+        or any(
+            each is not None
+            for each in (principal.relationship, principal.person_id, principal.system, principal.webhook)
+        )
+    )
 
 
 def _only_about(principal: Principal | None) -> str | None:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from orgkernel.decisions.access import codes
-from orgkernel.decisions.access.candidates import roles_given
+from orgkernel.decisions.access.candidates import helpful_roles
 from orgkernel.decisions.access.case import Case
+from orgkernel.decisions.access.cells import is_named
 from orgkernel.decisions.access.decision import Change, Remedy
 from orgkernel.decisions.access.holders import Assumed, rank_now, rank_number
 from orgkernel.decisions.access.qualified import missing_qualifications
@@ -24,7 +25,7 @@ from orgkernel.records.levels import LEVELS
 
 MOST_CHANGES = 3
 # Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them.
-MOST_ROLES = 8
+MOST_ROLES = 5
 
 _COMMAND = (
     codes.TARGET_NOT_ALLOWED
@@ -38,7 +39,8 @@ _BY_POLICY = (
 )
 _BY_ROLE = (
     codes.NOT_VISIBLE | codes.NOT_IN_RESTRICTED_TO | codes.NOT_BOUND_TO_ROLE | codes.RANK_TOO_LOW
-    | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP | _COMMAND
+    | codes.QUALIFICATION_MISSING | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP
+    | codes.PARENT_CAP | codes.PACE_CAP | _COMMAND
 )  # fmt: skip
 _WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
 _WAIVER_OF = {WAIVED[waiver]: waiver for waiver in _WAIVERS}
@@ -81,11 +83,13 @@ def failing_after(case: Case, changes: Iterable[Change]) -> int:
     view = case.tables.view
     chosen = list(changes)
     removed = frozenset(change.value for change in chosen if change.kind == "policy_removed")
+    if removed and case.cell.kind == "credential" and not is_named(view.records, case.cell.id, removed):
+        return codes.CREDENTIAL_UNKNOWN
     tables = case.tables.lacking(removed) if removed else case.tables
     roles = tuple(change.value for change in chosen if change.kind == "role")
     holder = tables.holder(case.request.subject)
     assert holder is not None
-    holder = tables.holder_in_roles(holder.identity, roles) if roles else copy.copy(holder)
+    holder = tables.holder_in_roles(holder, roles[0], case.cell) if roles else copy.copy(holder)
     ranks = [rank_number(view, change.value) for change in chosen if change.kind == "rank"]
     holder.assumed = Assumed(
         ranks[0] if ranks else None,
@@ -128,15 +132,22 @@ class _Search:
 
     def minimal(self) -> list[Changes]:
         """The sets that work, without those that ask for more than another."""
-        working = [changes for changes, failing in self._failing.items() if not failing and changes]
-        return [
-            changes
-            for changes in working
-            if not any(other != changes and self._asks_less(other, changes) for other in working)
-        ]
+        working = sorted(
+            (changes for changes, failing in self._failing.items() if not failing and changes), key=len
+        )
+        least: list[Changes] = []
+        for changes in working:
+            if not any(self._asks_less(other, changes) for other in least):
+                least = [
+                    other
+                    for other in least
+                    if len(other) < len(changes) or not self._asks_less(changes, other)
+                ]
+                least.append(changes)
+        return least
 
     def _asks_less(self, less: Changes, more: Changes) -> bool:
-        return all(any(self._is_less(one, other) for other in more) for one in less)
+        return all(one in more or any(self._is_less(one, other) for other in more) for one in less)
 
     def _is_less(self, one: Change, other: Change) -> bool:
         if one.kind != other.kind:
@@ -202,16 +213,13 @@ class _Search:
         """Roles that are given the resource, that see it, or that it is restricted to."""
         if self._roles is None:
             case = self._case
-            view, cell = case.tables.view, case.cell
             assert case.holder is not None
-            found = set(roles_given(case.tables, cell)) | {
-                each for each in cell.restricted_to or () if view.is_role(each)
-            }
-            if cell.departments:
-                posts = view.records.posts
-                found.update(role for role in posts if posts[role].profile.department in cell.departments)
-            found.difference_update(case.holder.identity.roles)
-            self._roles = tuple(sorted(found, key=view.order.__getitem__)[:MOST_ROLES])
+            own = case.holder.identity.roles
+            near = case.tables.view.remember(
+                ("helpful roles", case.cell.resource),
+                lambda: helpful_roles(case.tables, case.cell, MOST_ROLES),
+            )
+            self._roles = tuple([role for role in near if role not in own][:MOST_ROLES])
         return self._roles
 
     def _policies(self) -> tuple[str, ...]:

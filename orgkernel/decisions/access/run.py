@@ -149,7 +149,7 @@ def _delegated(
 
 def is_neutral(tables: AccessTables, parent: Holder) -> bool:
     """Whether nothing is declared about what somebody outside the crew may do: no policies are no cap."""
-    return not parent.is_crew and not tables.view.records.policies
+    return not parent.is_crew and not tables.declares_policies
 
 
 def level_passed(envelope: Mapping[str, ToolLevel], cell: Cell) -> int:

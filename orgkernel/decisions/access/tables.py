@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+
 from orgkernel.decisions.access.cells import Cell, build_cell
-from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now
+from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now, role_rank
 from orgkernel.decisions.access.policies import PolicyTable
-from orgkernel.decisions.access.subjects import Identity, identify, identify_role
+from orgkernel.decisions.access.subjects import UNKNOWN_SENDER, Identity, identify, identify_role
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
+from orgkernel.records.directory import BUILT_IN_ORIGINS
+from orgkernel.records.organization import USER
+
+# A role's departments, what `restricted_to` can name it by, and its rank.
+Traits = tuple[frozenset[str], frozenset[str], int]
 
 
 class AccessTables:
     """Subjects and resources of one organisation."""
 
-    def __init__(self, view: OrgView, policies: PolicyTable, cells: dict[str, Cell]) -> None:
+    def __init__(
+        self,
+        view: OrgView,
+        policies: PolicyTable,
+        cells: dict[str, Cell],
+        removed: frozenset[str] = frozenset(),
+    ) -> None:
         self.view = view
         self.org_id = view.org_id
         self.snapshot = view.digest
         self.policies = policies
         self.cells = cells
+        self.declares_policies = not removed.issuperset(view.records.policies)
+        """Whether anything is declared about people, system origins and webhooks, enabled or not."""
+        self.who: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
+        """Action and tool to the rows of the roles that can, as far as it was asked."""
+        self.last_levels: tuple[Cell, Mapping[str, int]] | None = None
         self._holders: dict[str, Holder] = {}
+        self._traits: dict[str, Traits] = {}
+        self._stored: tuple[StateView, frozenset[str]] | None = None
+
+    @cached_property
+    def outside(self) -> dict[str, tuple[str, ...]]:
+        """Everybody outside the crew by kind, in the order of declaration."""
+        records = self.view.records
+        names = {
+            "person": (*records.people, USER, UNKNOWN_SENDER),
+            "system": (*BUILT_IN_ORIGINS, *records.system_origins),
+            "webhook": tuple(records.webhooks),
+        }
+        return {kind: tuple(f"{kind}:{name}" for name in dict.fromkeys(names[kind])) for kind in names}
 
     def holder(self, subject: str) -> Holder | None:
         """A subject; None for a name that nothing declares."""
@@ -33,18 +66,44 @@ class AccessTables:
                 self._holders[subject] = found
         return found
 
-    def holder_in_roles(self, identity: Identity, roles: tuple[str, ...]) -> Holder:
-        """A subject that fills these roles besides its own: what a remedy assumes."""
-        everything = tuple(dict.fromkeys((*identity.roles, *roles)))
+    def holder_in_roles(self, holder: Holder, role: str, cell: Cell) -> Holder:
+        """A subject that fills a role besides its own, for one resource: what a remedy assumes."""
+        identity = holder.identity
+        roles = (*identity.roles, role)
         if identity.kind == "role":
-            return Holder(self.view, self.policies, identify_role(self.view, everything))
-        keys = (identity.subject, *(f"role:{role}" for role in everything))
-        agent = Identity(identity.subject, identity.kind, identity.id, keys, everything, name=identity.name)
-        return Holder(self.view, self.policies, agent)
+            wider = identify_role(self.view, roles)
+        else:
+            keys = (identity.subject, *(f"role:{each}" for each in roles))
+            wider = Identity(identity.subject, identity.kind, identity.id, keys, roles, name=identity.name)
+        other = self.holder(f"role:{role}")
+        assert other is not None
+        return holder.joined(self.view, self.policies, wider, other, cell.resource)
+
+    def traits(self, role: str) -> Traits:
+        """What caps a role, kept: to read a profile costs more than to decide."""
+        found = self._traits.get(role)
+        if found is None:
+            department = self.view.records.posts[role].profile.department
+            departments = frozenset(() if department is None else (department,))
+            found = self._traits[role] = (departments, frozenset((role,)), role_rank(self.view, role))
+        return found
+
+    def essential_of(self, role: str) -> frozenset[str]:
+        """Tools that are never refused to a role."""
+        holder = self.holder(f"role:{role}")
+        return frozenset() if holder is None else holder.essential
+
+    def roles_with_stored(self, state: StateView) -> frozenset[str]:
+        """The roles that a state holds grants or restrictions for, as subjects; looked up once for a state."""
+        known = self._stored
+        if known is None or known[0] is not state:
+            keys = (key for key in (*state.grants, *state.restrictions) if key.startswith("role:"))
+            known = self._stored = state, frozenset(keys)
+        return known[1]
 
     def lacking(self, policies: frozenset[str]) -> AccessTables:
         """The same without some policies: what a remedy assumes."""
-        return AccessTables(self.view, self.policies.without(policies), self.cells)
+        return AccessTables(self.view, self.policies.without(policies), self.cells, policies)
 
     def find(self, resource: str) -> tuple[Cell, str | None]:
         """A resource, and the path within it that is asked for, if one is."""
@@ -66,7 +125,9 @@ class AccessTables:
 
 
 def tables_of(view: OrgView) -> AccessTables:
-    """The tables of a view."""
-    return view.remember(
-        "access", lambda: AccessTables(view, PolicyTable.of(view.records.policies.values()), {})
-    )
+    """The tables of a view. Two threads may both compile them; either are kept."""
+    tables: AccessTables | None = view.access
+    if tables is None:
+        tables = AccessTables(view, PolicyTable.of(view.records.policies.values()), {})
+        view.access = tables
+    return tables

@@ -105,6 +105,9 @@ proficiency_scale: [one, two, three, four, five, six, seven]
 categories: {craft: {name: Craft}}
 skills:
   sawing: {name: Sawing, description: By hand, category: craft}
+---
+_schema: orgkernel:rank_ladder
+ranks: [{id: apprentice}]
 """,
     "roles/chief.yaml": """\
 _schema: orgkernel:role_profile

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgkernel.decisions.dispatch import decide_dispatch, find_tie, routing_order
+from orgkernel.decisions.dispatch import decide_dispatch, find_tie
+from orgkernel.decisions.preference import routing_order
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import write_tree

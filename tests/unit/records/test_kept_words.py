@@ -18,6 +18,7 @@ POLICIES = """\
 _schema: orgkernel:access_policies
 policies:
   at_work:
+    effect: allow
     match:
       conditions: [{platform: slack, container_kind: direct, space_id: acme}]
     permissions: {data: restricted}

@@ -1,0 +1,97 @@
+"""The table: what is measured, beside what, and what is aimed at.
+
+To add a row, write a function of a folder in a module that `measure.py` looks in, and name it here. A function that is
+not there yet leaves its row in the table, with the words that it is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = tuple[str, str]
+"""A measurement and, with dots, which of its figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A figure, what it is compared with, and the aim."""
+
+    name: str
+    value: Source
+    unit: str
+    against: Source | None = None
+    """What the figure is divided by, measured in the same turns."""
+    aim: float | None = None
+    """The ratio that is aimed at; of the figure itself where it is compared with nothing."""
+    better: Literal["less", "more"] = "less"
+    sizes: tuple[int, int] = (0, 1_000_000)
+    """The least and the most roles it is measured with."""
+    once: bool = False
+    """Whether one measurement is enough: it takes many turns within."""
+    steady: bool = True
+    """Whether the ratio says the same on every machine, so that it can be held to an earlier one."""
+
+
+_PARSE = ("parse_only", "seconds")
+_CALL = ("floors", "call")
+
+ROWS: tuple[Row, ...] = (
+    Row("parsing the same files alone", _PARSE, "s"),
+    Row("cold load, one process", ("cold_load", "seconds"), "s", _PARSE, 0.75),
+    Row("cold load, two processes", ("cold_load_two", "seconds"), "s", _PARSE, 0.45),
+    Row("findings of a load", ("cold_load", "findings"), ""),
+    Row("networkx graph beside it", ("graph", "seconds"), "s", _PARSE, once=True),
+    Row("warm load", ("warm_load", "seconds"), "s", _PARSE, 0.12),
+    Row("one changed file, new process", ("one_changed_fresh", "seconds"), "s", _PARSE, 0.06),
+    Row("one changed file, running server", ("one_changed_server", "seconds"), "s", _PARSE, 0.02),
+    Row("peak memory of a cold load", ("cold_load", "peak_kb_per_role"), "KB/role"),
+    Row("resident memory of a server", ("memory", "resident_kb_per_role"), "KB/role", once=True),
+    Row("index", ("memory", "index_kb_per_role"), "KB/role", aim=3.0, once=True),
+    Row("dispatch", ("dispatch", "plain.median"), "µs", _CALL, once=True),
+    Row("dispatch, p99", ("dispatch", "plain.p99"), "µs", _CALL, once=True, steady=False),
+    Row("dispatch with needs", ("dispatch", "needs.median"), "µs", _CALL, once=True),
+    Row("dispatch with needs, p99", ("dispatch", "needs.p99"), "µs", _CALL, once=True, steady=False),
+    Row("dispatch, first time", ("dispatch", "first_plain"), "µs", _CALL, once=True, steady=False),
+    Row("dispatch with needs, first time", ("dispatch", "first_needs"), "µs", _CALL, once=True, steady=False),
+    Row("manifest as bytes, again", ("manifest", "again.median"), "µs", _CALL, once=True),
+    Row("manifest as bytes, first time", ("manifest", "new.median"), "µs", _CALL, once=True),
+    Row("manifest as bytes, first, p99", ("manifest", "new.p99"), "µs", _CALL, once=True, steady=False),
+    Row(
+        "HTTP, again: answers of a bare app", ("http_again", "ours.per_second"), "/s",
+        ("http_again", "bare.per_second"), 0.85, "more", (0, 10_000), once=True,
+    ),
+    Row(
+        "HTTP, again: p99", ("http_again", "ours.p99_ms"), "ms", ("http_again", "bare.p99_ms"), 1.5,
+        sizes=(0, 10_000), once=True, steady=False,
+    ),
+    Row(
+        "HTTP, again: processor time", ("http_again", "ours.cpu_us"), "µs", ("http_again", "bare.cpu_us"),
+        sizes=(0, 10_000), once=True,
+    ),
+    Row(
+        "HTTP, again: bare app, body only", ("http_again", "ours.per_second"), "/s",
+        ("http_again", "bare_body_only.per_second"), None, "more", (0, 10_000), once=True,
+    ),
+    Row(
+        "HTTP, first: FastAPI response_model", ("http_first", "ours.per_second"), "/s",
+        ("http_first", "response_model.per_second"), 3.0, "more", (0, 10_000), once=True,
+    ),
+    Row(
+        "HTTP, first: processor time", ("http_first", "ours.cpu_us"), "µs", ("http_first", "response_model.cpu_us"),
+        sizes=(0, 10_000), once=True,
+    ),
+    Row(
+        "HTTP, first: ready answers", ("http_first", "ours.per_second"), "/s",
+        ("http_first", "response_model_of_ready.per_second"), None, "more", (0, 10_000), once=True,
+    ),
+    Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
+    Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
+)  # fmt: skip
+
+
+def rows_for(size: int, only: str | None = None) -> tuple[Row, ...]:
+    """The rows measured at a size, those with a word in their name where one is given."""
+    return tuple(
+        row for row in ROWS if row.sizes[0] <= size <= row.sizes[1] and (only is None or only in row.name)
+    )

@@ -1,0 +1,73 @@
+"""The access log: one line of JSON for each request that was answered, refused ones included.
+
+Everything a client sent stands inside a JSON string, so no request can write a line of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import msgspec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger("orgkernel.access")
+# A request may be as long as it likes; its line in the log may not.
+_LONGEST = 500
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """A request and what came of it."""
+
+    time: str
+    """UTC, ISO 8601."""
+    client: str
+    method: str
+    path: str
+    query: str
+    status: int
+    bytes: int
+    """Of the body that was sent."""
+    milliseconds: float
+    """Until the answer was handed to the server."""
+
+
+class AccessLog:
+    """Say what was asked, from where, and what was answered."""
+
+    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._app = app
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = self._clock()
+        status = sent = 0
+
+        async def send_counting(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            elif message["type"] == "http.response.body":
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_counting)
+        finally:
+            client = scope.get("client")
+            said = Access(
+                time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+                client=client[0] if client else "",
+                method=scope["method"],
+                path=scope["path"][:_LONGEST],
+                query=scope["query_string"][:_LONGEST].decode("latin-1"),
+                status=status,
+                bytes=sent,
+                milliseconds=round((self._clock() - start) * 1e3, 3),
+            )
+            logger.info("%s", msgspec.json.encode(said).decode())

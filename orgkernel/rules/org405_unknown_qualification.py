@@ -1,0 +1,64 @@
+"""A qualification is named that no catalogue declares.
+
+## What it checks
+
+Every qualification that a tool or a promotion needs, or that another qualification builds on, is declared by a
+qualification catalogue the organisation sees.
+
+## Why it matters
+
+Nobody can pass a test that does not exist: the tool stays closed to everybody, and the promotion is never made.
+
+## Example
+
+```yaml
+deploy: {type: remote_api, side_effects: write, qualifications: [release_safty]}
+```
+
+## Instead
+
+```yaml
+deploy: {type: remote_api, side_effects: write, qualifications: [release_safety]}
+```
+
+## Known limits
+
+Nothing is reported while a qualification catalogue could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids in the place of a qualification that are none."""
+    known = view.records.qualifications
+    if "qualification_catalog" in view.records.incomplete:
+        return
+    unknown = find_undeclared(
+        view, EdgeKind.NEEDS_QUALIFICATION, EdgeKind.BUILDS_ON, known=known, also=_of_promotions(view.records)
+    )
+    yield from undeclared(unknown, "qualification", lambda word: did_you_mean(word, known))
+
+
+def _of_promotions(records: OrgRecords) -> Iterator[Reference]:
+    for promotion in records.promotions.values():
+        for number, word in enumerate(promotion.record.qualifications):
+            place = promotion.place("qualifications", number)
+            yield Reference(place, "promotion", promotion.id, "needs", word)
+
+
+RULE = Rule("ORG405", "unknown-qualification", Severity.ERROR, Scope.CATALOGUE, check)

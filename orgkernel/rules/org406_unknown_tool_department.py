@@ -1,0 +1,72 @@
+"""A tool is for a department that no organisation has.
+
+## What it checks
+
+Every department in the `departments` of a tool is one that an organisation which sees the tool declares.
+
+## Why it matters
+
+Only members of these departments see the tool. A department that does not exist has none, so the tool is hidden from
+everybody it was meant for.
+
+## Example
+
+```yaml
+deploy: {type: remote_api, departments: [enginering]}
+```
+
+## Instead
+
+```yaml
+deploy: {type: remote_api, departments: [engineering]}
+```
+
+## Known limits
+
+An organisation that declares no departments leaves them to its profiles; a department that one of its roles belongs
+to counts there. Nothing is reported while an organisation could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.rules.org3_references import Reference, undeclared
+from orgkernel.rules.org4_seen import ids_of, unknown_to_all
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """Departments of tools that are none."""
+    yield from undeclared(
+        unknown_to_all(assembly, _references),
+        "department",
+        lambda word: did_you_mean(word, ids_of(assembly, _departments)),
+    )
+
+
+def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
+    for tool in records.tools.values():
+        for number, word in enumerate(tool.record.departments):
+            place = tool.place("departments", number)
+            known = word in _departments(records) or bool(records.excused or records.without_profile)
+            yield Reference(place, "tool", tool.id, "is for", word), known
+
+
+def _departments(records: OrgRecords) -> tuple[str, ...]:
+    declared = records.organization.departments
+    if declared:
+        return tuple(declared)
+    used = (post.profile.department for post in records.posts.values())
+    return tuple(dict.fromkeys(each for each in used if each is not None))
+
+
+RULE = Rule("ORG406", "unknown-tool-department", Severity.ERROR, Scope.TREE, check)

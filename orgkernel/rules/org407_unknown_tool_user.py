@@ -1,0 +1,63 @@
+"""A tool is restricted to somebody who does not exist.
+
+## What it checks
+
+Every id in the `restricted_to` of a tool is a role of an organisation that sees the tool, or an agent of a roster.
+
+## Why it matters
+
+Nobody else may use the tool. If the one it is kept for does not exist, nobody may, and nobody is told.
+
+## Example
+
+```yaml
+deploy: {type: remote_api, restricted_to: [devops_specialst]}
+```
+
+## Instead
+
+```yaml
+deploy: {type: remote_api, restricted_to: [devops_specialist]}
+```
+
+## Known limits
+
+A role that a file which could not be read seems to declare is not reported, and nothing is while an organisation
+could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.rules.org3_references import Reference, undeclared
+from orgkernel.rules.org4_seen import ids_of, knows_agent, knows_role, unknown_to_all
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """Ids in `restricted_to` that are neither role nor agent."""
+
+    def help_for(word: str) -> str:
+        return did_you_mean(word, ids_of(assembly, lambda records: [*records.posts, *records.agents]))
+
+    yield from undeclared(unknown_to_all(assembly, _references), "role or agent", help_for)
+
+
+def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
+    for tool in records.tools.values():
+        for number, word in enumerate(tool.record.restricted_to):
+            known = knows_role(records, word) or knows_agent(records, word)
+            place = tool.place("restricted_to", number)
+            yield Reference(place, "tool", tool.id, "is restricted to", word), known
+
+
+RULE = Rule("ORG407", "unknown-tool-user", Severity.ERROR, Scope.TREE, check)

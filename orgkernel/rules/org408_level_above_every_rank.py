@@ -1,0 +1,100 @@
+"""A level is stated or required that no rank has.
+
+## What it checks
+
+The level at which a role is equipped with a tool (`tools: [{tool, level}]`), and the level that each action of an
+organisation's own tool requires, is one that the highest rank reaches in the matrix that decides about the tool.
+
+## Why it matters
+
+Ranks only cap. What is above the highest of them can be used by nobody: the role was promised what it never gets, or
+the action cannot be performed by anyone without a waiver.
+
+## Example
+
+```yaml
+shell: {type: computer_use, actions: {run: full}, rank_matrix: {commander: write}}
+```
+
+## Instead
+
+```yaml
+shell: {type: computer_use, actions: {run: full}, rank_matrix: {commander: write, senior: full}}
+```
+
+## Known limits
+
+`tools_primary` and `tools_secondary` state no level. Essential tools are not capped. Matrices that are unknown, or
+speak of unknown ranks, are left to ORG404 and ORG401.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.ranks import RankRow
+from orgkernel.records.levels import LEVELS
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Levels above the highest rank's."""
+    rows = {
+        tool_id: row
+        for tool_id, tool in view.records.tools.items()
+        if not tool.record.essential
+        and (row := view.records.rank_row_of(tool_id)) is not None
+        and row.declared
+        and all(rank_id in row.levels for rank_id in row.declared)
+    }
+    if rows:
+        yield from _of_actions(view, rows)
+        yield from _of_roles(view, rows)
+
+
+def _of_actions(view: OrgView, rows: Mapping[str, RankRow]) -> Iterator[Finding]:
+    for tool_id, row in rows.items():
+        tool = view.records.tools[tool_id]
+        for action, level in tool.record.required_levels.items() if tool.own else ():
+            if LEVELS.index(level) > _highest(row):
+                yield Finding(
+                    tool.place("actions", action) if tool.record.actions else tool.place(),
+                    f"action {quote(action)} of tool {quote(tool_id)} requires {quote(level)}, which no rank has",
+                    "give the level to a rank, or let the action require less",
+                    f"tool:{tool_id}",
+                    _related(row),
+                )
+
+
+def _of_roles(view: OrgView, rows: Mapping[str, RankRow]) -> Iterator[Finding]:
+    for post in view.records.posts.values():
+        for number, use in enumerate(post.profile.capabilities.tools):
+            row = rows.get(use.tool)
+            if row is not None and LEVELS.index(use.level) > _highest(row):
+                yield Finding(
+                    post.place("capabilities", "tools", number, "level"),
+                    f"role {quote(post.role_id)} is equipped with {quote(use.tool)} at level {quote(use.level)}, "
+                    "which no rank has",
+                    "give the level to a rank, or equip the role at a lower one",
+                    f"role:{post.role_id}",
+                    _related(row),
+                )
+
+
+def _highest(row: RankRow) -> int:
+    return max(LEVELS.index(level) for level in row.levels.values())
+
+
+def _related(row: RankRow) -> tuple[Related, ...]:
+    top = max(row.levels.values(), key=LEVELS.index)
+    return (Related(row.place, f"the most a rank has is {quote(top)}"),)
+
+
+RULE = Rule("ORG408", "level-above-every-rank", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -1,0 +1,149 @@
+"""A policy has no effect, because another one always decides.
+
+## What it checks
+
+An enabled policy that allows or asks is not denied, wherever it matches, by another one that speaks of all its tools;
+a `fallback` is not kept silent by a policy that matches whenever it does; and no policy allows only what another one
+allows under a wider match.
+
+## Why it matters
+
+Somebody wrote the policy to change something, and it changes nothing. Usually the other one is wider than it was
+meant to be.
+
+## Example
+
+```yaml
+no-strangers:
+  effect: deny
+  match: {principal: {unknown: true}}
+stranger-weather:
+  effect: allow
+  match: {principal: {unknown: true}}
+  permissions: {tools: [weather]}
+```
+
+## Instead
+
+```yaml
+no-strangers:
+  effect: deny
+  match: {principal: {unknown: true}, conditions: [{peer_kind: group}]}
+stranger-weather:
+  effect: allow
+  match: {principal: {unknown: true}}
+  permissions: {tools: [weather]}
+```
+
+## Known limits
+
+Two windows of time are compared as they are written, and a policy with several other policies taken together is not
+looked at. A policy with a session, modifiers or a `ceiling` of its own has an effect although another one allows the
+same.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Place, Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.definition import Definition
+from orgkernel.graph.records import OrgRecords
+from orgkernel.records.access_policies import DATA_TIERS, STAR, Modifiers, Policy, Session
+from orgkernel.rules.org4_matches import contradiction, covers
+from orgkernel.rules.org4_seen import wrong_for_all
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """Policies behind another one."""
+    yield from wrong_for_all(assembly, _shadowed)
+
+
+def _shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
+    live = [
+        each
+        for each in records.policies.values()
+        if each.record.enabled and not contradiction(each.record.match, records)
+    ]
+    for number, policy in enumerate(live):
+        finding = None
+        for other_number, other in enumerate(live):
+            if other is policy or not covers(other.record.match, policy.record.match, records.people):
+                continue
+            how = _shadows(other.record, policy.record)
+            # Of two that are equal, the later one is in vain.
+            mutual = covers(policy.record.match, other.record.match, records.people) and _shadows(
+                policy.record, other.record
+            )
+            if how and not (mutual and other_number > number):
+                finding = _finding(policy, other, how)
+                break
+        yield policy.place(), finding
+
+
+def _finding(policy: Definition[Policy], other: Definition[Policy], how: str) -> Finding:
+    return Finding(
+        policy.place(),
+        f"policy {quote(policy.id)} has no effect: {how.format(quote(other.id))}",
+        "remove it, or let the other one match less",
+        f"policy:{policy.id}",
+        (Related(other.place(), "the other policy"),),
+    )
+
+
+def _shadows(other: Policy, policy: Policy) -> str:
+    """How a policy that matches whenever another does leaves it nothing to say; empty where it does not."""
+    if policy.fallback and not other.fallback and other.effect != "annotate":
+        return "it is a fallback, and {} always matches"
+    if other.fallback and not policy.fallback:
+        return ""
+    if other.effect == "deny" and policy.effect != "annotate" and _denies_all(other, policy):
+        return "{} denies all it speaks of"
+    both_allow = other.effect == policy.effect == "allow"
+    if both_allow and not policy.ceiling and not _tells(policy) and _gives_all(other, policy):
+        return "{} allows the same"
+    return ""
+
+
+def _denies_all(other: Policy, policy: Policy) -> bool:
+    wide, narrow = other.permissions, policy.permissions
+    if wide.tools is None:
+        return wide.credentials is None and wide.data is None
+    beside = narrow.credentials or narrow.data not in (None, "none")
+    speaks = narrow.tools is not None or policy.effect == "allow"
+    return speaks and not beside and _includes(wide.named_tools or (), narrow.named_tools or ())
+
+
+def _tells(policy: Policy) -> bool:
+    """Whether it says something besides what is allowed."""
+    return policy.session != Session() or policy.modifiers != Modifiers()
+
+
+def _includes(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
+    """Whether the tools one names are all among those the other names."""
+    return all(
+        any(glob == each or (glob.endswith(STAR) and each.startswith(glob[:-1])) for glob in wide)
+        for each in narrow
+    )
+
+
+def _gives_all(other: Policy, policy: Policy) -> bool:
+    wide, narrow = other.permissions, policy.permissions
+    if wide.excepted_tools or narrow.excepted_tools:
+        return False
+    tools = _includes(wide.named_tools or (), narrow.named_tools or ())
+    credentials = wide.credentials == STAR or (
+        narrow.credentials != STAR and {*(narrow.credentials or ())} <= {*(wide.credentials or ())}
+    )
+    order = (None, *DATA_TIERS)
+    return tools and credentials and order.index(narrow.data) <= order.index(wide.data)
+
+
+RULE = Rule("ORG412", "shadowed-policy", Severity.WARNING, Scope.TREE, check)

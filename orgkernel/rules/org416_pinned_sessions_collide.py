@@ -1,0 +1,83 @@
+"""Two pinned sessions can match at once.
+
+## What it checks
+
+Of two enabled policies that pin different session keys (`session: {key, pin: true}`), at most one can match a
+request.
+
+## Why it matters
+
+A pinned key wins over all others. Where two are pinned, the priority decides which conversation a message ends up in,
+and what was said in one of them may be repeated in the other.
+
+## Example
+
+```yaml
+work-group:
+  effect: annotate
+  match: {conditions: [{channel: slack}]}
+  session: {key: work, pin: true}
+any-group:
+  effect: annotate
+  match: {conditions: [{peer_kind: group}]}
+  session: {key: group, pin: true}
+```
+
+## Instead
+
+```yaml
+work-group:
+  effect: annotate
+  match: {conditions: [{channel: slack, peer_kind: dm}]}
+  session: {key: work, pin: true}
+any-group:
+  effect: annotate
+  match: {conditions: [{peer_kind: group}]}
+  session: {key: group, pin: true}
+```
+
+## Known limits
+
+Weekends are taken to meet every window of time, and an agent may fill two roles. Policies that deny have no session.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.org4_matches import can_meet, contradiction
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Pairs of pinned sessions."""
+    records = view.records
+    pinned = [
+        policy
+        for policy in records.policies.values()
+        if policy.record.enabled
+        and policy.record.session.pin
+        and policy.record.effect != "deny"
+        and not contradiction(policy.record.match, records)
+    ]
+    for first, second in combinations(pinned, 2):
+        one, other = first.record, second.record
+        if one.session.key != other.session.key and can_meet(one.match, other.match, records.people):
+            yield Finding(
+                second.place("session", "pin"),
+                f"policies {quote(first.id)} and {quote(second.id)} can match at once and pin different sessions",
+                "unpin one of them, or let them match apart",
+                f"policy:{second.id}",
+                (Related(first.place("session", "pin"), "the other session is pinned here"),),
+            )
+
+
+RULE = Rule("ORG416", "pinned-sessions-collide", Severity.WARNING, Scope.CATALOGUE, check)

@@ -1,0 +1,100 @@
+"""Duties that are to be kept apart come together.
+
+## What it checks
+
+For each of an organisation's `separations`: no agent fills two of its roles, no role is equipped with two of its
+tools, and no agent has two of the tools by the roles it fills together.
+
+## Why it matters
+
+Whoever does both can cover up the one with the other: the writer approves, the payer orders. The separation was
+declared because of that.
+
+## Example
+
+```yaml
+agents:
+  a1: {assignments: [{role: writer}, {role: reviewer}]}
+```
+
+## Instead
+
+```yaml
+agents:
+  a1: {assignments: [{role: writer}]}
+  a2: {assignments: [{role: reviewer}]}
+```
+
+## Known limits
+
+A role that dispatches one that has the other duty is not looked at. Assignments that the store has changed are not
+known here.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from orgkernel.diagnostics import Place, Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge
+from orgkernel.records.organization import Separation
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Roles and agents with two duties of a set."""
+    for name, separation in view.records.organization.separations.items():
+        declared = view.records.document.place("separations", name, key=True)
+        yield from _roles(view, name, separation, declared)
+        yield from _agents(view, name, separation, declared)
+
+
+def _roles(view: OrgView, name: str, separation: Separation, declared: Place) -> Iterator[Finding]:
+    for role_id in view.roles if separation.tools else ():
+        both = _two(view, role_id, separation)
+        if len(both) > 1:
+            yield _finding(f"role {quote(role_id)} is equipped with", both, name, f"role:{role_id}", declared)
+
+
+def _two(view: OrgView, role_id: str, separation: Separation) -> list[Edge]:
+    return [edge for edge in view.tools_of(role_id) if edge.target in separation.tools][:2]
+
+
+def _agents(view: OrgView, name: str, separation: Separation, declared: Place) -> Iterator[Finding]:
+    for agent_id in view.records.agents:
+        subject = f"agent:{agent_id}"
+        filled = view.roles_filled_by(agent_id)
+        roles = [edge for edge in filled if edge.target in separation.roles]
+        if len(roles) > 1:
+            yield _finding(f"agent {quote(agent_id)} fills", roles, name, subject, declared)
+        tools = {
+            tool.target: Edge(edge.kind, edge.source, tool.target, "", edge.place)
+            for edge in filled
+            for tool in view.tools_of(edge.target)
+            if tool.target in separation.tools
+        }
+        one_role_has_two = any(len(_two(view, edge.target, separation)) > 1 for edge in filled)
+        if len(tools) > 1 and not one_role_has_two:
+            both = list(tools.values())
+            yield _finding(f"agent {quote(agent_id)} has by its roles", both, name, subject, declared)
+
+
+def _finding(does: str, both: list[Edge], name: str, subject: str, declared: Place) -> Finding:
+    first, second = both[0], both[1]
+    return Finding(
+        second.place,
+        f"{does} {quote(first.target)} and {quote(second.target)}, which separation {quote(name)} keeps apart",
+        "leave one of them to another",
+        subject,
+        tuple(chain([Related(first.place, "the first of them")], [Related(declared, "kept apart here")])),
+    )
+
+
+RULE = Rule("ORG419", "duties-not-separated", Severity.ERROR, Scope.ORGANIZATION, check)

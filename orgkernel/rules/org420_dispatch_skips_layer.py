@@ -1,0 +1,93 @@
+"""A role hands work to a layer that its own may not hand work to.
+
+## What it checks
+
+Where the organisation has `layers`, a role hands work (to its subordinates, and to those it may dispatch) to its own
+layer or along one of the `dispatch_edges`; without edges, to the next layer below.
+
+## Why it matters
+
+Both sides refuse the hand-over. A layer that is skipped is one that plans, checks or reports, and its part of the
+work is not done.
+
+## Example
+
+```yaml
+role_id: intake
+layer: L3
+dispatch: {may_to: [worker]}
+```
+
+## Instead
+
+```yaml
+role_id: intake
+layer: L3
+dispatch: {may_to: [planner]}
+```
+
+## Known limits
+
+Roles without a layer are not looked at, and neither is work that stays within one.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.diagnostics import Place, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.records.organization import Organization
+from orgkernel.rules.posts import Posts
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+    """Hand-overs that no edge allows."""
+    organization, own = view.records.organization, post.profile.layer
+    if own not in organization.layers:
+        return
+    for role_id, place in _receivers(view, post):
+        receiver = view.records.posts.get(role_id)
+        layer = receiver.profile.layer if receiver else None
+        if layer in organization.layers and not _may(organization, str(own), str(layer)):
+            yield Finding(
+                place,
+                f"role {quote(post.role_id)} of layer {quote(own)} hands work to {quote(role_id)} "
+                f"of layer {quote(layer)}, which no dispatch edge allows",
+                "dispatch a role of a layer in between, or declare the edge under `dispatch_edges`",
+                f"role:{post.role_id}",
+            )
+
+
+def suspects(posts: Posts) -> Iterable[RolePost]:
+    """Posts in a layer of the organisation."""
+    layers = posts.records.organization.layers
+    return [post for post, profile in posts.pairs if profile.layer in layers] if layers else []
+
+
+def _receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
+    receivers = {edge.target: edge.place for edge in view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id)}
+    if post.profile.can_delegate:
+        for edge in view.subordinates_of(post.role_id):
+            receivers.setdefault(edge.source, edge.place)
+    yield from receivers.items()
+
+
+def _may(organization: Organization, source: str, target: str) -> bool:
+    if source == target:
+        return True
+    if organization.dispatch_edges:
+        return any((edge.source, edge.target) == (source, target) for edge in organization.dispatch_edges)
+    layers = organization.layers
+    return layers.index(target) == layers.index(source) + 1
+
+
+RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, Scope.POST, check, suspects)

@@ -1,0 +1,79 @@
+"""A policy speaks of a credential that nothing uses.
+
+## What it checks
+
+Every credential that a policy names is one that a tool or a role of an organisation which sees the policy uses.
+
+## Why it matters
+
+A credential that is misspelled is given to nobody, and what needs it fails at the time of use.
+
+## Example
+
+```yaml
+work:
+  effect: allow
+  permissions: {tools: [deploy], credentials: [gthub]}
+```
+
+## Instead
+
+```yaml
+work:
+  effect: allow
+  permissions: {tools: [deploy], credentials: [github]}
+```
+
+## Known limits
+
+There is no catalogue of credentials: their names are known from the `credentials` of tools and roles. Nothing is
+reported while a profile or a catalogue is missing.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.rules.org3_references import Reference
+from orgkernel.rules.org4_seen import ids_of, unknown_to_all
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """Names of credentials that nothing uses."""
+    for reference in unknown_to_all(assembly, _references):
+        yield Finding(
+            reference.place,
+            f"{reference}, a credential that no tool and no role uses",
+            did_you_mean(reference.target, ids_of(assembly, _used))
+            or f"list {quote(reference.target)} under `credentials` of the tool that uses it",
+            f"policy:{reference.source}",
+        )
+
+
+def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
+    unsure = bool(records.without_profile or records.excused or records.incomplete)
+    used: frozenset[str] | None = None
+    for policy in records.policies.values():
+        credentials = policy.record.permissions.credentials
+        for number, word in enumerate(credentials if isinstance(credentials, tuple) else ()):
+            used = _used(records) if used is None else used
+            place = policy.place("permissions", "credentials", number)
+            yield Reference(place, "policy", policy.id, "speaks of", word), unsure or word in used
+
+
+def _used(records: OrgRecords) -> frozenset[str]:
+    by_tools = (word for tool in records.tools.values() for word in tool.record.credentials)
+    by_roles = (word for post in records.posts.values() for word in post.profile.credentials)
+    return frozenset((*by_tools, *by_roles))
+
+
+RULE = Rule("ORG422", "unknown-credential", Severity.WARNING, Scope.TREE, check)

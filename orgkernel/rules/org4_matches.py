@@ -1,0 +1,177 @@
+"""What the matches of two policies have to do with one another (ORG411, ORG412, ORG416)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgkernel.graph.definition import Definition
+from orgkernel.graph.records import OrgRecords
+from orgkernel.records.access_policies import STAR, Condition, Match, Principal
+from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
+
+# Fields that one value answers, and that a star can stand in.
+_NAMES = ("system", "webhook", "agent", "role")
+_EXACT = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
+_WEEKENDS = "weekends"
+_WITH_ARTICLE = {
+    "person": "a person",
+    "system": "a system origin",
+    "webhook": "a webhook",
+    "agent": "an agent",
+}
+
+
+def kinds_of(principal: Principal) -> tuple[str, ...]:
+    """The kinds of principals that must hold at once; more than one is a contradiction."""
+    person = principal.unknown or principal.relationship or principal.person_id or principal.tags
+    kinds = ["person"] if person else []
+    kinds += [name for name in ("system", "webhook") if getattr(principal, name) is not None]
+    kinds += ["agent"] if principal.agent is not None or principal.role is not None else []
+    return tuple(kinds)
+
+
+def contradiction(match: Match, records: OrgRecords) -> str:
+    """Why a match can never hold; empty where it can."""
+    if match.principal is not None and (why := _of_principal(match.principal, records.people)):
+        return why
+    if match.conditions and all(is_empty(condition.time) for condition in match.conditions):
+        return "its time ends when it begins"
+    return ""
+
+
+def is_empty(time: str | None) -> bool:
+    """Whether a window of time ends when it begins."""
+    return time is not None and time != _WEEKENDS and time[:5] == time[6:]
+
+
+def _of_principal(principal: Principal, people: Mapping[str, Definition[Person]]) -> str:
+    kinds = kinds_of(principal)
+    if len(kinds) > 1:
+        return f"nobody is {_WITH_ARTICLE[kinds[0]]} and {_WITH_ARTICLE[kinds[1]]} at once"
+    if principal.unknown and (principal.relationship or principal.person_id or principal.tags):
+        return "an unknown person has no id, relationship or tags"
+    owner = _is_owner(principal, people)
+    if None not in (principal.is_user, owner) and principal.is_user is not owner:
+        return f"it matches {'nobody but' if owner else 'everybody but'} the owner and asks for the opposite"
+    if principal.person_id is not None:
+        person = people.get(principal.person_id)  # one that is not declared is said by ORG415
+        wrong = person is not None and not _is(person.record, principal)
+        return "the directory says otherwise about this person" if wrong else ""
+    asks_for_people = principal.relationship not in (None, "owner") or principal.tags
+    if asks_for_people and people and not any(_is(each.record, principal) for each in people.values()):
+        return "the directory has no such person"
+    return ""
+
+
+def _is(person: Person, principal: Principal) -> bool:
+    return principal.relationship in (None, person.relationship) and set(principal.tags) <= set(person.tags)
+
+
+def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) -> bool | None:
+    """Whether whoever is meant, `is_user` left out, is the owner or acts as the owner; None where it depends."""
+    if principal.person_id is not None and principal.person_id in people:
+        return people[principal.person_id].record.relationship == "owner"
+    if principal.relationship is not None:
+        return principal.relationship == "owner"
+    if principal.system not in (None, STAR):
+        return principal.system in BUILT_IN_ORIGINS
+    return False if principal.unknown or {"webhook", "agent"} & {*kinds_of(principal)} else None
+
+
+def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]]) -> bool:
+    """Whether `wide` certainly holds whenever `narrow` does."""
+    if wide.principal is not None and not _covers_principal(
+        wide.principal, narrow.principal or Principal(), people
+    ):
+        return False
+    if not wide.conditions:
+        return True
+    return bool(narrow.conditions) and all(
+        any(_covers_condition(each, condition) for each in wide.conditions) for condition in narrow.conditions
+    )
+
+
+def _covers_principal(wide: Principal, narrow: Principal, people: Mapping[str, Definition[Person]]) -> bool:
+    facts = _facts(narrow, people)
+    if wide.is_user is not None and facts.get("is_user") is not wide.is_user:
+        return False
+    if wide.relationship is not None and facts.get("relationship") != wide.relationship:
+        return False
+    tags = facts.get("tags")
+    if wide.tags and not (isinstance(tags, frozenset) and tags.issuperset(wide.tags)):
+        return False
+    if wide.person_id not in (None, narrow.person_id):
+        return False
+    if wide.unknown is not None and facts.get("unknown") is not wide.unknown:
+        return False
+    return all(
+        getattr(wide, name) in (None, getattr(narrow, name))
+        or (getattr(wide, name) == STAR and getattr(narrow, name) is not None)
+        for name in _NAMES
+    )
+
+
+def _facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> dict[str, object]:
+    """What is certain about whoever matches, the directory consulted."""
+    owner = _is_owner(principal, people)
+    relationship, tags = principal.relationship, frozenset(principal.tags)
+    if principal.person_id is not None and principal.person_id in people:
+        person = people[principal.person_id].record
+        relationship, tags = person.relationship, tags.union(person.tags)
+    return {
+        "is_user": principal.is_user if owner is None else owner,
+        "relationship": relationship,
+        "tags": tags,
+        "unknown": False if kinds_of(principal) and not principal.unknown else principal.unknown,
+    }
+
+
+def _covers_condition(wide: Condition, narrow: Condition) -> bool:
+    if wide.time is not None and wide.time != narrow.time:
+        return False
+    return all(getattr(wide, name) in (None, getattr(narrow, name)) for name in _EXACT)
+
+
+def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]]) -> bool:
+    """Whether both can hold at once, as far as the documents tell."""
+    first, second = one.principal or Principal(), other.principal or Principal()
+    kinds = {*kinds_of(first)}, {*kinds_of(second)}
+    if kinds[0] and kinds[1] and kinds[0].isdisjoint(kinds[1]):
+        return False
+    facts = _facts(first, people), _facts(second, people)
+    for name in ("is_user", "relationship", "unknown"):
+        values = {each.get(name) for each in facts} - {None}
+        if len(values) > 1:
+            return False
+    if _differ(first.person_id, second.person_id) or any(
+        _differ(getattr(first, name), getattr(second, name)) for name in _NAMES if name != "role"
+    ):
+        return False  # an agent may fill both of two roles
+    return any(_agree(each, with_each) for each, with_each in _pairs(one, other))
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    return None not in (one, other) and STAR not in (one, other) and one != other
+
+
+def _pairs(one: Match, other: Match) -> Iterator[tuple[Condition, Condition]]:
+    always = (Condition(),)
+    return (
+        (each, with_each) for each in one.conditions or always for with_each in other.conditions or always
+    )
+
+
+def _agree(one: Condition, other: Condition) -> bool:
+    if any(
+        None not in (getattr(one, name), getattr(other, name)) and getattr(one, name) != getattr(other, name)
+        for name in _EXACT
+    ):
+        return False
+    if one.time is None or other.time is None or _WEEKENDS in (one.time, other.time):
+        return True
+    return not {*_minutes(one.time)}.isdisjoint(_minutes(other.time))
+
+
+def _minutes(time: str) -> range | tuple[int, ...]:
+    begin, end = (int(each[:2]) * 60 + int(each[3:]) for each in time.split("-"))
+    return range(begin, end) if begin <= end else (*range(begin, 24 * 60), *range(end))

@@ -1,0 +1,56 @@
+"""An agent fills no role.
+
+## What it checks
+
+Every agent of a roster whose `tier` is `crew` has at least one assignment.
+
+## Why it matters
+
+An agent gets what it may use from its roles. Without one it may use nothing, and no work reaches it.
+
+## Example
+
+```yaml
+agents:
+  a1: {callsign: Able}
+```
+
+## Instead
+
+```yaml
+agents:
+  a1: {callsign: Able, assignments: [{role: co}]}
+```
+
+## Known limits
+
+Agents of the tiers `utility`, `infrastructure` and `external` may stand beside the chain of command.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Members of the crew without an assignment."""
+    for agent_id, agent in view.records.agents.items():
+        if agent.record.tier == "crew" and not agent.record.assignments:
+            yield Finding(
+                agent.place(),
+                f"agent {quote(agent_id)} fills no role",
+                "assign it one, or give it the tier it is of",
+                f"agent:{agent_id}",
+            )
+
+
+RULE = Rule("ORG602", "agent-without-role", Severity.WARNING, Scope.CATALOGUE, check)

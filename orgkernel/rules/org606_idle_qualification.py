@@ -1,0 +1,80 @@
+"""A qualification that an organisation declares itself changes nothing.
+
+## What it checks
+
+Every qualification of an organisation's own catalogue is needed for a tool or a promotion, raises a skill, or is one
+that another builds on.
+
+## Why it matters
+
+Agents spend time on a test that opens nothing. Either a tool was forgotten, or the entry outlived its use.
+
+## Example
+
+```yaml
+qualifications:
+  first_aid: {threshold: 0.8}
+```
+
+## Instead
+
+```yaml
+qualifications:
+  first_aid: {threshold: 0.8, unlocks: [medicine_cabinet]}
+```
+
+## Known limits
+
+Catalogues shared between organisations are not looked at. Silent while a file could not be read, because that may be
+where the qualification is used.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """A qualification of an own catalogue that nothing uses, in any organisation that sees it."""
+    idle = {
+        qualification.place(): qualification
+        for records in assembly.organizations
+        for qualification in records.qualifications.values()
+        if qualification.own
+    }
+    if not idle or not assembly.strays_are_known:
+        return
+    for records in assembly.organizations:
+        for qualification_id in list(records.qualifications) if records.incomplete else _uses(records):
+            if qualification_id in records.qualifications:
+                idle.pop(records.qualifications[qualification_id].place(), None)
+    for place, qualification in idle.items():
+        yield Finding(
+            place,
+            f"qualification {quote(qualification.id)} unlocks nothing, raises nothing and is needed for nothing",
+            "let a tool, a promotion or another qualification need it, or remove it",
+            f"qualification:{qualification.id}",
+        )
+
+
+def _uses(records: OrgRecords) -> set[str]:
+    used = {each for tool in records.tools.values() for each in tool.record.qualifications}
+    used.update(each for promotion in records.promotions.values() for each in promotion.record.qualifications)
+    for qualification in records.qualifications.values():
+        used.update(each for each in qualification.record.prerequisites if each != qualification.id)
+        if qualification.record.unlocks or qualification.record.raises:
+            used.add(qualification.id)
+    return used
+
+
+RULE = Rule("ORG606", "idle-qualification", Severity.WARNING, Scope.TREE, check)

@@ -1,0 +1,89 @@
+"""A promotion has nobody whom it could promote.
+
+## What it checks
+
+An organisation's own promotion does not lead to the lowest rank of the ladder, and where a roster assigns agents to
+the organisation, at least one starts below the rank the promotion leads to.
+
+## Why it matters
+
+Nobody stands on this step of the ladder: its requirements are never tried, and mistakes in them are found by nobody.
+
+## Example
+
+```yaml
+ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
+promotions:
+  junior: {requirements: [{scope: universal, min_proficiency: 2}]}
+```
+
+## Instead
+
+```yaml
+ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
+promotions:
+  senior: {requirements: [{scope: universal, min_proficiency: 2}]}
+```
+
+## Known limits
+
+Agents are taken to be of the rank they start at: what the roster says, else what their trust gives, else the entry
+rank of their role, else the lowest. The shared ladder is not looked at.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, Scope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Promotions nobody can be a candidate for."""
+    records = view.records
+    order = {rank.id: number for number, rank in enumerate(records.ranks)}
+    own = [promotion for promotion in records.promotions.values() if promotion.own and promotion.id in order]
+    if not own or "crew_roster" in records.incomplete:
+        return
+    starts = [start for agent_id in records.agents for start in _starts(view, agent_id, order)]
+    for promotion in own:
+        height = order[promotion.id]
+        if height == 0:
+            why = "it is the lowest rank"
+        elif starts and min(starts) >= height:
+            why = "every agent starts at it or above"
+        else:
+            continue
+        yield Finding(
+            promotion.place(),
+            f"promotion {quote(promotion.id)} has no candidates: {why}",
+            "remove it, or let agents start lower",
+            f"promotion:{promotion.id}",
+        )
+
+
+def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int]:
+    """The position of the rank an agent starts at here; nothing for one that fills no role here."""
+    member, filled = view.records.agents[agent_id].record, view.roles_filled_by(agent_id)
+    if not filled or member.tier != "crew":
+        return
+    if member.rank is not None:
+        yield order.get(member.rank, 0)
+        return
+    if member.trust is not None:
+        yield max(
+            (order[rank.id] for rank in view.records.ranks if rank.trust_from <= member.trust), default=0
+        )
+        return
+    posts = (view.records.posts.get(edge.target) for edge in filled)
+    yield max((order.get(post.profile.entry_rank or "", 0) for post in posts if post), default=0)
+
+
+RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, Scope.CATALOGUE, check)

@@ -1,0 +1,266 @@
+"""The response cache cannot be seen: what is kept is what would be answered, to whoever may ask, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manifest_api import build_openapi, create_app
+from manifest_api.guards.limits import MAX_BODY
+from manifest_api.guards.request_head import KnownHeads, RequestHead
+from manifest_api.kept import Representation, ResponseCache
+from orgkernel.kernel.kernel import Kernel
+from tests.api.asking import ORG, ROLE, ROLE_FILE
+from tests.support.trees import TEMPLATES, change_line, copy_template
+
+ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
+VALUES = {"org": ORG, "role": ROLE, "code": "UNKNOWN_ROLE"}
+HOST = (b"host", b"localhost:8000")
+Said = tuple[int, list[tuple[bytes, bytes]], bytes]
+
+
+def ask(
+    app: Any,
+    url: str,
+    *headers: tuple[bytes, bytes],
+    method: str = "GET",
+    address: str = "127.0.0.1",
+    body: bytes = b"",
+    host: tuple[tuple[bytes, bytes], ...] = (HOST,),
+) -> Said:
+    """Status, headers in their order, and body, as they go to the server."""
+    path, _, query = url.partition("?")
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http", "path": path,
+        "raw_path": path.encode(), "query_string": query.encode(), "root_path": "", "headers": [*host, *headers],
+        "client": (address, 50000), "server": ("127.0.0.1", 8000),
+    }  # fmt: skip
+    messages: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    start, *rest = messages
+    return start["status"], list(start["headers"]), b"".join(each.get("body", b"") for each in rest)
+
+
+def header(said: Said, name: bytes) -> bytes | None:
+    """The value of a header of an answer."""
+    return dict(said[1]).get(name)
+
+
+def get_routes() -> Iterator[str]:
+    """Every documented GET, and the two undocumented pages of documentation."""
+    for path, operations in build_openapi()["paths"].items():
+        if "get" in operations:
+            yield path.format(**VALUES)
+    yield from (
+        f"/v1/orgs/{ORG}/manifest?role_type=specialist&limit=2",
+        "/v1/orgs?limit=1",
+        "/docs",
+        "/openapi.json",
+    )
+
+
+def requests() -> Iterator[tuple[str, tuple[tuple[bytes, bytes], ...]]]:
+    """The ways to ask for the same."""
+    for method in ("GET", "HEAD"):
+        for coding in (
+            (),
+            ((b"accept-encoding", b"gzip, deflate, br"),),
+            ((b"accept-encoding", b"gzip;q=0"),),
+        ):
+            for condition in ((), ((b"if-none-match", b"*"),), ((b"if-none-match", b'"other"'),)):
+                yield method, (*coding, *condition)
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Kernel:
+    """The shipped organisations, one of them active."""
+    return Kernel.open(TEMPLATES, active=ORG)
+
+
+@pytest.mark.parametrize("url", [*get_routes()])
+def test_kept_equals_new(kernel: Kernel, url: str) -> None:
+    """However it is asked, an answer from the cache has the status, the headers and the bytes of one that is not."""
+    keeping, forgetting = create_app(kernel), create_app(kernel)
+    forgetting.state.answers.cache = ResponseCache(0)
+    for _ in range(2):
+        for method, headers in requests():
+            kept = ask(keeping, url, *headers, method=method)
+            assert kept == ask(forgetting, url, *headers, method=method)
+            assert kept[0] in (200, 304)
+    assert len(forgetting.state.answers.cache) == 0
+    assert len(keeping.state.answers.cache) in (
+        0,
+        2,
+    )  # health says what is true now; the others in two codings
+
+
+def test_every_tagged_answer_is_kept(kernel: Kernel) -> None:
+    """All routes that can be asked with a condition are answered from the cache the second time."""
+    app = create_app(kernel)
+    tagged = [url for url in get_routes() if header(ask(app, url), b"etag")]
+    assert len(tagged) == len(app.state.answers.cache) == len([*get_routes()]) - 4
+    app.gate._app = None  # whoever is let in now fails
+    for url in tagged:
+        assert ask(app, url)[0] == 200
+
+
+def test_codings_do_not_mix(kernel: Kernel) -> None:
+    """A client gets what it can read, tagged as what it is, whoever asked before."""
+    app = create_app(kernel)
+    for _ in range(2):
+        packed = ask(app, ROLE_URL, (b"accept-encoding", b"gzip"))
+        plain = ask(app, ROLE_URL)
+        assert header(packed, b"content-encoding") == b"gzip"
+        assert header(plain, b"content-encoding") is None
+        assert gzip.decompress(packed[2]) == plain[2]
+        assert header(packed, b"content-length") == str(len(packed[2])).encode()
+        assert header(packed, b"etag") != header(plain, b"etag")
+        assert header(packed, b"vary") == header(plain, b"vary") == b"accept-encoding"
+        tag = (b"if-none-match", header(packed, b"etag") or b"")
+        assert ask(app, ROLE_URL, tag, (b"accept-encoding", b"gzip"))[0] == 304
+        assert ask(app, ROLE_URL, tag)[0] == 200
+
+
+def test_small_answers_are_not_compressed(kernel: Kernel) -> None:
+    """What fits a packet anyway is sent as it is, and still says that it could depend on the coding."""
+    said = ask(create_app(kernel), "/v1/snapshot", (b"accept-encoding", b"gzip"))
+    assert len(said[2]) < 1024
+    assert header(said, b"content-encoding") is None
+    assert header(said, b"vary") == b"accept-encoding"
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "headers"),
+    [
+        ("10.0.0.1", (HOST,), ()),
+        ("127.0.0.1", ((b"host", b"example.org"),), ()),
+        ("127.0.0.1", (), ()),
+        ("127.0.0.1", (HOST, HOST), ()),
+        ("127.0.0.1", (HOST,), ((b"x-forwarded-for", b"127.0.0.1"),)),
+        ("127.0.0.1", (HOST,), ((b"X-Forwarded-Host", b"localhost"),)),
+        ("127.0.0.1", (HOST,), ((b"forwarded", b"for=127.0.0.1"),)),
+        ("127.0.0.1", (HOST,), ((b"via", b"1.1 proxy"),)),
+    ],
+)  # fmt: skip
+def test_who_may_not_ask_gets_nothing_kept(
+    kernel: Kernel,
+    address: str,
+    host: tuple[tuple[bytes, bytes], ...],
+    headers: tuple[tuple[bytes, bytes], ...],
+) -> None:
+    """An answer that lies ready is refused like any other, with the headers every response has."""
+    app = create_app(kernel)
+    assert ask(app, ROLE_URL)[0] == 200
+    for _ in range(2):
+        said = ask(app, ROLE_URL, *headers, address=address, host=host)
+        assert said[0] == 403
+        assert header(said, b"cache-control") == b"no-store"
+        assert header(said, b"x-content-type-options") == b"nosniff"
+    assert ask(app, ROLE_URL)[0] == 200
+
+
+def test_request_with_a_body_is_not_answered_from_the_cache(kernel: Kernel) -> None:
+    """A body that is too large is refused, announced or not, whatever lies ready."""
+    app = create_app(kernel)
+    assert ask(app, ROLE_URL)[0] == 200
+    large = b"x" * (MAX_BODY + 1)
+    announced = (b"content-length", str(len(large)).encode())
+    assert ask(app, ROLE_URL, announced, body=large)[0] == 413
+    assert ask(app, ROLE_URL, (b"transfer-encoding", b"chunked"), body=large)[0] == 413
+    assert ask(app, ROLE_URL, (b"content-length", b"0"))[0] == 200
+
+
+def test_encoded_slash_is_no_other_route(kernel: Kernel) -> None:
+    """A path that decodes to that of a kept answer is not that path."""
+    app = create_app(kernel)
+    assert ask(app, ROLE_URL)[0] == 200
+    scope_path = ROLE_URL.replace("/roles/", "%2Froles%2F")
+    assert ask(app, scope_path)[0] == 404
+
+
+def test_reload_is_visible_at_once(tmp_path: Path) -> None:
+    """The first request after a reload is answered from the new version, in every coding, and the old one is dropped."""
+    folder = copy_template(tmp_path / ORG, ORG)
+    kernel = Kernel.open(folder)
+    app = create_app(kernel)
+    coded = (b"accept-encoding", b"gzip")
+    before = [ask(app, ROLE_URL), ask(app, ROLE_URL, coded)]
+    change_line(folder / ROLE_FILE, "role_name: Codegen Specialist", "role_name: Code Writer")
+    kernel.reload()
+    after = [ask(app, ROLE_URL, coded), ask(app, ROLE_URL)]
+    assert b"Code Writer" in after[1][2]
+    assert gzip.decompress(after[0][2]) == after[1][2]
+    assert {header(each, b"etag") for each in before}.isdisjoint({header(each, b"etag") for each in after})
+    assert len(app.state.answers.cache) == 2
+
+
+def test_failed_reading_is_said_of_kept_answers(kernel: Kernel) -> None:
+    """While nobody knows what is on disk no kept answer claims to be fresh, and afterwards none is said to be stale."""
+    app = create_app(kernel)
+    fresh = ask(app, ROLE_URL)
+    app.state.answers.reading_failed = True
+    for _ in range(2):
+        stale = ask(app, ROLE_URL)
+        assert (header(stale, b"orgkernel-stale"), stale[2]) == (b"true", fresh[2])
+    app.state.answers.reading_failed = False
+    assert ask(app, ROLE_URL) == fresh
+
+
+def test_cache_is_bounded_in_bytes(kernel: Kernel) -> None:
+    """It never holds more than it may, and the answer asked for last is the last to go."""
+    app = create_app(kernel)
+    cache = app.state.answers.cache = ResponseCache(120_000)
+    roles = kernel.organization(ORG).snapshot.index.roles
+    urls = [f"/v1/orgs/{ORG}/roles/{role}" for role in roles]
+    urls += [f"/v1/orgs/{ORG}/manifest?limit=1&tool={'x' * number}" for number in range(1, 100)]
+    for url in urls:
+        ask(app, ROLE_URL)
+        ask(app, url)
+        assert cache.bytes == sum(each.size for each in cache.kept.values()) <= 120_000
+        assert ROLE_URL.encode() in {key[0] for key in cache.kept}
+    assert len(cache) < len(urls)
+
+
+def test_answer_that_would_fill_the_cache_is_not_kept() -> None:
+    """One of more than a quarter of the room is answered and forgotten."""
+    cache, state = ResponseCache(40_000), object()
+    for size in (20_000, 5_000):
+        cache.put(state, (b"/", b"", "identity", "loopback", False), Representation([], b"x" * size, b'"a"'))
+    assert [len(each.body) for each in cache.kept.values()] == [5_000]
+
+
+def test_heads_of_requests_fill_no_memory() -> None:
+    """Whoever makes up headers is judged each time, and what is remembered stays little."""
+    known = KnownHeads()
+    for number in range(1_000):
+        head = known.read({"headers": [(b"host", b"localhost"), (b"x-number", str(number).encode())]})
+        assert head.hosts == ("localhost",)
+    assert len(known._known) <= 256
+    before = len(known._known)
+    known.read({"headers": [(b"host", b"localhost"), (b"x-long", b"x" * 5_000)]})
+    assert len(known._known) == before
+
+
+def test_head_says_what_the_headers_say() -> None:
+    """Names in any case, values joined, the largest announced length."""
+    head = RequestHead(
+        (
+            (b"If-None-Match", b'"a"'),
+            (b"if-none-match", b'"b"'),
+            (b"Content-Length", b"7"),
+            (b"content-length", b"9"),
+        )
+    )
+    assert (head.conditions, head.body_length, head.has_body, head.hosts) == (b'"a","b"', 9, True, ())

@@ -1,0 +1,237 @@
+"""Commands of the state, in a folder, one process after the other."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+from tests.support.in_process import run_here
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def ask(quick_folder: Path) -> Run:
+    """Run a command; it has to end as the test says, without any error unless it says so."""
+
+    def ask(
+        *arguments: str, code: int = 0, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        done = run_here(*arguments, cwd=quick_folder, env=env)
+        assert done.returncode == code, done.stderr
+        return done
+
+    return ask
+
+
+def records(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    return json.loads(done.stdout)
+
+
+def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
+    """Each command prints data on stdout, and everything it did is in the audit."""
+    issued = ask(
+        "grant",
+        "issue",
+        "agent:worf",
+        "tool:browser_agent",
+        "--expires",
+        "7d",
+        "--uses",
+        "3",
+        "--by",
+        "person:picard",
+    )
+    name = re.fullmatch(r"(g-[0-9a-f]{12}) issued\n", issued.stdout)[1]
+    listed = ask("grant", "list").stdout.splitlines()
+    assert re.split(r"  +", listed[0]) == ["grant", "subject", "level", "until", "used", "by", "resources"]
+    assert listed[1].startswith(name)
+    assert listed[1].endswith("0, 3 left  person:picard  tool:browser_agent")
+    (grant,) = records(ask("grant", "list", "--subject", "agent:worf", "--format", "json"))
+    assert (grant["grant_id"], grant["uses_left"], grant["issued_by"]) == (name, 3, "person:picard")
+    assert ask("grant", "revoke", name, "--reason", "done").stdout == f"{name} revoked\n"
+    assert ask("grant", "list").stderr == "none\n"
+    assert "revoked 2" in ask("grant", "list", "--all").stdout
+    assert "is revoked already" in ask("grant", "revoke", name, code=2).stderr
+    rows = records(ask("audit", "query", "--record", name, "--format", "json"))
+    assert [row["activity"] for row in rows] == ["revoked", "created"]
+
+
+def test_a_request_and_its_answers(ask: Run) -> None:
+    """Approved once by default; an answer to an answered one is refused."""
+    created = ask("request", "create", "agent:worf", "tool:shell", "--kind", "action", "--reason", "repair")
+    name = created.stdout.split()[0]
+    (request,) = records(ask("request", "list", "--status", "pending", "--format", "json"))
+    assert (request["request_id"], request["kind"], request["reason"]) == (name, "action", "repair")
+    assert "cannot approve its own" in ask("request", "approve", name, "--by", "agent:worf", code=2).stderr
+    approved = ask("request", "approve", name)
+    assert re.fullmatch(rf"{name} approved once: g-[0-9a-f]{{12}}\n", approved.stdout)
+    assert f"error: the request `{name}` is approved" in ask("request", "deny", name, code=2).stderr
+    other = ask("request", "create", "agent:worf", "tool:other").stdout.split()[0]
+    assert ask("request", "deny", other).stdout == f"{other} denied\n"
+    assert [row["status"] for row in records(ask("request", "list", "--format", "json"))] == [
+        "approved",
+        "denied",
+    ]
+    again = ask("request", "create", "agent:worf", "tool:other", code=2)
+    assert "less than 60 seconds ago" in again.stderr
+
+
+def test_agents_are_added_ranked_and_moved(ask: Run) -> None:
+    """And listed."""
+    ask("agent", "add", "worf", "--rank", "ensign", "--trust", "0.5")
+    assert ask("agent", "set-rank", "worf", "lieutenant").stdout == "worf is lieutenant\n"
+    ask("agent", "set-trust", "worf", "0.75")
+    ask("agent", "move", "worf", "suspended", "--reason", "leave")
+    assert "cannot become probationary" in ask("agent", "move", "worf", "probationary", code=2).stderr
+    (agent,) = records(ask("agent", "list", "--format", "json"))
+    assert agent == {"agent_id": "worf", "rank": "lieutenant", "trust": 0.75, "lifecycle": "suspended"}
+    assert "there is no agent `data`" in ask("agent", "set-rank", "data", "ensign", code=2).stderr
+
+
+def test_a_key_is_printed_once(ask: Run, quick_folder: Path) -> None:
+    """On stdout and nothing else there, so that a script can take it; the store does not have it."""
+    made = ask(
+        "key", "create", "ci", "--scope", "read", "--scope", "grant", "--agent", "worf", "--expires", "30d"
+    )
+    assert re.fullmatch(r"orgk_[A-Za-z0-9_-]{43}\n", made.stdout)
+    assert "not shown again" in made.stderr
+    (key,) = records(ask("key", "list", "--format", "json"))
+    assert (key["name"], key["scopes"], key["agent_id"]) == ("ci", ["read", "grant"], "worf")
+    secret = made.stdout.strip()
+    for path in (quick_folder / ".orgkernel").rglob("*"):
+        assert path.is_dir() or secret[5:].encode() not in path.read_bytes()
+    assert ask("key", "revoke", key["key_id"]).stdout == f"{key['key_id']} revoked\n"
+    assert "revoked 2" in ask("key", "list").stdout
+    as_json = json.loads(ask("key", "create", "other", "--scope", "admin", "--format", "json").stdout)
+    assert as_json["key"].startswith("orgk_")
+
+
+def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
+    """By hand, when their holder is gone."""
+    from orgkernel.kernel.project import Project
+    from orgkernel.kernel.stored import locate_store, open_store
+
+    with open_store(locate_store(Project(str(quick_folder)), str(quick_folder), environment={})) as store:
+        store.locks.acquire("shop", "press", "agent:worf")
+    assert ask("lock", "list").stdout.splitlines()[1].split()[:3] == ["shop", "press", "1"]
+    broken = ask("lock", "break", "shop", "press", "--by", "person:picard")
+    assert broken.stdout == "the lock 1 of press was taken from agent:worf\n"
+    assert "nobody holds" in ask("lock", "break", "shop", "press", code=2).stderr
+    assert ask("lock", "list", "--format", "json").stdout == "[]\n"
+
+
+def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> None:
+    """Verify exits 0 while all is whole, 1 when it is not, and names the row."""
+    ask("agent", "add", "worf")
+    assert ask("audit", "verify").stderr == "the audit is whole: 1 row in 1 chain\n"
+    connection = sqlite3.connect(quick_folder / ".orgkernel" / "state.db")
+    with connection:
+        connection.execute("UPDATE audit SET body = replace(body, 'worf', 'data')")
+    connection.close()
+    found = ask("audit", "verify", code=1)
+    assert re.fullmatch(r"changed: row [0-9a-f]{12}:history:1 was changed\n", found.stdout)
+    (finding,) = json.loads(ask("audit", "verify", "--format", "json", code=1).stdout)["findings"]
+    assert finding["problem"] == "changed"
+    empty = quick_folder / "elsewhere"
+    empty.mkdir()
+    assert "there is no key" in ask("audit", "verify", "--checkpoints", str(empty), code=1).stderr
+
+
+def test_the_audit_is_exported_whole(ask: Run) -> None:
+    """As CSV that no spreadsheet takes for formulas, and as JSON lines, which say the same."""
+    ask("agent", "add", "worf", "--reason", "=cmd()")
+    ask("agent", "set-rank", "worf", "ensign", "--reason", 'a "quoted", \n split word')
+    table = list(csv.DictReader(io.StringIO(ask("audit", "export").stdout)))
+    lines = [json.loads(line) for line in ask("audit", "export", "--format", "jsonl").stdout.splitlines()]
+    assert [row["reason"] for row in table] == ['a "quoted", \n split word', "'=cmd()"]
+    assert [row["reason"] for row in lines] == ['a "quoted", \n split word', "=cmd()"]
+    assert [row["row"] for row in table] == [row["row"] for row in lines]
+    assert json.loads(table[0]["detail"]) == lines[0]["detail"]
+    assert set(table[0]) == set(lines[0]) - {"at"}
+
+
+def test_the_audit_is_asked(ask: Run) -> None:
+    """By kind, time and subject; and for what it adds up to."""
+    ask("agent", "add", "worf")
+    ask("grant", "issue", "agent:worf", "tool:x")
+    assert len(records(ask("audit", "query", "--format", "json"))) == 2
+    assert len(records(ask("audit", "query", "--kind", "grant", "--since", "1h", "--format", "json"))) == 1
+    assert records(ask("audit", "query", "--until", "2020-01-01", "--format", "json")) == []
+    assert len(ask("audit", "query", "--limit", "1").stdout.splitlines()) == 2
+    for count in ("senders", "policies", "decisions"):
+        assert ask("audit", "query", "--count", count).stderr == "none\n"
+    assert (
+        json.loads(ask("audit", "query", "--count", "decisions", "--format", "json").stdout)["outcomes"] == {}
+    )
+    assert "is no time" in ask("audit", "query", "--since", "soon", code=2).stderr
+    assert ask("audit", "prune").stderr == "0 rows dropped in 0 segments\n"
+
+
+def test_where_the_store_is(ask: Run, quick_folder: Path) -> None:
+    """The option, else the environment, else the settings, else beside them; a reader makes none."""
+    nothing = ask("grant", "list", code=2)
+    assert "there is no store" in nothing.stderr
+    assert list(quick_folder.iterdir()) == []
+    (quick_folder / "orgkernel.toml").write_text('store = "kept/../settings.db"\n')
+    ask("agent", "add", "a")
+    ask("agent", "add", "a", env={"ORGKERNEL_STORE": "environment.db"})
+    ask("agent", "add", "a", "--store", "option.db", env={"ORGKERNEL_STORE": "environment.db"})
+    below = quick_folder / "below"
+    below.mkdir()
+    assert run_here("agent", "list", cwd=below).returncode == 0
+    assert sorted(path.name for path in quick_folder.glob("*.db")) == [
+        "environment.db",
+        "option.db",
+        "settings.db",
+    ]
+    (quick_folder / "orgkernel.toml").write_text("store = 5\n")
+    assert "`store` is not a text" in ask("agent", "list", code=2).stderr
+
+
+def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) -> None:
+    """The copy is a store of its own."""
+    assert ask("store", "upgrade").stderr == "version none → 0001\n"
+    ask("agent", "add", "worf")
+    info = json.loads(ask("store", "info", "--format", "json").stdout)
+    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", "0001", 1)
+    assert "rows of audit" in ask("store", "info").stdout
+    ask("store", "backup", "copy.db")
+    assert "exists" in ask("store", "backup", "copy.db", code=2).stderr
+    assert ask("agent", "list", "--store", "copy.db").stdout == ask("agent", "list").stdout
+    ask("audit", "verify", "--store", "copy.db")
+    assert ask("store", "upgrade").stderr == "version 0001, nothing to do\n"
+
+
+@pytest.mark.parametrize(
+    ("store", "says"),
+    [
+        (".", "is a folder"),
+        ("orgkernel.toml", "is not a database"),
+        ("none/state.db", "cannot be used: No such file"),
+        ("ftp://x", "of a kind that is not known"),
+        ("postgresql://u:hunter2@127.0.0.1:1/x", "does not answer"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_said(ask: Run, quick_folder: Path, store: str, says: str) -> None:
+    """With exit code 2 and no traceback, and no password."""
+    (quick_folder / "orgkernel.toml").write_text("# nothing\n" * 100)
+    done = ask("agent", "add", "worf", "--store", store, code=2)
+    assert says in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_a_command_of_its_own_process_writes_before_it_ends(quick_folder: Path) -> None:
+    """Through the console script: nothing is left to a thread that dies with the process."""
+    assert run("agent", "add", "worf", cwd=quick_folder).stdout == "worf added\n"
+    assert run("audit", "verify", cwd=quick_folder).returncode == 0
+    assert run("agent", "list", cwd=quick_folder).stdout.splitlines()[1].split()[0] == "worf"

@@ -1,0 +1,269 @@
+"""Every field that access is declared with has a reader: a finding or a decision changes with its value.
+
+What only manifests of agents and the envelope of a sender will show is listed in `AWAITED` until they do.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
+from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.model.kinds import KINDS
+from tests.support.trees import copy_template, read
+
+FILES = {
+    "rank_ladder": "ranks.yaml",
+    "qualification_catalog": "qualifications.yaml",
+    "directory": "directory.yaml",
+    "access_policies": "policies.yaml",
+    "crew_roster": "crew.yaml",
+    "tool_catalog": "tools.yaml",
+    "organization": "org.yaml",
+    "role_profile": "roles/steward.yaml",
+}
+LADDER = {
+    "_schema": "orgkernel:rank_ladder",
+    "ranks": [{"id": "lieutenant"}, {"id": "commander", "trust_from": 0.7}],
+    "promotions": {
+        "commander": {
+            "requirements": [{"scope": "universal", "min_proficiency": 2, "min_count": 3}],
+            "qualifications": ["safety"],
+        }
+    },
+    "matrices": {
+        "mine": [
+            {
+                "name": "mail",
+                "types": ["communication"],
+                "side_effects": ["write"],
+                "levels": {"commander": "write"},
+            },
+            {"name": "files", "types": ["deterministic_function"], "levels": {"commander": "full"}},
+        ]
+    },
+}
+QUALIFICATIONS = {
+    "_schema": "orgkernel:qualification_catalog",
+    "qualifications": {
+        "safety": {"unlocks": ["smart_home"]},
+        "basics": {"raises": ["communication"]},
+        "first": {},
+        "spare": {"prerequisites": ["first"], "unlocks": ["notify"]},
+    },
+}
+TOOL = "tool_catalog:tools.send_email"
+POLICY = "access_policies:policies"
+# Kind and route to another valid value.
+FIELDS: dict[str, Any] = {
+    f"{TOOL}.enabled": False,
+    f"{TOOL}.departments": ["attic"],
+    f"{TOOL}.restricted_to": ["clerk"],
+    f"{TOOL}.rank_matrix": {"commander": "read"},
+    f"{TOOL}.qualifications": ["basics"],
+    f"{TOOL}.credentials": ["mail"],
+    f"{TOOL}.concurrency": "exclusive",
+    "tool_catalog:tools.shell.lock_timeout_seconds": None,
+    "organization:rank_matrix": None,
+    "organization:separations.keep_and_send.tools": ["smart_home", "send_email"],
+    "organization:separations.keep_and_send.roles": ["steward", "errand_runner"],
+    "role_profile:may_grant": [{"tool": "shell", "level": "read"}],
+    "role_profile:entry_rank": "lieutenant",
+    "rank_ladder:ranks.0.id": "private",
+    "rank_ladder:ranks.1.trust_from": 0.5,
+    "rank_ladder:promotions.commander.requirements.0.min_count": 30,
+    "rank_ladder:promotions.commander.requirements.0.scope": "required_role",
+    "rank_ladder:promotions.commander.qualifications": ["saefty"],
+    "rank_ladder:matrices.mine.0.name": "post",
+    "rank_ladder:matrices.mine.0.types": ["browser"],
+    "rank_ladder:matrices.mine.0.side_effects": ["read"],
+    "rank_ladder:matrices.mine.0.levels": {"commander": "read"},
+    "qualification_catalog:qualifications.safety.unlocks": ["shell"],
+    "qualification_catalog:qualifications.basics.raises": [],
+    "qualification_catalog:qualifications.spare.prerequisites": [],
+    "qualification_catalog:qualifications.safety.expires_after_days": 2,
+    "directory:people.partner.relationship": "friend",
+    "directory:people.colleague.tags": [],
+    "directory:people.partner.identities.0.platform": "telegram",
+    "directory:people.partner.identities.0.space": "home",
+    "directory:people.partner.identities.0.id": "another-phone",
+    "directory:system_origins": {},
+    "directory:webhooks": {"stripe": {}},
+    f"{POLICY}.partner-access.effect": "ask",
+    f"{POLICY}.partner-access.enabled": False,
+    f"{POLICY}.partner-access.ceiling": True,
+    f"{POLICY}.webhook-unknown.fallback": False,
+    f"{POLICY}.partner-access.permissions.tools": "*",
+    f"{POLICY}.partner-access.permissions.tools.allow": ["weather"],
+    f"{POLICY}.partner-access.permissions.tools.deny": ["weather"],
+    f"{POLICY}.partner-access.permissions.credentials": ["github"],
+    f"{POLICY}.partner-access.permissions.data": "full",
+    f"{POLICY}.partner-access.match": {},
+    f"{POLICY}.partner-access.match.principal.relationship": "friend",
+    f"{POLICY}.partner-access.match.principal.is_user": True,
+    f"{POLICY}.partner-access.match.principal.tags": ["engineering"],
+    f"{POLICY}.partner-access.match.principal.person_id": "friend",
+    f"{POLICY}.partner-access.match.principal.unknown": True,
+    f"{POLICY}.partner-access.match.principal.agent": "clerk",
+    f"{POLICY}.partner-access.match.principal.role": "steward",
+    f"{POLICY}.webhook-github.match.principal.webhook": "stripe",
+    f"{POLICY}.system-timer-default.match.principal.system": "cron",
+    f"{POLICY}.group-chat-restrictions.match.conditions.0.peer_kind": "dm",
+    f"{POLICY}.work-slack-context.match.conditions.0.channel": "signal",
+    f"{POLICY}.work-slack-context.match.conditions.0.account": "another",
+    f"{POLICY}.work-discord-context.match.conditions.0.guild": "another",
+    f"{POLICY}.hook-daily-backup.match.conditions.0.hook_id": "another",
+    f"{POLICY}.system-timer-default.match.conditions.0.event_type": "another",
+    f"{POLICY}.partner-access.match.conditions": [{"time": "08:00-23:00"}],
+    f"{POLICY}.partner-access.session.pin": True,
+    "crew_roster:org": "elsewhere",
+    "crew_roster:agents.butler.rank": "lieutenant",
+    "crew_roster:agents.clerk.trust": 0.9,
+    "crew_roster:agents.butler.assignments.0.role": "record_keeper",
+    "crew_roster:agents.butler.assignments.0.org": "elsewhere",
+    "crew_roster:agents.clerk.tier": "utility",
+}
+# Read by nothing yet: by the manifest of an agent, by the envelope of a sender, by whoever records results.
+AWAITED = {
+    "Rank.name", "Rank.agency", "Rank.recall_tier", "Rank.description", "Requirement.min_proficiency",
+    "Qualification.name", "Qualification.description", "Qualification.tier", "Qualification.threshold",
+    "Person.name", "SystemOrigin.description", "Webhook.description", "Session.persona", "Session.key",
+    "Modifiers.queue_mode", "Modifiers.delay_response", "Policy.priority", "Policy.description",
+    "Member.callsign", "Member.description", "Assignment.watches", "Separation.description",
+}  # fmt: skip
+SUBJECTS = [
+    "agent:butler", "agent:clerk", "role:steward", "person:owner", "person:partner", "person:friend",
+    "person:colleague", "sender:signal//partner-phone", "sender:signal/home/partner-phone", "system:cron",
+    "system:hook_runner", "webhook:stripe", "webhook:github",
+]  # fmt: skip
+TOOLS = ["send_email", "weather", "calendar_read", "smart_home", "notify", "jira", "write_file", "shell"]
+RESOURCES = [*(f"tool:{tool}" for tool in TOOLS), "credential:github", "credential:mail", "data:full"]
+CONTEXTS = [
+    AccessContext(channel="signal", peer_kind="dm"),
+    AccessContext(channel="signal", peer_kind="group"),
+    AccessContext(channel="slack", account="company"),
+    AccessContext(channel="discord", guild="project"),
+    AccessContext(hook_id="daily-backup"),
+    AccessContext(event_type="timer"),
+]
+DAY = 86_400.0
+STATE = StateView(
+    agents={"clerk": AgentState("clerk")},
+    results={
+        "butler": (
+            QualificationResult("butler", "safety", 1.0, True, -3 * DAY),
+            QualificationResult("butler", "spare", 1.0, True, 0.0),
+        )
+    },
+)
+
+
+def write(folder: Path, kind: str, route: str = "", value: Any = None) -> None:
+    """A file of the household with another value, or with nothing where that is None."""
+    path = folder / FILES[kind]
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    *above, last = route.split(".")
+    inner: Any = document
+    for step in above:
+        inner = inner[int(step)] if isinstance(inner, list) else inner.setdefault(step, {})
+    if isinstance(inner, list):
+        inner[int(last)] = value
+    elif value is None:
+        del inner[last]
+    else:
+        assert inner.get(last) != value, "no other value"
+        inner[last] = value
+    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+
+
+def lay_out(folder: Path) -> Path:
+    """The household with ranks, a matrix, qualifications and a policy about a tag."""
+    copy_template(folder, "household")
+    (folder / "ranks.yaml").write_text(yaml.safe_dump(LADDER, sort_keys=False), encoding="utf-8")
+    text = yaml.safe_dump(QUALIFICATIONS, sort_keys=False)
+    (folder / "qualifications.yaml").write_text(text, encoding="utf-8")
+    write(folder, "organization", "rank_matrix", "mine")
+    write(folder, "tool_catalog", "tools.jira.rank_matrix", "mail")
+    write(folder, "crew_roster", "agents.clerk.rank")
+    write(folder, "access_policies", "policies.work-contacts.match.principal.tags", ["engineering"])
+    return folder
+
+
+def observe(snapshot: Snapshot) -> Any:
+    """What is found, and what is decided; without places and digests, which change with any value."""
+    view = snapshot.organizations["household"].index
+    found = sorted((each.code, each.message) for each in snapshot.diagnostics)
+    decided = [
+        (decision.outcome, decision.codes, decision.level_effective, decision.obligations)
+        for subject in SUBJECTS
+        for resource in RESOURCES
+        for context in CONTEXTS
+        for action in (
+            ["use"] if resource.startswith("tool:") else ["read" if resource.startswith("data:") else "use"]
+        )
+        for decision in [decide_access(view, AccessRequest(subject, action, resource, context), STATE)]
+    ]
+    return found, decided
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return observe(read(lay_out(tmp_path_factory.mktemp("before"))))
+
+
+@pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in FIELDS.items()])
+def test_another_value_is_noticed(field: str, value: Any, tmp_path: Path, before: Any) -> None:
+    """In a finding or a decision; a field that can be changed unnoticed is one nobody reads."""
+    kind, _, route = field.partition(":")
+    folder = lay_out(tmp_path)
+    if route.endswith("departments"):
+        write(folder, "organization", "departments", {"attic": {}})
+    write(folder, kind, route, copy.deepcopy(value))
+    snapshot = read(folder)
+    assert not [found for found in snapshot.diagnostics if found.code.startswith("ORG1")], "not a valid value"
+    assert observe(snapshot) != before
+
+
+def models_of(kind: str) -> dict[str, type[BaseModel]]:
+    """The records a kind of document is made of, by their names."""
+    return {
+        model.__name__: model
+        for model in vars(__import__(KINDS[kind].__module__, fromlist=["*"])).values()
+        if isinstance(model, type)
+        and issubclass(model, BaseModel)
+        and model.__module__ == KINDS[kind].__module__
+    }
+
+
+def test_every_field_is_looked_at_or_awaited() -> None:
+    """None is forgotten here, and none is awaited that does not exist."""
+    kinds = ("rank_ladder", "qualification_catalog", "directory", "access_policies", "crew_roster")
+    looked_at = {step for field in FIELDS for step in field.partition(":")[2].split(".")}
+    # Written on the way: what they hold is looked at.
+    looked_at |= {
+        "requirements",
+        "permissions",
+        "modifiers",
+        "persona",
+        "time",
+        "prerequisites",
+        "description",
+    }
+    fields = {
+        f"{name}.{field}"
+        for kind in kinds
+        for name, model in models_of(kind).items()
+        if model is not KINDS[kind]
+        for field in model.model_fields
+    }
+    awaited = {each for each in AWAITED if not each.startswith("Separation.")}
+    assert awaited <= fields
+    assert {each for each in fields - awaited if each.partition(".")[2] not in looked_at} == set()

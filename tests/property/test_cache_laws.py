@@ -1,0 +1,260 @@
+"""A load that remembers is indistinguishable from one that does not, whatever was done to the files in between.
+
+`warm_equals_cold`: a fresh process with a cache, and the same process again, answer as a first load without one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orgkernel.crew.organization import build_organization_manifest
+from orgkernel.crew.role import build_role_manifest
+from orgkernel.crew.v1 import encode
+from orgkernel.kernel import loader as loading
+from orgkernel.kernel.loader import Loader
+from orgkernel.kernel.packing import pack_snapshot
+from orgkernel.kernel.roots import resolve_paths
+from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.loading.cache import Cache
+from tests.cli.running import SHOP
+from tests.support.trees import write_tree
+
+FILES = (
+    "org.yaml", "tools.yaml", "roles/co.yaml", "roles/dev.yaml", "roles/ops.yaml", "roles/spare.yaml", "other/org.yaml",
+    "note.yaml", "roles/several.yaml",
+)  # fmt: skip
+TEXTS = (
+    SHOP["org.yaml"],
+    SHOP["roles/dev.yaml"],
+    SHOP["roles/co.yaml"],
+    "_schema: orgkernel:role_profile\nrole_id: ops\nrole_type: executive\nchain_of_command: {reports_to: nobody}\n",
+    "_schema: orgkernel:role_profile\nrole_id: dev\ncapabilities: {tools_primary: [ticket], bst_domains: [codegen, nowhere]}\n",
+    "_schema: orgkernel:role_profile\nrole_id: dev\nx_mine: [1, {a: b}]\nunread: true\nsuppressions: [{rule: ORG102, reason: mine}]\n",
+    "_schema: orgkernel:tool_catalog\ntools: {ticket: {type: remote_api, input_schema: {enum: [1, [2]]}}}\n",
+    "_schema: orgkernel:organization\norg_id: other\nhierarchy: {dev: {subordinates: [ops]}, ops: {}}\n"
+    "overrides: {dev: {doctrine: {salute_interval_turns: 9}, pace_plan: {alternate: null}}}\n",
+    "_schema: orgkernel:role_profile\nrole_id: [a\n",
+    "_schema: orgkernel:role_profile\nrole_id: spare\ndescription: 12\n",
+    "name: a workflow\non: push\n",
+    "role_id: dev\n",
+    "",
+    "_schema: orgkernel:role_profile\nrole_id: one\n---\n_schema: orgkernel:role_profile\nrole_id: two\n",
+)  # fmt: skip
+
+Edit = Callable[[Path], None]
+
+
+def write(name: str, text: str) -> Edit:
+    """Write a file, new or not."""
+    return lambda folder: void(write_tree(folder, {name: text}))
+
+
+def delete(name: str) -> Edit:
+    """Remove a file."""
+    return lambda folder: (folder / name).unlink(missing_ok=True)
+
+
+def rename(name: str, other: str) -> Edit:
+    """Move a file, over another one perhaps."""
+    return lambda folder: move(folder / name, folder / other)
+
+
+def swap(name: str, other: str) -> Edit:
+    """Exchange two files without writing to them: sizes may be the same, and times are."""
+
+    def exchange(folder: Path) -> None:
+        if (folder / name).exists() and (folder / other).exists():
+            move(folder / name, folder / "aside")
+            move(folder / other, folder / name)
+            move(folder / "aside", folder / other)
+
+    return exchange
+
+
+def touch(name: str) -> Edit:
+    """Another time, the same content."""
+    return lambda folder: (folder / name).touch() if (folder / name).exists() else None
+
+
+def same_size(name: str) -> Edit:
+    """Another content of the same length, with the old time of modification."""
+
+    def change(folder: Path) -> None:
+        path = folder / name
+        if path.is_file() and not path.is_symlink():
+            state = path.stat()
+            path.write_text(path.read_text().replace("e", "a", 1))
+            os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+    return change
+
+
+def say(name: str, text: str) -> Edit:
+    """Another line in a file: a description, a limit, a tool; a line further down or not."""
+
+    def add(folder: Path) -> None:
+        path = folder / name
+        if path.is_file() and not path.is_symlink():
+            path.write_text(text + path.read_text() if text[0] in "#d" else path.read_text() + text)
+
+    return add
+
+
+SAID = (
+    "description: Says something else.\n", "doctrine: {salute_interval_turns: 20}\n", "# a comment\n",
+    "standing_orders: [Look twice.]\n", "does_not_have: [a ghp_012345678901234567890123456789abcdefAB]\n",
+    "pace_plan: {contingent: {trigger: no_such_name > 1, escalate_to: co}}\n", "credentials: [deploy_key]\n",
+    "dispatch: {may_to: [dev], may_from: [ops]}\n", "layer: upper\n", "requirements: {min_context_tokens: 5}\n",
+)  # fmt: skip
+
+
+def link(name: str, target: str) -> Edit:
+    """A link in place of a file, to one that may not be there."""
+
+    def make(folder: Path) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(folder / target)
+
+    return make
+
+
+def void(_: object) -> None:
+    """Nothing."""
+
+
+def move(path: Path, to: Path) -> None:
+    """Rename, where there is something."""
+    if os.path.lexists(path):
+        to.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(to)
+
+
+NAMES = st.sampled_from(FILES)
+EDITS = st.one_of(
+    st.builds(write, NAMES, st.sampled_from(TEXTS)),
+    st.builds(write, NAMES, st.sampled_from(TEXTS)),
+    st.builds(say, NAMES, st.sampled_from(SAID)),
+    st.builds(
+        say, st.sampled_from(["roles/dev.yaml", "roles/co.yaml", "roles/ops.yaml"]), st.sampled_from(SAID)
+    ),
+    st.builds(delete, NAMES),
+    st.builds(rename, NAMES, NAMES),
+    st.builds(swap, NAMES, NAMES),
+    st.builds(touch, NAMES),
+    st.builds(same_size, NAMES),
+    st.builds(link, NAMES, NAMES),
+)
+
+
+def everything(snapshot: Snapshot) -> object:
+    """All that can be asked of a snapshot: what it is made of, every finding, every manifest byte, every count."""
+    tree = snapshot.tree
+    manifests = [
+        encode(build_role_manifest(each.index, role_id, each.diagnostics))
+        for each in snapshot.organizations.values()
+        for role_id in each.index.roles
+    ]
+    crews = [
+        encode(build_organization_manifest(each.index, each.index.roles, each.diagnostics, count=1))
+        for each in snapshot.organizations.values()
+    ]
+    return (
+        pack_snapshot(snapshot), manifests, crews, tree.paths, tree.skipped, tree.broken, tree.diagnostics,
+        [(each.name, each.path, each.shared, each.context, each.unknown, each.digest) for each in tree.documents],
+        [
+            (
+                list(each.columns), each.records.files, each.records.digest, each.has_errors,
+                {role: each.records.elsewhere.get(role) for role in ("co", "dev", "ops")},
+                [(post.profile, post.shared_profile) for post in each.records.posts.values()],
+                msgspec.to_builtins(each.records.organization),
+            )
+            for each in snapshot.organizations.values()
+        ],
+        snapshot.digest, snapshot.diagnostics, list(snapshot.organizations),
+    )  # fmt: skip
+
+
+def run_law(folder: Path, steps: list[list[Edit]], wait: float) -> None:
+    """After each step of edits, compare all ways of loading with the one that remembers nothing."""
+    shutil.rmtree(folder, ignore_errors=True)
+    tree = write_tree(folder / "shop", {**SHOP, "tools.yaml": TEXTS[6]})
+    cache = str(folder / "cache")
+    request = resolve_paths(["."], str(tree))
+    staying = Loader(request, {}, Cache(cache))
+    for edits in [[], *steps]:
+        time.sleep(wait)
+        for edit in edits:
+            edit(tree)
+        request = resolve_paths(["."], str(tree))
+        cold = everything(Loader(request, {}).load())
+        if request.roots != staying.request.roots:
+            staying = Loader(request, {}, Cache(cache))
+        assert everything(staying.load()) == cold
+        for _ in range(2):
+            fresh = Loader(request, {}, Cache(cache))
+            assert everything(fresh.load()) == cold
+            fresh.save()
+
+
+STEPS = st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@settings(max_examples=30)
+@given(steps=STEPS)
+def test_warm_equals_cold(steps: list[list[Edit]], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every file is as new as the cache: contents decide."""
+    run_law(tmp_path_factory.getbasetemp() / "new_files", steps, 0)
+
+
+@settings(max_examples=20)
+@given(steps=STEPS)
+def test_warm_equals_cold_when_files_are_old(
+    steps: list[list[Edit]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Every file is older than the cache, by a clock that is ahead of the file system's: states decide."""
+    clock = SimpleNamespace(time_ns=lambda: time.time_ns() + 60 * 10**9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "time", clock)
+        run_law(tmp_path_factory.getbasetemp() / "old_files", steps, 0.012)
+
+
+@settings(max_examples=20)
+@given(
+    texts=st.lists(
+        st.tuples(st.sampled_from(["dev", "co", "ops"]), st.sampled_from(SAID)), min_size=1, max_size=6
+    )
+)
+def test_patched_equals_rebuilt(
+    texts: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Profiles that gain a line each, one after the other, in two organisations that share them."""
+    other = (
+        "_schema: orgkernel:organization\norg_id: other\nhierarchy: {co: {subordinates: [dev]}, dev: {}}\n"
+    )
+    edits = [[write("second/org.yaml", other)], *([say(f"roles/{role}.yaml", text)] for role, text in texts)]
+    run_law(tmp_path_factory.getbasetemp() / "patched", edits, 0)
+
+
+def test_a_changed_description_is_patched_and_a_changed_tool_is_not(tmp_path: Path) -> None:
+    """The law above does not hold because nothing is ever patched."""
+    tree = write_tree(tmp_path, SHOP)
+    loader = Loader(resolve_paths(["."], str(tree)), {})
+    before = loader.load()
+    path = tree / "roles/dev.yaml"
+    path.write_text(path.read_text() + "standing_orders: [Look twice.]\n")
+    after = loader.load()
+    unchanged = after.organizations["shop"].records.posts["ops"]
+    assert unchanged is before.organizations["shop"].records.posts["ops"]
+    path.write_text(path.read_text() + "credentials: [deploy_key]\n")
+    assert loader.load().organizations["shop"].records.posts["ops"] is not unchanged

@@ -1,0 +1,193 @@
+"""Access: the parts of an answer that the corpus does not spell out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orgkernel.decisions.access.circumstances import is_within, matches_path, tidy_path
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.envelope import Routing, decide_envelope
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.listing import what_can, who_can
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.state_view import Grant, StateView
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.moment import at_this_moment
+from tests.support.trees import write_tree
+
+NIGHT, NOON = AccessContext(now=2 * 3600.0), AccessContext(now=12 * 3600.0)
+
+
+@pytest.fixture(scope="module")
+def household() -> OrgView:
+    """The shipped household."""
+    return Kernel.open().organization("household").snapshot.index
+
+
+@pytest.mark.parametrize(
+    ("window", "clock", "held"),
+    [
+        ("09:00-17:00", "09:00", True), ("09:00-17:00", "17:00", False), ("09:00-17:00", "08:59", False),
+        ("23:00-08:00", "23:00", True), ("23:00-08:00", "00:00", True), ("23:00-08:00", "08:00", False),
+        ("08:00-08:00", "07:59", True), ("08:00-08:00", "08:00", True),
+    ],
+)  # fmt: skip
+def test_the_beginning_belongs_to_a_window_and_its_end_does_not(window: str, clock: str, held: bool) -> None:
+    """Past midnight too; a window that ends where it begins is the whole day."""
+    hours, minutes = map(int, clock.split(":"))
+    assert is_within(window, hours * 3600 + minutes * 60, 0) is held
+
+
+def test_a_weekend_is_that_of_local_time() -> None:
+    """Friday evening in Greenwich is Saturday in Sydney."""
+    friday = 86400 + 20 * 3600.0
+    assert not is_within("weekends", friday, 0)
+    assert is_within("weekends", friday, 11 * 3600)
+    assert not is_within("weekends", friday + 2 * 86400 + 5 * 3600, 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "glob", "matches"),
+    [
+        ("/usr/bin/git", "/usr/bin/*", True), ("/usr/bin/../sbin/x", "/usr/bin/*", False),
+        ("/usr/bin/a/b", "/usr/bin/*", False), ("/usr/bin/a/b", "/usr/bin/**", True),
+        ("../etc/passwd", "etc/*", False), ("src\\a.py", "src/*.py", True), ("src/a.py\n", "src/*.py", False),
+        ("a", "?", True), ("ab", "?", False), ("a+b", "a+b", True), ("aab", "a+b", False),
+    ],
+)  # fmt: skip
+def test_a_glob_means_no_path_outside_it(path: str, glob: str, matches: bool) -> None:
+    """Stars stay within a folder, two go through all, and `..` leads past none."""
+    assert matches_path(path, glob) is matches
+    assert tidy_path(tidy_path(path)) == tidy_path(path)
+
+
+def test_a_pinned_session_wins_over_a_higher_priority(household: OrgView) -> None:
+    """In a group the owner talks in the session of the group, alone in the main one."""
+    group = AccessContext(channel="signal", peer_kind="group", peer_id="g1", now=43200.0)
+    assert decide_envelope(household, "person:owner", group).routing == Routing("signal:group:g1")
+    assert decide_envelope(household, "person:owner", NOON).routing == Routing("main")
+
+
+def test_modifiers_are_collected_without_allowing_anything(household: OrgView) -> None:
+    """At night the neighbour's message waits, and gives nothing."""
+    envelope = decide_envelope(household, "person:neighbour", NIGHT)
+    assert envelope.routing == Routing(None, None, "collect", True)
+    assert (envelope.tools, envelope.credentials, envelope.data) == ((), (), "none")
+    assert envelope.policies_matched == ("quiet-hours",)
+    assert decide_envelope(household, "person:neighbour", NOON).routing == Routing()
+
+
+def test_an_envelope_holds_tools_credentials_and_data(household: OrgView) -> None:
+    """What policies give together, for a sender the directory resolves."""
+    slack = AccessContext(channel="slack", account="company", now=43200.0)
+    envelope = decide_envelope(household, "sender:slack/company/U-COLLEAGUE", slack)
+    assert envelope.subject == "person:colleague"
+    assert [row.resource for row in envelope.tools if row.outcome == "allow"] == [
+        "tool:web_search", "tool:calendar_read", "tool:read_file", "tool:write_file", "tool:github", "tool:jira",
+    ]  # fmt: skip
+    assert envelope.credentials == ("github", "jira", "slack")
+    assert envelope.data == "contextual"
+    assert envelope.routing.session_key == "work"
+    assert decide_envelope(household, "person:nobody", slack).tools == ()
+
+
+def test_a_row_says_what_could_change_it(household: OrgView) -> None:
+    """The partner's calendar is gone in a group, and work's files come with Slack."""
+    rows = {
+        row.resource: row
+        for row in what_can(household, "person:partner", request=AccessRequest("", "", "", NOON))
+    }
+    calendar, jira = rows["tool:calendar_read"], rows["tool:jira"]
+    assert (calendar.outcome, calendar.conditions, calendar.conditional) == (
+        "allow",
+        ("peer_kind:group",),
+        True,
+    )
+    assert (jira.outcome, jira.conditions) == ("deny", ("channel:slack", "account:company"))
+    assert not rows["tool:web_search"].conditional
+    (lock,) = [
+        row
+        for row in what_can(household, "person:owner")
+        if row.resource == "tool:shell" and "use" in row.actions
+    ]
+    assert (lock.outcome, lock.code) == ("deny", "LOCKED")
+    assert "lock:shell" in lock.conditions
+
+
+def test_who_can_follows_the_state(household: OrgView) -> None:
+    """A grant makes a role appear, a restriction makes one go, and others stay as they were."""
+    before = who_can(household, "use", "tool:github", kinds=["role"])
+    assert [row.subject for row in before] == ["role:errand_runner"]
+    grant = Grant("g", "role:record_keeper", ("tool:github",))
+    state = StateView(1, grants={"role:record_keeper": (grant,)})
+    after = who_can(household, "use", "tool:github", state=state, kinds=["role"])
+    assert [(row.subject, row.code) for row in after] == [
+        ("role:errand_runner", "BOUND_TO_ROLE"), ("role:record_keeper", "GRANTED"),
+    ]  # fmt: skip
+    assert who_can(household, "use", "tool:github", kinds=["role"]) == before
+
+
+def test_every_sentence_of_a_denial_names_its_line(household: OrgView) -> None:
+    """The policy that denies is quoted with the file and line that says so."""
+    request = AccessRequest("person:partner", "use", "tool:shell", NOON)
+    explanation = explain_access(household, request)
+    assert explanation.decision.codes == ("POLICY_DENY", "NO_POLICY_MATCH", "LOCKED")
+    (why,) = explanation.reasons[0].why
+    lines = (Path(__file__).parents[3] / why.file).read_text(encoding="utf-8").split("\n")
+    assert why.text == "policy partner-access covers tool shell"
+    assert "deny: [shell" in lines[why.line - 1]
+    told = {line.layer: line.statement for line in explanation.trace}
+    assert told["pre-flight"] == told["file and sacred scope"] == "not configured"
+    changed = [(line.layer, line.value, line.after) for line in explanation.trace if line.value]
+    assert changed == [("policies", "stopped", "deny"), ("exclusive lock", "ceiling", "none")]
+
+
+def test_a_misspelled_name_is_suggested(household: OrgView) -> None:
+    """A denial for a name nothing declares says which one was likely meant."""
+    reasons = explain_access(household, AccessRequest("role:stewart", "use", "tool:weathr")).reasons
+    assert [reason.text for reason in reasons] == [
+        "`role:stewart` is not declared; did you mean `steward`?",
+        "tool `weathr` is not declared; did you mean `weather`?",
+    ]
+
+
+def test_the_kernel_supplies_time_and_state(tmp_path: Path) -> None:
+    """A request that states no time is decided at that of the clock, with the state of the store."""
+    request = AccessRequest("person:neighbour", "use", "tool:weather")
+    asked = at_this_moment(request, lambda: (7.0, 3600))
+    assert (asked.context.now, asked.context.utc_offset) == (7.0, 3600)
+    assert at_this_moment(asked, lambda: (9.0, 0)) is asked
+
+    class Store:
+        """One grant."""
+
+        def read_view(self, org_id: str | None = None) -> StateView:
+            assert org_id == "household"
+            grant = Grant("g", "person:neighbour", ("tool:weather",), expires_at=4e9)
+            return StateView(3, grants={"person:neighbour": (grant,)})
+
+    kernel = Kernel.open(store=Store())
+    decision = kernel.decide("household", request)
+    assert (decision.outcome, decision.state_version, decision.grants) == ("allow", 3, ("g",))
+    assert kernel.with_store(None).decide("household", request).outcome == "deny"
+    rows = kernel.what_can("household", "person:neighbour")
+    assert [row.resource for row in rows if row.outcome == "allow"] == ["tool:weather"]
+    assert kernel.explain("household", request).decision == decision
+    assert "person:neighbour" in [row.subject for row in kernel.who_can("household", "use", "tool:weather")]
+
+
+def test_a_star_to_deny_beside_a_list_is_that_list_whatever_else_is_written(tmp_path: Path) -> None:
+    """Also where the policy is not marked as a ceiling (policies and governance §9)."""
+    files = {
+        "org.yaml": "_schema: orgkernel:organization\norg_id: o\nhierarchy: {r: {}}\n",
+        "r.yaml": "{_schema: 'orgkernel:role_profile', role_id: r, capabilities: {tools_primary: [a, b]}}\n",
+        "tools.yaml": "_schema: orgkernel:tool_catalog\ntools: {a: {type: browser}, b: {type: browser}}\n",
+        "policies.yaml": "_schema: orgkernel:access_policies\npolicies:\n"
+        "  only_a: {effect: allow, permissions: {tools: {allow: [a], deny: ['*']}}}\n",
+    }
+    view = Kernel.open(write_tree(tmp_path, files)).latest("o").index
+    outcomes = [decide_access(view, AccessRequest("role:r", "use", f"tool:{tool}")) for tool in ("a", "b")]
+    assert [decision.codes for decision in outcomes] == [("BOUND_TO_ROLE",), ("POLICY_CEILING",)]
