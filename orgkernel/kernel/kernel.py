@@ -241,7 +241,7 @@ class Kernel:
 
         >>> manifest = Kernel.open().agent_manifest("household", "clerk")
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
-        ('lieutenant', ['read_file', 'write_file', 'notify', 'response'])
+        ('lieutenant', ['read_file', 'write_file', 'response'])
         """
         from orgkernel.crew.agent import build_agent_manifest
 
