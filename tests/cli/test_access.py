@@ -95,7 +95,22 @@ def test_on_behalf_of_gives_no_more_than_they_have(home: Path) -> None:
 
 def test_lists(home: Path) -> None:
     """Who can, and what somebody can; nothing to list is exit 1."""
-    rows = json.loads(run("who-can", "use", "tool:send_email", "--format", "json", cwd=home).stdout)
+    rows = json.loads(
+        run(
+            "who-can",
+            "use",
+            "tool:send_email",
+            "--kind",
+            "role",
+            "--kind",
+            "agent",
+            "--kind",
+            "person",
+            "--format",
+            "json",
+            cwd=home,
+        ).stdout
+    )
     assert [row["subject"] for row in rows if row["outcome"] == "allow"] == [
         "role:steward", "agent:butler", "person:owner", "person:user",
     ]  # fmt: skip
