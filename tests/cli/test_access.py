@@ -117,7 +117,7 @@ def test_lists(home: Path) -> None:
     done = run("what-can", "role:record_keeper", "--kind", "tool", cwd=home)
     assert done.returncode == 0
     assert "tool:write_file" in done.stdout
-    nobody = run("who-can", "use", "tool:browser_agent", cwd=home)
+    nobody = run("who-can", "use", "tool:browser_agent", "--kind", "role", cwd=home)
     assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "nobody\n")
 
 
