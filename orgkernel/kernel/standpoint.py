@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-
 from typing import TYPE_CHECKING
 
 from orgkernel.kernel.held import State
