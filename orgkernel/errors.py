@@ -5,6 +5,7 @@ OrgkernelError
 │   ├── NothingToRead      no document at the paths
 │   ├── UnknownOrganization
 │   ├── UnknownRole
+│   ├── UnknownAgent
 │   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
 │   ├── BadProject         orgkernel.toml cannot be used
 │   ├── BadToolbox         what serves a tool cannot do so as it is set up
@@ -65,6 +66,12 @@ class UnknownRole(UsageError):
     """The organisation has no role of that id."""
 
     code = "UNKNOWN_ROLE"
+
+
+class UnknownAgent(UsageError):
+    """No roster declares an agent of that id in the organisation."""
+
+    code = "UNKNOWN_AGENT"
 
 
 class AmbiguousActive(UsageError):

@@ -9,7 +9,9 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
+from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.moment import Clock, at_this_moment
@@ -26,6 +28,10 @@ class AccessDesk:
     def decide(self, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something."""
         return decide_access(self.view, at_this_moment(request, self.clock), self.state)
+
+    def decide_with_reasons(self, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
+        """The decision, and each of its codes in words."""
+        return decide_with_reasons(self.view, at_this_moment(request, self.clock), self.state)
 
     def explain(self, request: AccessRequest) -> AccessExplanation:
         """The decision with everything it rests on."""

@@ -1,0 +1,328 @@
+"""OpenID AuthZEN 1.0: evaluation, evaluations, the three searches, and where they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from manifest_api.answering import SNAPSHOT, Answers, AnswersOfApp
+from manifest_api.auditing import Answered, Auditor
+from manifest_api.authzen import (
+    ActionList,
+    ActionSearch,
+    Asked,
+    Configuration,
+    EntityList,
+    Evaluation,
+    EvaluationContext,
+    EvaluationError,
+    EvaluationQuestion,
+    Evaluations,
+    EvaluationsQuestion,
+    FoundAction,
+    FoundEntity,
+    Page,
+    PageAnswer,
+    ResourceSearch,
+    SearchContext,
+    SubjectSearch,
+    Uncertain,
+    context_of,
+    filled,
+    named,
+    understand,
+)
+from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.problems import BAD_CURSOR, BAD_EVALUATION, Refused
+from manifest_api.questions import only, read_body
+from manifest_api.routes.documented import body_of, content, told
+from orgkernel.crew.v1 import encode
+from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.listing import SUBJECT_KINDS
+from orgkernel.errors import OrgkernelError, StoreError
+from orgkernel.kernel.kernel import Kernel
+
+router = APIRouter(tags=["access"])
+_ANSWERS = (400, 401, 404, 409, 415, 429, 503)
+_RESOURCE_KINDS = ("tool", "credential", "data", "role")
+_EXAMPLE = {
+    "subject": {"type": "role", "id": "codegen_specialist"},
+    "action": {"name": "use"},
+    "resource": {"type": "tool", "id": "text_editor"},
+}
+_SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
+
+
+@router.post(
+    "/access/v1/evaluation",
+    response_class=Response,
+    responses=told("Evaluation", *_ANSWERS, kept=False),
+    openapi_extra=body_of("EvaluationQuestion", _EXAMPLE),
+)
+async def post_evaluation(request: Request) -> Response:
+    """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
+    caller = require_scope(request, "read")
+    question = await read_body(request, EvaluationQuestion, _SHOWN, BAD_EVALUATION)
+    evaluation = await _evaluate(request.app.state.auditor, question, caller)
+    headers = {SNAPSHOT: evaluation.context.snapshot}
+    return Response(encode(evaluation), 200, headers, "application/json")
+
+
+@router.post(
+    "/access/v1/evaluations",
+    response_class=Response,
+    responses=told("Evaluations|Evaluation", *_ANSWERS, kept=False),
+    openapi_extra=body_of(
+        "EvaluationsQuestion",
+        {
+            "subject": _EXAMPLE["subject"],
+            "action": _EXAMPLE["action"],
+            "evaluations": [
+                {"resource": {"type": "tool", "id": each}} for each in ("text_editor", "scheduler")
+            ],
+            "options": {"evaluations_semantic": "execute_all"},
+        },
+    ),
+    dependencies=[only()],
+)
+async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
+    """Several questions at once: all of them, up to the first denial, or up to the first permission."""
+    caller = require_scope(request, "read")
+    asked = await read_body(request, EvaluationsQuestion, '{"evaluations": []}', BAD_EVALUATION)
+    auditor: Auditor = request.app.state.auditor
+    headers = {SNAPSHOT: answers.kernel.state.latest.digest}
+    if not asked.evaluations:
+        evaluation = await _evaluate(auditor, filled(asked, asked), caller)
+        return Response(encode(evaluation), 200, headers, "application/json")
+    stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
+        asked.options.evaluations_semantic
+    )
+    started: list[Callable[[], Any]] = []
+    for each in asked.evaluations:
+        begun, decision = _begin(auditor, each, asked, caller)
+        started.append(begun)
+        if decision is stop:
+            break
+    found: list[Evaluation] = []
+    for begun in started:
+        found.append(await begun())
+        # A grant may have been used up since it was decided, so it is looked at again.
+        if found[-1].decision is stop:
+            break
+    return Response(encode(Evaluations(tuple(found))), 200, headers, "application/json")
+
+
+def _begin(
+    auditor: Auditor, each: Any, above: EvaluationsQuestion, caller: Caller
+) -> tuple[Callable[[], Any], bool]:
+    """Decide one of several; what cannot be asked is an error of its own and no permission."""
+    said = understand(
+        "", "", "", context_of(each, above)
+    )  # malformed circumstances are an error of the whole request
+    try:
+        question = filled(each, above)
+        asked = Asked(
+            said.org,
+            msgspec.structs.replace(
+                said.request,
+                subject=named(question.subject),
+                action=question.action.name,
+                resource=named(question.resource),
+            ),
+            said.ignored,
+        )
+        begun = auditor.begin(asked.org, asked.request, caller)
+    except StoreError:
+        raise
+    except (Refused, OrgkernelError) as error:
+        failed = _failed(error)
+
+        async def give() -> Evaluation:
+            return failed
+
+        return give, False
+
+    async def finish() -> Evaluation:
+        return _as_evaluation(await auditor.finish(begun), asked)
+
+    return finish, begun.decision.outcome == "allow"
+
+
+def _failed(error: Refused | OrgkernelError) -> Evaluation:
+    status = error.kind.status if isinstance(error, Refused) else 404
+    code = error.kind.code if isinstance(error, Refused) else error.code
+    message = error.detail if isinstance(error, Refused) else error.message
+    return Evaluation(
+        False,
+        EvaluationContext(outcome="deny", code=code, codes=(code,), error=EvaluationError(status, message)),
+    )
+
+
+async def _evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> Evaluation:
+    asked = understand(
+        named(question.subject), question.action.name, named(question.resource), question.context
+    )
+    return _as_evaluation(await auditor.finish(auditor.begin(asked.org, asked.request, caller)), asked)
+
+
+def _as_evaluation(answered: Answered, asked: Asked) -> Evaluation:
+    decision, reasons, row = answered
+    return Evaluation(
+        decision.outcome == "allow",
+        EvaluationContext(
+            outcome=decision.outcome,
+            code=decision.code,
+            codes=decision.codes,
+            reasons=reasons,
+            level_required=decision.level_required,
+            level_effective=decision.level_effective,
+            obligations=decision.obligations,
+            snapshot=decision.snapshot,
+            state_version=decision.state_version,
+            audit=row,
+            ignored=asked.ignored,
+        ),
+    )
+
+
+@router.post(
+    "/access/v1/search/subject",
+    response_class=Response,
+    responses=told("EntityList", *_ANSWERS, kept=False, paged=True),
+    openapi_extra=body_of("SubjectSearch", {**_EXAMPLE, "subject": {"type": "role"}}),
+    dependencies=[only()],
+)
+async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
+    """Who may do this: subjects of one type, each of which would be permitted."""
+    require_scope(request, "read")
+    search = await read_body(request, SubjectSearch, _SHOWN, BAD_EVALUATION)
+    asked = understand("", search.action.name, named(search.resource), search.context)
+
+    def rows(kernel: Kernel) -> Sequence[AccessRow]:
+        kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
+        return kernel.who_can(
+            asked.org,
+            asked.request.action,
+            asked.request.resource,
+            context=asked.request.context,
+            kinds=kinds,
+        )
+
+    return await _entities(answers, asked, search, rows, lambda row: row.subject)
+
+
+@router.post(
+    "/access/v1/search/resource",
+    response_class=Response,
+    responses=told("EntityList", *_ANSWERS, kept=False, paged=True),
+    openapi_extra=body_of("ResourceSearch", {**_EXAMPLE, "resource": {"type": "tool"}}),
+    dependencies=[only()],
+)
+async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
+    """To what a subject may do this: resources of one type, each of which would be permitted."""
+    require_scope(request, "read")
+    search = await read_body(request, ResourceSearch, _SHOWN, BAD_EVALUATION)
+    asked = understand(named(search.subject), search.action.name, "", search.context)
+
+    def rows(kernel: Kernel) -> Sequence[AccessRow]:
+        kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
+        return kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
+
+    return await _entities(answers, asked, search, rows, lambda row: row.resource)
+
+
+@router.post(
+    "/access/v1/search/action",
+    response_class=Response,
+    responses=told("ActionList", *_ANSWERS, kept=False, paged=True),
+    openapi_extra=body_of("ActionSearch", {key: _EXAMPLE[key] for key in ("subject", "resource")}),
+    dependencies=[only()],
+)
+async def post_search_action(request: Request, answers: AnswersOfApp) -> Response:
+    """What a subject may do to a resource: declared actions, each of which would be permitted."""
+    require_scope(request, "read")
+    search = await read_body(request, ActionSearch, _SHOWN, BAD_EVALUATION)
+    asked = understand(named(search.subject), "", named(search.resource), search.context)
+
+    def ask(kernel: Kernel) -> ActionList:
+        rows = kernel.what_can(asked.org, asked.request.subject, request=asked.request)
+        found = [action for row in rows if row.outcome == "allow" for action in row.actions]
+        shown, page = _page(kernel, asked, search, found)
+        context = _context(kernel, asked, rows, lambda row: ", ".join(row.actions))
+        return ActionList(tuple(FoundAction(name) for name in shown), page, context)
+
+    return await answers.respond_once(ask, asked.org)
+
+
+async def _entities(
+    answers: Answers,
+    asked: Asked,
+    search: SubjectSearch | ResourceSearch,
+    read: Callable[[Kernel], Sequence[AccessRow]],
+    name: Callable[[AccessRow], str],
+) -> Response:
+    def ask(kernel: Kernel) -> EntityList:
+        rows = read(kernel)
+        found = list(dict.fromkeys(name(row) for row in rows if row.outcome == "allow"))
+        shown, page = _page(kernel, asked, search, found)
+        entities = tuple(FoundEntity(kind, each) for kind, _, each in (text.partition(":") for text in shown))
+        return EntityList(entities, page, _context(kernel, asked, rows, name))
+
+    return await answers.respond_once(ask, asked.org)
+
+
+def _context(
+    kernel: Kernel, asked: Asked, rows: Sequence[AccessRow], name: Callable[[AccessRow], str]
+) -> SearchContext:
+    return SearchContext(
+        ask=tuple(name(row) for row in rows if row.outcome == "ask"),
+        conditional=tuple(
+            Uncertain(name(row), row.outcome, row.conditions) for row in rows if row.conditional
+        ),
+        ignored=asked.ignored,
+        snapshot=kernel.organization(asked.org).snapshot.digest,
+        state_version=kernel.standpoint.stored_version,
+    )
+
+
+def _page(kernel: Kernel, asked: Asked, search: Any, found: list[str]) -> tuple[list[str], PageAnswer]:
+    """One page of a list. A token continues the list of one version and one question, and no other."""
+    page: Page = search.page
+    version = kernel.organization(asked.org).snapshot.digest, kernel.standpoint.stored_version
+    question = msgspec.json.encode((version, msgspec.structs.replace(search, page=Page())))
+    stamp = hashlib.sha256(question).hexdigest()[:16]
+    token = page.token or page.next_token
+    start = 0
+    if token:
+        number = token.rpartition("-")[2]
+        start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+        if token != f"{stamp}-{start}" or not 0 < start < len(found):
+            raise Refused(
+                BAD_CURSOR, "the token continues no list of this version", "start again without a token"
+            )
+    end = start + int(page.limit)
+    shown = found[start:end]
+    following = f"{stamp}-{end}" if end < len(found) else ""
+    return shown, PageAnswer(following, len(shown), len(found))
+
+
+@router.get(
+    "/.well-known/authzen-configuration",
+    response_class=Response,
+    responses={200: {"description": "The endpoints.", "content": content("Configuration")}},
+    dependencies=[only()],
+)
+async def get_authzen_configuration(request: Request) -> Response:
+    """Where this policy decision point answers what, by the name it was asked under."""
+    base = f"{request.url.scheme}://{request.url.netloc}"
+    access = f"{base}/access/v1"
+    found = Configuration(
+        base, f"{access}/evaluation", f"{access}/evaluations", f"{access}/search/subject",
+        f"{access}/search/resource", f"{access}/search/action",
+    )  # fmt: skip
+    return Response(encode(found), media_type="application/json", headers={"Cache-Control": "no-cache"})
