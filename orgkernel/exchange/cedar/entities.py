@@ -79,9 +79,7 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
 
 def _required(tool: Tool) -> dict[str, str]:
     """Every word an action of the tool can be asked for by, to the level it requires."""
-    declared = {
-        action: max(level, LEAST, key=LEVELS.index) for action, level in tool.required_levels.items()
-    }
+    declared = {action: max(level, LEAST, key=LEVELS.index) for action, level in tool.required_levels.items()}
     whole = max(declared.values(), key=LEVELS.index)
     words = {"use": whole, "run": whole, **declared}
     if tool.concurrency == "exclusive":

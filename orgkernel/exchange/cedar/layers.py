@@ -16,6 +16,11 @@ when {{ principal in resource.holders }};
 permit (principal, action, resource is OrgKernel::ToolAction)
 when {{ principal in resource.tool.essential_for }};
 
+// Where requests are not checked with the schema, Cedar takes any action.
+@id("ACTION_UNKNOWN")
+forbid (principal, action, resource)
+unless {{ if resource is OrgKernel::Data then action == OrgKernel::Action::"read" else action == OrgKernel::Action::"use" }};
+
 @id("TOOL_DISABLED")
 forbid (principal, action, resource is OrgKernel::ToolAction)
 unless {{ resource.tool.enabled }};

@@ -13,7 +13,8 @@ from orgkernel.records.access_policies import DATA_TIERS, STAR, Policy
 _TOOL, _CREDENTIAL, _DATA = (
     f"resource is {NAMESPACE}::{kind}" for kind in ("ToolAction", "Credential", "Data")
 )
-_OUTSIDE = f"principal in {uid('Group', 'outside')}"
+# Cedar allows what nothing declares, where a policy speaks of everything.
+_OUTSIDE = f"principal in {uid('Group', 'outside')} && resource has holders"
 _APPROVED = "context has approved && context.approved"
 
 
