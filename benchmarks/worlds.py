@@ -294,13 +294,10 @@ class World:
 
     def _permissions(self, chance: float, few: bool = False) -> dict[str, Any]:
         if few:
-            tools: Callable[[], Any] = lambda: self._one([["plain_*"], ["mail_send", "mixed_1"], []])
             return self._some_fields(
-                chance,
-                tools=tools,
-                credentials=lambda: self._some(_CREDENTIALS)[:1],
-                data=lambda: self._one(_TIERS[:2]),
-            )
+                chance, tools=lambda: self._one([["plain_*"], ["mail_send", "mixed_1"], []]),
+                credentials=lambda: self._some(_CREDENTIALS)[:1], data=lambda: self._one(_TIERS[:2]),
+            )  # fmt: skip
         return self._some_fields(
             chance,
             tools=lambda: self._one([self._tool_names(), "*", {"allow": self._tool_names(), "deny": ["mail_*", "mixed_1"]}]),

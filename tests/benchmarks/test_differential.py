@@ -15,7 +15,6 @@ from orgkernel.exchange.cedar.export import export_cedar
 from orgkernel.exchange.cedar.losses import COVERS
 from orgkernel.kernel.kernel import Kernel
 
-
 # Of the nightly run, 5 in 100 are asked for; three thousand cases say that within two.
 _LEAST_HERE = 0.03
 

@@ -81,7 +81,7 @@ def _required(tool: Tool) -> dict[str, str]:
     """Every word an action of the tool can be asked for by, to the level it requires."""
     declared = {action: max(level, LEAST, key=LEVELS.index) for action, level in tool.required_levels.items()}
     whole = max(declared.values(), key=LEVELS.index)
-    words = {"use": whole, "run": whole, **declared}
+    words: dict[str, str] = {"use": whole, "run": whole, **declared}
     if tool.concurrency == "exclusive":
         # Taking the lock needs the level of at least one thing that can then be done.
         words.setdefault("lock", min(declared.values(), key=LEVELS.index))
