@@ -69,7 +69,7 @@ def decide_with(
     level = granted if granted < ceiling else ceiling
     if not failing:
         names = sources_of(sources)
-        if cell.obliges or given.grants or (state.grants and (request.on_behalf_of or request.via)):
+        if cell.obliges or given.grants or ((request.on_behalf_of or request.via) and state.grants):
             return _obliging(tables, state, request, holder, cell, path, verdict)
         return AccessDecision(
             "allow", names[0], names, words, cell.levels[level], (), tables.snapshot, state.version
