@@ -15,13 +15,15 @@ from starlette.types import Scope
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.kept import Key, Representation, ResponseCache
 from orgkernel.crew.v1 import encode
-from orgkernel.kernel.held import State
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.standpoint import Standpoint
 
 SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"
-# Without keys everybody who may ask gets the same answers; with them, answers are kept apart by what a key may see.
-_ASKER = "loopback"
+# Whoever may read gets the same answers; the guards have let nobody else pass. What differs by who asks is not kept.
+_ASKER = "read"
+# A store that changes faster than an answer can be made must not keep anybody waiting.
+_TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")
 
@@ -30,8 +32,8 @@ class Answer(NamedTuple):
     """An encoded answer and what its headers say."""
 
     body: bytes
-    state: State
-    """What the kernel held when it gave the answer."""
+    standpoint: Standpoint
+    """What the kernel held, what was stored and when it was when it gave the answer."""
     snapshot: str
     stale: bool = False
     next: str | None = None
@@ -58,7 +60,7 @@ class Answers:
         headers = self._headers(answer)
         if answer.next is not None:
             headers["Link"] = f'<{_next_page(request, answer.next)}>; rel="next"'
-        return self.respond_with(request, answer.body, "application/json", headers, answer.state)
+        return self.respond_with(request, answer.body, "application/json", headers, answer.standpoint)
 
     def respond_with(
         self,
@@ -66,11 +68,11 @@ class Answers:
         body: bytes,
         media_type: str,
         headers: Mapping[str, str] | None = None,
-        state: State | None = None,
+        standpoint: Standpoint | None = None,
     ) -> Response:
-        """The response to a GET with a body that is the same for as long as the registry is in a state."""
+        """The response to a GET with a body that is the same for as long as the registry stands where it does."""
         etag = f'"{hashlib.sha256(body).hexdigest()}"'
-        request.scope[_VERSION].append((state or self.kernel.state, self.reading_failed))
+        request.scope[_VERSION].append((standpoint or self.kernel.standpoint, self.reading_failed))
         said = {**(headers or {}), "ETag": etag, "Cache-Control": "no-cache"}
         return Response(body, 200, said, media_type)
 
@@ -102,17 +104,17 @@ class Answers:
         """The response to the same request of the same state; the guards have let the request pass."""
         if scope["method"] not in _KEPT_METHODS:
             return None
-        return self.cache.find(self.kernel.state, _key(scope, head, self.reading_failed))
+        return self.cache.find(self.kernel.standpoint, _key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
         """Prepare for the route's word that its response may be kept."""
         scope[_VERSION] = []
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
-        """Keep a response, if its route said so and the registry is still in the same state."""
-        for state, reading_failed in scope[_VERSION]:
-            if state is self.kernel.state:
-                self.cache.put(state, _key(scope, head, reading_failed), response)
+        """Keep a response, if its route said so and the registry still stands there."""
+        for standpoint, reading_failed in scope[_VERSION]:
+            if standpoint is self.kernel.standpoint:
+                self.cache.put(standpoint, _key(scope, head, reading_failed), response)
 
 
 def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
@@ -121,17 +123,17 @@ def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
 
 
 def _ask(kernel: Kernel, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
-    """An answer that is from one state throughout: asked again when a reload came between."""
-    while True:
-        state = kernel.state
+    """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
+    for _ in range(_TRIES):
+        standpoint = kernel.standpoint
         value = ask(kernel)
         served = kernel.organization(org) if org is not None else None
-        if kernel.state is state:
+        if kernel.standpoint is standpoint:
             break
     return Answer(
         value if isinstance(value, bytes) else encode(value),
-        state,
-        served.snapshot.digest if served else state.latest.digest,
+        standpoint,
+        served.snapshot.digest if served else standpoint.state.latest.digest,
         served.stale if served else False,
         getattr(value, "next", None),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,40 +12,69 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
+from manifest_api.auditing import Auditor
+from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.gate import Gate
 from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import BodyLimits
+from manifest_api.guards.tokens import TokenSettings, TokenVerifier
+from manifest_api.guards.who import DEFAULT_RATE, build_doors
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
+from manifest_api.remembered import Remembered
 from manifest_api.representing import Representing
+from manifest_api.routes.authzen import EVALUATION, post_evaluation
+from manifest_api.short_way import build_short_way
 from orgkernel import __version__
+from orgkernel.kernel.grant_check import require_declared
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.location import Location
 
 
 class _Registry(FastAPI):
     """The application with the gate before everything the framework does."""
 
     gate: ASGIApp
+    short_way: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What the gate lets in."""
+        if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
+            await self.short_way(scope, receive, send)
+            return
         await super().__call__(scope, receive, send)
 
 
-def create_app(kernel: Kernel, *, watch: bool = False, access_log: bool = False) -> FastAPI:
+def create_app(
+    kernel: Kernel,
+    *,
+    watch: bool = False,
+    access_log: bool = False,
+    store: Location | None = None,
+    tokens: TokenSettings | None = None,
+    rate: float = DEFAULT_RATE,
+) -> FastAPI:
     """An application that answers from a kernel; with `watch` it reads the documents again when they change.
 
     With `access_log` every request is logged to `orgkernel.access`, a line of JSON each.
 
-    It answers loopback only. Run it behind nothing: a proxy's headers are refused (design §10).
+    `store` is where the state is, or will be: with it access is decided, decisions are written down and keys are
+    accepted. Without one, or until it is made, loopback may ask and nobody else; a proxy's headers count as off loopback
+    (design §10). `tokens` says whose tokens are accepted besides keys; `rate` is how many requests a second a
+    credential may send. Raises `BadProject` for tokens that cannot be verified.
     """
+    stored = Remembered(store, lambda grant: require_declared(kernel.state, grant))
+    if store is not None:
+        kernel = kernel.with_store(stored)
     answers = Answers(kernel)
+    verifier = None if tokens is None else TokenVerifier(tokens, time.time)
+    doors = build_doors(KeyRing(stored, time.time), verifier, time.monotonic, rate)
     reloader = Reloader(answers)
 
     @asynccontextmanager
@@ -54,6 +84,7 @@ def create_app(kernel: Kernel, *, watch: bool = False, access_log: bool = False)
         reloader.stop()
         if watching is not None:
             await watching
+        await asyncio.to_thread(stored.close)
 
     app = _Registry(
         title=TITLE,
@@ -66,11 +97,14 @@ def create_app(kernel: Kernel, *, watch: bool = False, access_log: bool = False)
     )
     app.state.answers = answers
     app.state.reloader = reloader
+    app.state.remembered = stored
+    app.state.auditor = Auditor(kernel, stored)
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    gate = Gate(app.answer, answers)
+    app.short_way = build_short_way(app, post_evaluation)
+    gate = Gate(app.answer, answers, doors)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

@@ -9,16 +9,43 @@ from typing import Any
 
 import msgspec
 from fastapi import APIRouter, FastAPI
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
-from manifest_api import shapes
-from manifest_api.routes import documentation, health, organizations, registry
+from manifest_api import access_shapes, shapes
+from manifest_api import authzen_shapes as authzen
+from manifest_api.routes import (
+    access,
+    agents,
+    audit,
+    documentation,
+    grants,
+    health,
+    organizations,
+    registry,
+    requests,
+    searches,
+)
+from manifest_api.routes import (
+    authzen as authzen_routes,
+)
 from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, build_definitions, encode
+from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.decisions.state_view import AgentState, Grant
+from orgkernel.state.records import AccessRequest
 
+# The most asked for come first: routes are looked for in this order.
 ROUTERS: tuple[APIRouter, ...] = (
+    authzen_routes.router,
+    searches.router,
     organizations.router,
+    access.router,
+    agents.router,
+    grants.router,
+    requests.router,
+    audit.router,
     registry.router,
     health.router,
     documentation.router,
@@ -28,16 +55,25 @@ _DESCRIPTION = """\
 An organisation of AI agents, declared as code: who takes a task, what a role has and may, and which line says so.
 
 `{org}` is an organisation's id, or `active`. Answers carry the digest of the version they come from and a strong ETag.
-Errors are problem documents (RFC 9457) with a stable `code`. Without keys, only loopback may ask.
+Errors are problem documents (RFC 9457) with a stable `code`. Without a key loopback may ask, and nothing else; every
+change, and everything off loopback, needs `Authorization: Bearer KEY`.
 """
 _SHAPES = (
-    OrganizationManifest, RoleManifest, DispatchDecision, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,
+    OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, AccessRequest,
+    access_shapes.AccessRows, access_shapes.AgentList, access_shapes.ApprovalAnswer, access_shapes.Approved,
+    access_shapes.AuditPage, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
+    access_shapes.GrantPage, access_shapes.LifecycleChange, access_shapes.Note, access_shapes.RankChange,
+    access_shapes.RequestDraft, access_shapes.RequestPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
+    authzen.ActionList, authzen.ActionSearch, authzen.Configuration, authzen.EntityList, authzen.Evaluation,
+    authzen.EvaluationQuestion, authzen.Evaluations, authzen.EvaluationsQuestion, authzen.ResourceSearch,
+    authzen.SubjectSearch, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,
     shapes.OrganizationDetail, shapes.OrganizationList, shapes.Problem, shapes.ProblemKind, shapes.Readiness,
     shapes.RegistrySnapshot, shapes.Version,
 )  # fmt: skip
 # What the guards answer before a route is reached.
 _OF_EVERY_ROUTE = {
-    "403": ("Refused", "The request does not come from loopback."),
+    "401": ("Unauthenticated", "This needs a credential, or the one that was shown opens nothing."),
+    "403": ("Refused", "The request does not come from loopback, or the credential is not good for this."),
     "408": ("SlowBody", "The body did not arrive in time."),
     "413": ("TooLarge", "The body is too large."),
     "414": ("QueryTooLong", "The query string is too long."),
@@ -45,8 +81,24 @@ _OF_EVERY_ROUTE = {
         "Invalid",
         "A parameter or field is missing, unknown, repeated or of the wrong kind; `errors` lists them.",
     ),
+    "429": (
+        "TooMany",
+        "Too many requests, or too many wrong credentials; Retry-After says for how long to wait.",
+    ),
     "500": ("Fault", "A fault of the server; its log has the details."),
 }
+
+
+def methods_at(scope: Scope) -> tuple[str, ...]:
+    """The methods of a path, over all routes that have it."""
+    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
+    found = {
+        method
+        for route in routes
+        if route.matches(scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+    return tuple(sorted(found | ({"HEAD"} if "GET" in found else set())))
 
 
 def build_openapi() -> dict[str, Any]:
@@ -88,4 +140,10 @@ def _mend(operation: dict[str, Any]) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    return build_definitions(_SHAPES, REFERENCE)[1]
+    schemas = build_definitions(_SHAPES, REFERENCE)[1]
+    # One question in full, or several that may share their parts.
+    schemas["EvaluationsQuestion"]["anyOf"] = [
+        {"required": ["subject", "action", "resource"]},
+        {"required": ["evaluations"], "properties": {"evaluations": {"minItems": 1}}},
+    ]
+    return schemas

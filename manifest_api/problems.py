@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding, Problem, ProblemKind
 from orgkernel.crew.v1 import encode
+from orgkernel.errors import OrgkernelError, StoreError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -51,6 +52,103 @@ FOREIGN_HOST = _kind(
     "FOREIGN_HOST", 403, "The Host header does not name this machine",
     "Only `localhost`, addresses of 127.0.0.0/8 and `[::1]` are accepted as Host, so that a web page elsewhere cannot "
     "reach the registry by pointing a name of its own at the loopback address.",
+)  # fmt: skip
+UNAUTHENTICATED = _kind(
+    "UNAUTHENTICATED", 401, "Who asks is not known",
+    "Off loopback everything needs a credential: a key as `Authorization: Bearer KEY`, or a token of the identity "
+    "provider. A forwarded header or a foreign Host counts as off loopback.",
+)  # fmt: skip
+BAD_CREDENTIAL = _kind(
+    "BAD_CREDENTIAL", 401, "The credential opens nothing",
+    "The Authorization header carries no key and no token that is valid now: it is unknown, revoked, expired, or there "
+    "are several. Why is not said.",
+)  # fmt: skip
+KEY_REQUIRED = _kind(
+    "KEY_REQUIRED", 401, "This needs a key",
+    "Without a key, this machine may ask and nothing else: the agents that are governed run on it too. "
+    "`orgkernel key create` makes a key of the scope that is needed.",
+)  # fmt: skip
+SCOPE_MISSING = _kind(
+    "SCOPE_MISSING", 403, "The credential is not good for this",
+    "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`; the last is good for all.",
+)  # fmt: skip
+SELF_GRANT = _kind(
+    "SELF_GRANT", 403, "Nobody gives a permission to themselves",
+    "The credential of an agent can never issue, approve or promote for that agent, nor for a role it fills.",
+)  # fmt: skip
+OTHER_REQUESTER = _kind(
+    "OTHER_REQUESTER", 403, "Nobody asks in somebody else's name",
+    "Who asks for a permission is who the credential belongs to. The credential of an agent asks for that agent.",
+)  # fmt: skip
+RATE_LIMITED = _kind(
+    "RATE_LIMITED", 429, "Too many requests", "The Retry-After header says for how many seconds to wait.",
+)  # fmt: skip
+TOO_MANY_FAILURES = _kind(
+    "TOO_MANY_FAILURES", 429, "Too many wrong credentials",
+    "The address has shown too many wrong credentials. The Retry-After header says for how many seconds to wait.",
+)  # fmt: skip
+TOO_MANY_PENDING = _kind(
+    "TOO_MANY_PENDING", 429, "Too many requests are pending", "The requester waits for answers already.",
+)  # fmt: skip
+REQUEST_COOLDOWN = _kind(
+    "REQUEST_COOLDOWN", 429, "The same was asked for a moment ago", "Wait for the answer.",
+)  # fmt: skip
+REQUESTS_BLOCKED = _kind(
+    "REQUESTS_BLOCKED", 429, "The requester was denied too often", "A person has to help.",
+)  # fmt: skip
+BAD_EVALUATION = _kind(
+    "BAD_EVALUATION", 400, "The question about access cannot be understood",
+    "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` says what is wrong.",
+)  # fmt: skip
+UNKNOWN_AGENT = _kind(
+    "UNKNOWN_AGENT", 404, "There is no such agent", "No roster of the organisation declares an agent of this id.",
+)  # fmt: skip
+UNKNOWN_RECORD = _kind(
+    "UNKNOWN_RECORD", 404, "There is no such record", "The store has no grant, request, agent or row of this id.",
+)  # fmt: skip
+UNKNOWN_NAME = _kind(
+    "UNKNOWN_NAME", 409, "A name is not declared",
+    "The subject, resource or organisation is declared by no document that is served.",
+)  # fmt: skip
+BAD_VALUE = _kind(
+    "BAD_VALUE", 409, "A value cannot be stored", "The detail says which, and the help what it may be.",
+)  # fmt: skip
+REFUSED = _kind(
+    "REFUSED", 409, "The state does not allow it", "The detail says why.",
+)  # fmt: skip
+CONFLICT = _kind(
+    "CONFLICT", 409, "The record is not in the state this needs", "The detail says in which it is.",
+)  # fmt: skip
+NOT_PENDING = _kind(
+    "NOT_PENDING", 409, "The request is answered already", "A request is answered once. Ask again.",
+)  # fmt: skip
+ALREADY_REVOKED = _kind(
+    "ALREADY_REVOKED", 409, "It is revoked already", "What is revoked stays revoked.",
+)  # fmt: skip
+GRANT_USED_UP = _kind(
+    "GRANT_USED_UP", 409, "The grant is used up", "It was used, revoked or ran out in the meantime.",
+)  # fmt: skip
+MOVE_NOT_ALLOWED = _kind(
+    "MOVE_NOT_ALLOWED", 409, "An agent cannot go from here to there", "The detail says where it stands.",
+)  # fmt: skip
+TRUST_TOO_LOW = _kind(
+    "TRUST_TOO_LOW", 409, "The agent is not trusted enough", "The detail says how far it is trusted.",
+)  # fmt: skip
+NO_STORE = _kind(
+    "NO_STORE", 409, "Nothing is remembered yet",
+    "There is no store. `orgkernel key create --admin` makes it, and the first key.",
+)  # fmt: skip
+STORE_FAILED = _kind(
+    "STORE_FAILED", 503, "The store cannot be used", "Nothing of what was asked is remembered, nor was it decided.",
+)  # fmt: skip
+BAD_STORE = _kind(
+    "BAD_STORE", 503, "The store cannot be used as it is", "It is damaged, read-only or of another version.",
+)  # fmt: skip
+STORE_BUSY = _kind(
+    "STORE_BUSY", 503, "The store is busy", "Somebody else held it for too long. Try again.",
+)  # fmt: skip
+STORE_FULL = _kind(
+    "STORE_FULL", 503, "There is no room left", "The disk of the store is full; nothing was written.",
 )  # fmt: skip
 UNKNOWN_ROUTE = _kind(
     "UNKNOWN_ROUTE", 404, "There is nothing at this path",
@@ -105,13 +203,21 @@ class Refused(Exception):
     """Raised by a route to answer with a problem."""
 
     def __init__(
-        self, kind: ProblemKind, detail: str, help: str = "", errors: Sequence[InvalidValue] = ()
+        self,
+        kind: ProblemKind,
+        detail: str,
+        help: str = "",
+        errors: Sequence[InvalidValue] = (),
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
         self.help = help
         self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+        if kind.status == 401:  # RFC 9110 §15.5.2
+            self.headers.setdefault("WWW-Authenticate", 'Bearer realm="orgkernel"')
 
 
 def problem_response(
@@ -137,3 +243,18 @@ def problem_response(
         diagnostics=diagnostics,
     )
     return Response(encode(problem), kind.status, dict(headers or {}), MEDIA_TYPE)
+
+
+def refusal_response(refused: Refused) -> Response:
+    """The response to what a guard or a route refused."""
+    return problem_response(
+        refused.kind, refused.detail, refused.help, errors=refused.errors, headers=refused.headers
+    )
+
+
+def problem_of_store(error: OrgkernelError) -> Response:
+    """The response where the state could not be read or written, or does not allow what was asked."""
+    kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
+    # Where the store is, is for the log: clients need no path of the server's.
+    detail = kind.title.lower() if isinstance(error, StoreError) else error.message
+    return problem_response(kind, detail, "" if isinstance(error, StoreError) else error.help)

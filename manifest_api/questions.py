@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from inspect import signature
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import Depends, Path, Query, Request
 
+from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
-from manifest_api.shapes import LONGEST_WORD, DispatchQuestion, InvalidValue
+from manifest_api.shapes import LONGEST_WORD, InvalidValue, ProblemKind
 from orgkernel.crew.filters import RoleFilter
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.records.role_profile import RoleType
@@ -97,28 +98,36 @@ _TYPES = {
 }  # fmt: skip
 
 
-async def read_dispatch(request: Request) -> DispatchQuestion:
-    """The body of a dispatch."""
-    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if media_type != "application/json":
+Shape = TypeVar("Shape")
+
+
+async def read_body(
+    request: Request,
+    shape: type[Shape],
+    example: str,
+    kind: ProblemKind = INVALID_REQUEST,
+) -> Shape:
+    """The body as a shape; what does not fit is a problem of this kind."""
+    content_type = read_head(request.scope).content_type
+    if content_type != b"application/json":
+        media_type = content_type.decode("latin-1")
         raise Refused(
             NOT_JSON, f"the content type is {quote(media_type)}", "send `Content-Type: application/json`"
         )
     try:
-        return msgspec.json.decode(await request.body(), type=DispatchQuestion)
+        return msgspec.json.decode(await request.body(), type=shape)
     except msgspec.ValidationError as error:
-        raise _unfit(str(error)) from None
+        raise unfit(str(error), kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refused(
-            BAD_JSON, "the body is not JSON", 'send an object such as {"domain": "bugfix"}'
-        ) from None
+        raise Refused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
 
 
-def _unfit(said: str) -> Refused:
+def unfit(said: str, kind: ProblemKind = INVALID_REQUEST, inside: str = "body") -> Refused:
+    """What msgspec says of a value that does not fit, in our words."""
     message, _, place = said.partition(" - at `$")
     for name, word in _TYPES.items():
         message = message.replace(name, word)
     message = message.replace("Object missing required", "lacks the").replace("Object contains", "has the")
-    where = "body" + place.rstrip("`")
+    where = inside + place.rstrip("`")
     error = InvalidValue(where=where, message=message[:1].lower() + message[1:])
-    return Refused(INVALID_REQUEST, f"the request does not fit at {quote(where)}", "see `/docs`", [error])
+    return Refused(kind, f"the request does not fit at {quote(where)}", "see `/docs`", [error])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,7 +12,8 @@ from starlette.responses import Response
 
 from manifest_api import problems
 from manifest_api.answering import SNAPSHOT, Answers
-from manifest_api.problems import Refused, problem_response
+from manifest_api.openapi import methods_at
+from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
 from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding
 from manifest_api.standing import build_finding, build_standings
 from orgkernel.diagnostics.wording import listing, printable, quote
@@ -19,10 +21,14 @@ from orgkernel.errors import (
     AmbiguousActive,
     NotServed,
     OrgkernelError,
+    StoreError,
     UnknownRole,
     UsageError,
 )
+from orgkernel.errors import Refused as StateRefused
 from orgkernel.kernel.kernel import ACTIVE
+
+logger = logging.getLogger("orgkernel.server")
 
 _KIND_OF_STATUS = {
     404: problems.UNKNOWN_ROUTE,
@@ -34,7 +40,7 @@ _KIND_OF_STATUS = {
 def install_refusals(app: FastAPI) -> None:
     """Answer every exception a route is expected to raise; `Faults` has the others."""
     for exception, answer in (
-        (OrgkernelError, _refuse_by_kernel),
+        (OrgkernelError, refuse_by_kernel),
         (Refused, _refuse_by_route),
         (RequestValidationError, _refuse_parameters),
         (HTTPException, _refuse_by_framework),
@@ -42,7 +48,8 @@ def install_refusals(app: FastAPI) -> None:
         app.add_exception_handler(exception, answer)
 
 
-async def _refuse_by_kernel(request: Request, error: Exception) -> Response:
+async def refuse_by_kernel(request: Request, error: Exception) -> Response:
+    """The problem an error of the kernel or of the store is told as."""
     assert isinstance(error, OrgkernelError)
     answers: Answers = request.app.state.answers
     org = request.path_params.get("org", ACTIVE)
@@ -60,6 +67,11 @@ async def _refuse_by_kernel(request: Request, error: Exception) -> Response:
             diagnostics = tuple(map(build_finding, kernel.refusal(org)))
         case UsageError():
             pass
+        case StoreError():
+            logger.error("the store failed: %s", error.message)
+            return problem_of_store(error)
+        case StateRefused():
+            return problem_of_store(error)
         case _:
             raise error
     return problem_response(
@@ -78,7 +90,7 @@ def _is_stale(answers: Answers, org: str) -> bool:
 
 async def _refuse_by_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
-    return problem_response(error.kind, error.detail, error.help, errors=error.errors)
+    return refusal_response(error)
 
 
 async def _refuse_parameters(request: Request, error: Exception) -> Response:
@@ -100,8 +112,7 @@ async def _refuse_by_framework(request: Request, error: Exception) -> Response:
     kind = _KIND_OF_STATUS.get(error.status_code, problems.BAD_REQUEST)
     headers = dict(error.headers or {})
     if kind is problems.METHOD_NOT_ALLOWED:
-        if "GET" in headers.get("Allow", ""):
-            headers["Allow"] += ", HEAD"
+        headers["Allow"] = ", ".join(methods_at(request.scope))
         detail = f"{quote(request.url.path)} has no method {quote(request.method)}"
     elif kind is problems.UNKNOWN_ROUTE:
         detail = f"there is nothing at {quote(request.url.path)}"

@@ -1,4 +1,4 @@
-"""`serve`: run the application on loopback until a signal ends it."""
+"""`serve`: run the application until a signal ends it, on loopback or, once there are keys, anywhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import logging
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,11 +18,16 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
+from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.loopback import is_loopback
+from manifest_api.guards.tokens import TokenSettings
+from manifest_api.guards.who import DEFAULT_RATE
 from manifest_api.reloading import Reloader
+from manifest_api.remembered import Remembered
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.location import Location
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -37,16 +43,20 @@ def serve(
     reload: bool = False,
     access_log: bool = False,
     on_ready: Callable[[str], None] | None = None,
+    store: Location | None = None,
+    tokens: TokenSettings | None = None,
+    rate: float = DEFAULT_RATE,
 ) -> None:
-    """Answer on a loopback address until SIGINT or SIGTERM; SIGHUP reads the documents again.
+    """Answer until SIGINT or SIGTERM; SIGHUP reads the documents again.
 
-    `reload` also reads them again when they change on disk; `access_log` logs every request. `on_ready` is called with the server's URL once it
-    accepts connections; port 0 picks a free one. Raises `UsageError` for an address that cannot be used.
+    `reload` also reads them again when they change on disk; `access_log` logs every request. `on_ready` is called with
+    the server's URL once it accepts connections; port 0 picks a free one. `store`, `tokens` and `rate` are those of
+    `create_app`. Raises `UsageError` for an address that cannot be used: one that is not loopback before there is a key.
     """
-    listener = _listen(host, port)
+    listener = _listen(host, port, beyond=tokens is not None or _has_keys(store))
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
-    app = create_app(kernel, watch=reload, access_log=access_log)
+    app = create_app(kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate)
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
@@ -118,18 +128,28 @@ class _Server(uvicorn.Server):
         task.add_done_callback(self._reloads.discard)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket on a loopback address. Raises `UsageError` for any other, and for a port that is taken."""
+def _has_keys(store: Location | None) -> bool:
+    """Whether anybody could show a key. Raises `StoreError`."""
+    remembered = Remembered(store)
+    try:
+        return KeyRing(remembered, time.time).has_keys
+    finally:
+        remembered.close()
+
+
+def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
+    """A socket on a loopback address, or `beyond`. Raises `UsageError` for any other, and for a port that is taken."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise UsageError(
             f"{quote(host)} is not an address of this machine", "listen on `127.0.0.1`"
         ) from None
-    if not all(is_loopback(str(address[0])) for *_, address in found):
+    if not beyond and not all(is_loopback(str(address[0])) for *_, address in found):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
-            "there are no keys yet, so everybody who can reach the address could ask; listen on `127.0.0.1`",
+            "there are no keys yet, so nobody could ask there; make one with `orgkernel key create --admin`, or listen on "
+            "`127.0.0.1`",
         )
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)

@@ -5,8 +5,10 @@ OrgkernelError
 │   ├── NothingToRead      no document at the paths
 │   ├── UnknownOrganization
 │   ├── UnknownRole
+│   ├── UnknownAgent
 │   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
 │   ├── BadProject         orgkernel.toml cannot be used
+│   ├── BadToolbox         what serves a tool cannot do so as it is set up
 │   └── BadBaseline        a baseline cannot be read, written, or is none
 ├── NotServed              the organisation exists and has errors, so it is not answered for
 ├── StoreError             the state could not be read or written; nothing of what was asked is remembered
@@ -16,7 +18,8 @@ OrgkernelError
 └── Refused                the state, as it is, does not allow what was asked
     ├── UnknownRecord      no agent, grant, request, lock or key of that id
     ├── Conflict           it is not in the state this needs: not pending, locked by another, a stale token
-    └── TooManyRequests    a rate limit of requests for access
+    ├── TooManyRequests    a rate limit of requests for access
+    └── PermitRefused      a tool was called without a permit for exactly this call
 """
 
 from __future__ import annotations
@@ -65,6 +68,12 @@ class UnknownRole(UsageError):
     code = "UNKNOWN_ROLE"
 
 
+class UnknownAgent(UsageError):
+    """No roster declares an agent of that id in the organisation."""
+
+    code = "UNKNOWN_AGENT"
+
+
 class AmbiguousActive(UsageError):
     """`active` was asked for, and it is not clear which organisation that is."""
 
@@ -75,6 +84,12 @@ class BadProject(UsageError):
     """`orgkernel.toml` cannot be used."""
 
     code = "BAD_PROJECT"
+
+
+class BadToolbox(UsageError):
+    """What serves a tool cannot do so as it is set up."""
+
+    code = "BAD_TOOLBOX"
 
 
 class BadBaseline(UsageError):
@@ -139,3 +154,9 @@ class TooManyRequests(Refused):
     """A rate limit of requests for access."""
 
     code = "TOO_MANY_REQUESTS"
+
+
+class PermitRefused(Refused):
+    """A tool was called without a permit for exactly this call: used, expired, forged, or for something else."""
+
+    code = "PERMIT_REFUSED"

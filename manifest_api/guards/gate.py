@@ -5,29 +5,36 @@ In this order, in one place: nothing is answered from the cache that a guard has
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.caller import note_caller
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import refuse_too_long
-from manifest_api.guards.loopback import refuse_strangers
-from manifest_api.guards.request_head import read_head
-from manifest_api.problems import problem_response
+from manifest_api.guards.request_head import RequestHead, read_head
+from manifest_api.guards.who import Doors, refuse_reading
+from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
+from orgkernel.errors import StoreError
 
 if TYPE_CHECKING:
     from manifest_api.answering import Answers
+
+logger = logging.getLogger("orgkernel.server")
 
 
 class Gate:
     """What every request meets first."""
 
-    def __init__(self, app: ASGIApp, answers: Answers) -> None:
+    def __init__(self, app: ASGIApp, answers: Answers, doors: Doors) -> None:
         self._app = app
         self._answers = answers
-        self._refuse = HeadAsGet(StandardHeaders(Faults(_refuse)))
+        self._doors = doors
+        self._guarded = Faults(self._pass)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -37,24 +44,57 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1008})
             return
         head = read_head(scope)
-        if refuse_strangers(scope, head) is not None:
-            await self._refuse(scope, receive, send)
+        if head.request_id:
+            send = _naming(send, head.request_id)
+        await self._guarded(scope, receive, send)
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = read_head(scope)
+        try:
+            caller = await self._doors.identify(scope, head)
+            refused = refuse_reading(caller, scope["method"])
+        except Refused as error:
+            refused = error
+        except StoreError as error:
+            logger.error("the keys cannot be read: %s", error.message)
+            await _answer(problem_of_store(error), scope, receive, send)
             return
+        if refused is not None:
+            await _answer(refusal_response(refused), scope, receive, send)
+            return
+        note_caller(scope, caller)
         # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
         # path and a query within the limits, or it would not have been answered the first time.
-        if not head.has_body:
-            kept = self._answers.find_kept(scope, head)
-            if kept is not None:
-                await kept.send(head.conditions, send, scope["method"])
-                return
-        if refuse_too_long(scope, head) is not None:
-            await self._refuse(scope, receive, send)
+        if not head.has_body and await self._answer_again(scope, head, send):
+            return
+        too_long = refuse_too_long(scope, head)
+        if too_long is not None:
+            await _answer(problem_response(*too_long), scope, receive, send)
             return
         await self._app(scope, receive, send)
 
+    async def _answer_again(self, scope: Scope, head: RequestHead, send: Send) -> bool:
+        """Whether the request could be answered as it was before."""
+        try:
+            kept = self._answers.find_kept(scope, head)
+        except StoreError:
+            return False  # the route says what is wrong
+        if kept is None:
+            return False
+        await kept.send(head.conditions, send, scope["method"])
+        return True
 
-async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    head = read_head(scope)
-    refusal = refuse_strangers(scope, head) or refuse_too_long(scope, head)
-    assert refusal is not None
-    await problem_response(*refusal)(scope, receive, send)
+
+async def _answer(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    await HeadAsGet(StandardHeaders(response))(scope, receive, send)
+
+
+def _naming(send: Send, request_id: bytes) -> Send:
+    """Repeat what the client calls its request (OpenID AuthZEN 1.0, "Request Identification")."""
+
+    async def send_named(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id)]}
+        await send(message)
+
+    return send_named

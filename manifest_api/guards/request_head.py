@@ -6,11 +6,14 @@ again. Judged is only what depends on nothing but the headers.
 
 from __future__ import annotations
 
+import re
+
 from starlette.types import Scope
 
 from manifest_api.coding import choose_coding
 
 _FORWARDING = (b"forwarded", b"x-real-ip", b"via")
+_REQUEST_ID = re.compile(rb"[ -~]{1,200}")
 _FORWARDING_PREFIX = b"x-forwarded"
 
 _Headers = tuple[tuple[bytes, bytes], ...]
@@ -19,7 +22,17 @@ _Headers = tuple[tuple[bytes, bytes], ...]
 class RequestHead:
     """The headers that decide whether and how a request is answered."""
 
-    __slots__ = ("body_length", "coding", "conditions", "forwarded", "has_body", "hosts")
+    __slots__ = (
+        "authorization",
+        "body_length",
+        "coding",
+        "conditions",
+        "content_type",
+        "forwarded",
+        "has_body",
+        "hosts",
+        "request_id",
+    )
 
     def __init__(self, headers: _Headers) -> None:
         named: dict[bytes, list[bytes]] = {}
@@ -35,14 +48,25 @@ class RequestHead:
         """The content coding to answer in."""
         self.conditions = b",".join(named.get(b"if-none-match", ()))
         """If-None-Match, several of them joined."""
+        kinds = named.get(b"content-type", [b""])
+        self.content_type = kinds[0].split(b";")[0].strip().lower()
+        """What the body is said to be, without parameters."""
         lengths = named.get(b"content-length", [])
         self.body_length = max((int(value[:20]) for value in lengths if value.isdigit()), default=0)
         """How many bytes the body is said to have."""
+        self.authorization = tuple(named.get(b"authorization", ()))
+        """The credentials that are shown, as they were sent."""
+        ids = named.get(b"x-request-id", [])
+        self.request_id = ids[0] if ids and _REQUEST_ID.fullmatch(ids[0]) else b""
+        """What the client calls the request."""
         self.has_body = bool(lengths) or b"transfer-encoding" in named
 
 
 class KnownHeads:
-    """The heads of recent requests, a few hundred small ones at most: whoever makes up many fills no memory."""
+    """The heads of recent requests, a few hundred small ones at most: whoever makes up many fills no memory.
+
+    A head holds a credential as it was sent: it is compared, and never written anywhere.
+    """
 
     _MOST, _LONGEST = 256, 2_000
 
@@ -56,7 +80,7 @@ class KnownHeads:
 
     def _learn(self, headers: _Headers) -> RequestHead:
         head = RequestHead(headers)
-        if sum(len(name) + len(value) for name, value in headers) <= self._LONGEST:
+        if not head.request_id and sum(len(name) + len(value) for name, value in headers) <= self._LONGEST:
             if len(self._known) >= self._MOST:
                 self._known.clear()
             self._known[headers] = head

@@ -21,10 +21,12 @@ _STALE = {
 _ETAG = {"ETag": {"description": "Strong: hash of the representation.", "schema": {"type": "string"}}}
 _LINK = {"Link": {"description": 'The next page, as `rel="next"`.', "schema": {"type": "string"}}}
 _REASONS = {
-    400: "The body is not JSON.",
+    400: "The body is not JSON, or asks nothing that can be understood.",
+    401: "This needs a credential, or the one that was shown opens nothing.",
     404: "There is no such organisation or role.",
     415: "The body is not said to be JSON.",
-    503: "The organisation has errors and no earlier good version; what was found is listed.",
+    429: "Too many requests, or too many wrong credentials.",
+    503: "The store cannot be used, or the organisation has errors and no earlier good version; what was found is listed.",
 }
 
 
@@ -35,7 +37,12 @@ def told(
 
     `kept` answers have an ETag, those of an organisation may be stale, those of a list may have another page.
     """
-    headers = {**_SNAPSHOT, **(_ETAG if kept else {}), **(_STALE if org else {}), **(_LINK if paged else {})}
+    headers = {
+        **_SNAPSHOT,
+        **(_ETAG if kept else {}),
+        **(_STALE if org else {}),
+        **(_LINK if paged and kept else {}),
+    }
     responses: dict[int | str, Any] = {
         200: {"description": "The answer.", "headers": headers, "content": content(shape)}
     }
@@ -45,6 +52,23 @@ def told(
     return responses | {status: {"description": reasons[status], "content": PROBLEM} for status in problems}
 
 
+def remembered(shape: str, *problems: int, status: int = 200) -> dict[int | str, Any]:
+    """The responses of a route that reads or changes what is remembered."""
+    reasons = _REASONS | {
+        404: "There is no such record.",
+        409: "There is no store yet, the record is in another state, or the cursor names no row.",
+    }
+    return {
+        status: {"description": "The answer.", "content": content(shape)},
+        **{each: {"description": reasons[each], "content": PROBLEM} for each in (*problems, 429, 503)},
+    }
+
+
+def body_of(shape: str, example: object) -> dict[str, Any]:
+    """The body a route takes."""
+    return {"requestBody": {"required": True, "content": content(shape, example)}}
+
+
 def _conflict(paged: bool, org: bool) -> str:
     """Why a route can be in conflict with the state of the registry."""
     ambiguous = ["`active` could mean several organisations; they are listed."] if org else []
@@ -52,6 +76,7 @@ def _conflict(paged: bool, org: bool) -> str:
 
 
 def content(shape: str, example: object = None) -> dict[str, Any]:
-    """JSON of a shape."""
-    schema: dict[str, Any] = {"schema": {"$ref": REFERENCE.format(name=shape)}}
+    """JSON of a shape; of one of several where they are separated by a bar."""
+    references = [{"$ref": REFERENCE.format(name=name)} for name in shape.split("|")]
+    schema: dict[str, Any] = {"schema": references[0] if len(references) == 1 else {"anyOf": references}}
     return {"application/json": schema | ({"example": example} if example is not None else {})}

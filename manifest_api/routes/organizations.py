@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
+from manifest_api.guards.caller import require_scope
 from manifest_api.overview import list_organizations, show_organization
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import (
@@ -20,11 +21,11 @@ from manifest_api.questions import (
     Org,
     Role,
     only,
-    read_dispatch,
+    read_body,
 )
 from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import content, told
-from manifest_api.shapes import OrganizationList
+from manifest_api.shapes import DispatchQuestion, OrganizationList
 from orgkernel.crew.v1 import OrganizationManifest
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import ACTIVE, Kernel
@@ -113,7 +114,8 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Who takes a task of a domain, and why; `not_applicable` when nobody does."""
-    asked = await read_dispatch(request)
+    require_scope(request, "read")
+    asked = await read_body(request, DispatchQuestion, '{"domain": "bugfix"}')
     return await answers.respond_once(
         lambda kernel: kernel.dispatch(
             org, asked.domain, needs=asked.needs, all_considered=asked.all_considered

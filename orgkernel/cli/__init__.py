@@ -21,6 +21,10 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of a kind of document.",
     "dispatch": "Say which role takes a domain, and why.",
     "manifest": "Say what a role, or the whole crew, can do, and why.",
+    "can": "Say whether somebody may do something.",
+    "why": "Say why, layer by layer, with the lines.",
+    "who-can": "List who may do something.",
+    "what-can": "List what somebody may do.",
     "graph": "Draw the org chart.",
     "diff": "Say what each role gained and lost between two trees.",
     "upgrade": "Rewrite older documents in place.",
@@ -46,7 +50,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"orgkernel.cli.{cmd_name}").command
+        command: click.Command = import_module(f"orgkernel.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

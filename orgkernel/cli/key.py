@@ -20,7 +20,7 @@ from orgkernel.cli.stores import (
     store_option,
 )
 
-_SCOPES = ("read", "grant", "approve", "rank", "lock", "report", "admin")
+_SCOPES = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
 
 
 @click.group("key")
@@ -29,15 +29,11 @@ def command() -> None:
 
 
 @command.command("create")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
-    "--scope",
-    "scopes",
-    multiple=True,
-    required=True,
-    type=click.Choice(_SCOPES),
-    help="What it opens; repeatable.",
+    "--scope", "scopes", multiple=True, type=click.Choice(_SCOPES), help="What it opens; repeatable."
 )
+@click.option("--admin", is_flag=True, help="It opens everything; the first key is such a one.")
 @click.option(
     "--agent", "agent_id", metavar="AGENT", help="The agent that uses it; it never approves for itself."
 )
@@ -46,18 +42,32 @@ def command() -> None:
 @store_option
 @format_option("text", "json")
 def create(
-    name: str,
+    name: str | None,
     scopes: tuple[Any, ...],
+    admin: bool,
     agent_id: str | None,
     expires: str | None,
     actor: str,
     store: str | None,
     form: str,
 ) -> None:
-    """Make a key. It is printed once; the store keeps only its digest."""
+    """Make a key. It is printed once; the store keeps only its digest.
+
+    With --admin the name may be left out.
+    """
+    if admin and scopes:
+        raise click.UsageError("--admin opens everything; leave --scope out")
+    if not admin and not (name and scopes):
+        raise click.UsageError("name the key and what it opens, or make an --admin key")
     until = parse_until(expires)
     with opened(store, create=True) as state:
-        key, secret = state.keys.create(name, scopes, created_by=actor, agent_id=agent_id, expires_at=until)
+        key, secret = state.keys.create(
+            name or "admin",
+            ("admin",) if admin else scopes,
+            created_by=actor,
+            agent_id=agent_id,
+            expires_at=until,
+        )
     if form == "json":
         shown = {**msgspec.to_builtins(key), "key": secret}
         echo_json(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())

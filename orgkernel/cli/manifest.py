@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
+from orgkernel.cli.asking import open_with_state
+from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import as_yaml, echo_json
+from orgkernel.cli.stores import store_option
 from orgkernel.crew.filters import RoleFilter
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
+from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, encode
+
+Manifest = RoleManifest | AgentManifest | OrganizationManifest
 
 
 @click.command("manifest")
@@ -22,26 +26,45 @@ from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
 @click.option("--reports-to", help="Only direct subordinates of this role.")
 @click.option("--department", help="Only roles of this department.")
 @click.option("--layer", help="Only roles of this layer.")
+@click.option("--agent", metavar="AGENT", help="Not a role: an agent, in all its roles together.")
+@store_option
 @cache_option
 @format_option("table", "json", "yaml")
 def command(
-    role: str | None, org: str, paths: tuple[str, ...], no_cache: bool, form: str, **wanted: str | None
+    role: str | None,
+    org: str,
+    paths: tuple[str, ...],
+    agent: str | None,
+    store: str | None,
+    no_cache: bool,
+    form: str,
+    **wanted: str | None,
 ) -> None:
-    """Say everything known about a ROLE, or about the organisation and its roles, each item with its line."""
-    if role is not None and any(value is not None for value in wanted.values()):
+    """Say everything known about a ROLE, or about the organisation and its roles, each item with its line.
+
+    What is stored counts: ranks, grants, restrictions.
+    """
+    if (role is not None or agent is not None) and any(value is not None for value in wanted.values()):
         raise click.UsageError("filters choose roles; name a ROLE or filter, not both")
-    kernel = open_kernel(paths, org, no_cache=no_cache)
-    manifest: RoleManifest | OrganizationManifest
-    manifest = kernel.manifest(org, role) if role is not None else kernel.crew(org, RoleFilter(**wanted))
+    if role is not None and agent is not None:
+        raise click.UsageError("name a ROLE or an --agent, not both")
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    manifest: Manifest
+    if agent is not None:
+        manifest = kernel.agent_manifest(org, agent)
+    else:
+        manifest = kernel.manifest(org, role) if role is not None else kernel.crew(org, RoleFilter(**wanted))
     if form == "json":
         echo_json(encode(manifest).decode())
     else:
         click.echo(_render(manifest, form), nl=False)
 
 
-def _render(manifest: RoleManifest | OrganizationManifest, form: str) -> str:
+def _render(manifest: Manifest, form: str) -> str:
     if form == "yaml":
         return as_yaml(manifest)
-    from orgkernel.cli.tables import render_organization, render_role
+    from orgkernel.cli.tables import render_agent, render_organization, render_role
 
+    if isinstance(manifest, AgentManifest):
+        return render_agent(manifest)
     return render_role(manifest) if isinstance(manifest, RoleManifest) else render_organization(manifest)

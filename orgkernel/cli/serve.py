@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 from contextlib import suppress
 
 import click
 
 from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
+from orgkernel.cli.stores import store_option
 from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.packing import verify_snapshot
+from orgkernel.kernel.project import find_project
+from orgkernel.kernel.stored import locate_store
+from orgkernel.loading.entries import DamagedEntry
 
 
 @click.command("serve")
 @path_option
 @click.option("--active", metavar="ORG", help="The organisation that answers as `active`.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Loopback address to listen on.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; one beyond loopback needs a key first.",
+)
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free one."
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
+@click.option(
+    "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
+    help="Requests a second that one key may send.",
+)  # fmt: skip
+@store_option
 @cache_option
 @click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
 def command(
@@ -29,13 +45,29 @@ def command(
     host: str,
     port: int,
     reload: bool,
+    rate: float,
+    store: str | None,
     no_cache: bool,
     access_log: bool,
 ) -> None:
-    """Answer over HTTP on loopback; an organisation with errors is not served, the others are."""
+    """Answer over HTTP; an organisation with errors is not served, the others are.
+
+    Without a key loopback may ask, and nothing else. Every change, and everything off loopback, needs a key: make the
+    first with `orgkernel key create --admin`.
+    """
+    from manifest_api.guards.tokens import read_settings
     from manifest_api.server import serve
 
+    here = os.getcwd()
+    project = find_project(here)
+    location = locate_store(project, here, store)
+    tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
     kernel = open_kernel(paths, active=active, no_cache=no_cache)
+    try:
+        verify_snapshot(kernel.state.latest)
+    except DamagedEntry:
+        # A question asked once is asked again without the cache; a server finds out before it answers.
+        kernel = open_kernel(paths, active=active, no_cache=True)
     save(kernel)
     if active is not None:
         with suppress(NotServed):  # it may be mended while we run
@@ -46,7 +78,7 @@ def command(
         _log_plainly("orgkernel.access")
     serve(
         kernel, host=host, port=port, reload=reload, access_log=access_log,
-        on_ready=lambda url: _say_what_to_try(kernel, url),
+        on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
     )  # fmt: skip
 
 

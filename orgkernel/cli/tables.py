@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RequestableTool, RoleManifest, ToolItem
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 
@@ -29,6 +29,64 @@ def render_role(manifest: RoleManifest) -> str:
     lines = [f"{manifest.role_name} ({manifest.role_id}), {manifest.role_type} of {manifest.org_id}"]
     lines += [manifest.description] if manifest.description else []
     return _head(lines, home) + _draw(table) + f"\nsnapshot {manifest.snapshot}\n"
+
+
+def render_agent(manifest: AgentManifest) -> str:
+    """An agent: how it stands, its roles, and what is left of each tool."""
+    home = _home(manifest.why)
+    table = _table("", "item", "what", "said in")
+    sections: list[tuple[str, list[Row]]] = [
+        (
+            "roles",
+            [
+                (each.id, f"{each.role_type}, watch {', '.join(each.watches)}", each.why)
+                for each in manifest.roles
+            ],
+        ),
+        ("tools", [(each.id, tool_words(each), each.why) for each in manifest.tools]),
+        ("could ask for", [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools]),
+        ("credentials", [("", each.id, each.why) for each in manifest.credentials]),
+        ("data", [("", each.id, each.why) for each in manifest.data]),
+        ("dispatches", [("", each.id, each.why) for each in manifest.dispatch_targets]),
+        ("qualified", [("", each.id, each.why) for each in manifest.qualifications]),
+        ("restricted", [("", each.id, each.why) for each in manifest.restrictions]),
+        ("findings", [(each.id, each.message, each.why[:1]) for each in manifest.findings]),
+    ]
+    for section, rows in sections:
+        label = section
+        for item, what, why in rows:
+            table.add_row(label, printable(item), printable(what), _places(why, home))
+            label = ""
+    rank = manifest.rank.id if manifest.rank else "no rank"
+    lines = [
+        f"{manifest.callsign or manifest.agent_id} ({manifest.agent_id}), {rank}, {manifest.lifecycle}, of {manifest.org_id}"
+    ]
+    lines += [manifest.description] if manifest.description else []
+    return (
+        _head(lines, home)
+        + _draw(table)
+        + f"\nsnapshot {manifest.snapshot}, state version {manifest.state_version}\n"
+    )
+
+
+def tool_words(tool: ToolItem) -> str:
+    """What is left of a tool, and what took the rest."""
+    words = [f"{tool.letters} {tool.level}", tool.preference]
+    if tool.ask_actions and not tool.allowed_actions:
+        words.append("after approval")
+    if tool.capped_by:
+        words.append(f"capped by {', '.join(tool.capped_by)}")
+    words += (
+        f"grant {grant.id}" + (f" until {grant.expires_at}" if grant.expires_at else "")
+        for grant in tool.grants
+    )
+    if tool.conditional:
+        words.append(f"depends on {tool.conditional}")
+    return ", ".join(words)
+
+
+def _request_words(tool: RequestableTool) -> str:
+    return f"a grant of {tool.level}" + (f" that waives {', '.join(tool.waives)}" if tool.waives else "")
 
 
 def render_organization(manifest: OrganizationManifest) -> str:
@@ -92,10 +150,11 @@ def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
     )
     yield (
         "tools",
-        [
-            (each.id, f"{each.letters} {each.level}, {each.preference}", each.why)
-            for each in (*manifest.tools, *manifest.essential_tools)
-        ],
+        [(each.id, tool_words(each), each.why) for each in (*manifest.tools, *manifest.essential_tools)],
+    )
+    yield (
+        "could ask for",
+        [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
     )
     yield (
         "skills",

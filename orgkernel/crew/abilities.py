@@ -3,16 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from orgkernel.crew import v1
+from orgkernel.crew.permissions import effective_item, granted_tools, requestable
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.levels import LETTERS, LEVELS, ToolLevel
 from orgkernel.records.plan_catalog import Step
+
+NOWHERE = AccessContext()
+"""No circumstances: what holds without any being known."""
+
+
+class Abilities(NamedTuple):
+    """What a role can do."""
+
+    plans: tuple[v1.PlanItem, ...]
+    tools: tuple[v1.ToolItem, ...]
+    essential: tuple[v1.ToolItem, ...]
+    requestable: tuple[v1.RequestableTool, ...]
+
+
+def role_abilities(
+    view: OrgView,
+    role_id: str,
+    tools: Sequence[Edge],
+    essential: Sequence[str],
+    state: StateView,
+    context: AccessContext,
+) -> Abilities:
+    """The plans and tools of a role, with what is left of each tool; a plan can run with what can be used."""
+    holder = tables_of(view).holder(f"role:{role_id}")
+    bound = [tool_item(view, edge) for edge in tools]
+    always = list(essential_tools(view, essential, tools))
+    if holder is not None:
+        listed = frozenset(item.id for item in (*bound, *always))
+        given = granted_tools(view, holder, state, context, listed)
+        bound += (granted_item(view, tool_id) for tool_id in given)
+        bound = [effective_item(view, item, holder, state, context) for item in bound]
+        always = [effective_item(view, item, holder, state, context) for item in always]
+    usable = frozenset(
+        item.id
+        for item in (*bound, *always)
+        if item.allowed_actions or item.ask_actions or item.conditional or not item.actions
+    )
+    plans = tuple(plan_item(view, edge, usable) for edge in view.plans_of(role_id))
+    wanted = dict.fromkeys(item.id for item in bound if item.id not in usable)
+    wanted.update((tool, None) for plan in plans for tool in plan.missing_tools)
+    asks = () if holder is None else tuple(requestable(view, holder, state, context, wanted))
+    return Abilities(plans, tuple(bound), tuple(always), asks)
+
+
+def granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
+    """A tool that only a stored grant gives."""
+    return _item(
+        view, tool_id, "granted", "none", "grants and restrictions",
+        why_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
+    )  # fmt: skip
 
 
 def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanItem:

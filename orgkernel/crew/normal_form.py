@@ -27,7 +27,8 @@ import msgspec
 from orgkernel.crew.sections import ECHO, MEMBERS, ROLES, SINGLE, is_item_list, key_of
 from orgkernel.crew.v1 import OrganizationManifest, encode
 
-_VERSION = ("_schema", "_version", "manifest_of", "snapshot")
+_VERSION = ("_schema", "_version", "manifest_of", "snapshot", "state_version")
+_DERIVED = ("decided_by", "declared_level")
 _PLACE = ("file", "line", "column")
 
 
@@ -112,6 +113,10 @@ def _reduce_role(
     if role["role_name"] == default_name(role_id):
         role["role_name"] = None
     _reduce_findings(role)
+    role["requestable_tools"] = []
+    for tool in (*role["tools"], *role["essential_tools"]):
+        for field in _DERIVED:
+            del tool[field]
     chain = role.pop("chain_of_command")
     for member in (*chain, *(each for part in MEMBERS for each in role.get(part) or ())):
         echo = echoes.get(member["id"])

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import to_builtins
 
 from orgkernel.crew import v1
+from orgkernel.crew.abilities import NOWHERE
 from orgkernel.crew.role import build_role_manifest, finding_item
 from orgkernel.crew.why import fact, listed, settings, why_item
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.preference import routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
+from orgkernel.records.record import Record
 
 
 def build_organization_manifest(
     view: OrgView,
     role_ids: Sequence[str],
     findings: Sequence[Diagnostic] = (),
+    state: StateView = EMPTY_STATE,
+    context: AccessContext = NOWHERE,
     *,
     count: int | None = None,
     cursor: str | None = None,
@@ -52,13 +61,51 @@ def build_organization_manifest(
         domains=tuple(_coverage(view)),
         roots=view.roots(),
         roles=tuple(
-            build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ())) for role_id in role_ids
+            build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ()), state, context)
+            for role_id in role_ids
         ),
         count=len(role_ids) if count is None else count,
         next=cursor,
+        agents=tuple(
+            why_item(agent_id, f"agent {agent_id} is of the crew", definition.place())
+            for agent_id, definition in view.records.agents.items()
+            if view.roles_filled_by(agent_id)
+        ),
+        policies=tuple(_policies(view)),
         findings=tuple(finding_item(each) for each in findings if not each.subject.startswith("role:")),
         snapshot=view.digest,
+        state_version=state.version,
     )
+
+
+def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
+    """The policies that are in force, by priority and then by name: neither files nor their order decide anything."""
+    enabled = [each for each in view.records.policies.values() if each.record.enabled]
+    for each in sorted(enabled, key=lambda each: (-each.record.priority, each.id)):
+        policy = each.record
+        yield v1.PolicyItem(
+            id=each.id,
+            why=(why_place(f"policy {each.id}", each.place()),),
+            effect=policy.effect,
+            description=policy.description,
+            priority=policy.priority,
+            ceiling=policy.ceiling,
+            fallback=policy.fallback,
+            **{
+                name: _said(getattr(policy, name))
+                for name in ("match", "permissions", "session", "modifiers")
+            },
+        )
+
+
+def _said(record: Record) -> dict[str, Any]:
+    """What a part of a policy says; what it leaves out is left out."""
+    said: dict[str, Any] = to_builtins(record)
+    return _without_defaults(said, to_builtins(type(record)()))
+
+
+def _without_defaults(said: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None and value != default.get(name)}
 
 
 def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from orgkernel.crew import v1
-from orgkernel.crew.abilities import essential_tools, plan_item, skill_item, tool_item
+from orgkernel.crew.abilities import NOWHERE, role_abilities, skill_item
 from orgkernel.crew.why import facts, listed, settings, why_item, why_setting
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import TIERS, RolePost
@@ -21,8 +23,17 @@ _TIERS = ("primary", *TIERS)
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
-def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnostic] = ()) -> v1.RoleManifest:
-    """The complete profile of a role. `findings` are those of its organisation; raises KeyError for no such role."""
+def build_role_manifest(
+    view: OrgView,
+    role_id: str,
+    findings: Sequence[Diagnostic] = (),
+    state: StateView = EMPTY_STATE,
+    context: AccessContext = NOWHERE,
+) -> v1.RoleManifest:
+    """The complete profile of a role, here and now. `findings` are those of its organisation.
+
+    Raises KeyError for no such role.
+    """
     post = view.records.posts[role_id]
     profile = post.profile
     chain = view.chain_above(role_id)
@@ -30,7 +41,7 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
     under = [(edge, _command_why(view, edge)) for edge in view.subordinates_of(role_id)]
     tools = view.tools_of(role_id)
     essential = find_essential_tools(view, post, tools)
-    equipped = frozenset(edge.target for edge in tools).union(essential)
+    abilities = role_abilities(view, role_id, tools, essential, state, context)
     return v1.RoleManifest(
         role_id=role_id,
         role_name=profile.name,
@@ -57,9 +68,10 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
             v1.Item(id=edge.target, why=(why_edge(edge),))
             for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
         ),
-        plans=tuple(plan_item(view, edge, equipped) for edge in view.plans_of(role_id)),
-        tools=tuple(tool_item(view, edge) for edge in tools),
-        essential_tools=tuple(essential_tools(view, essential, tools)),
+        plans=abilities.plans,
+        tools=abilities.tools,
+        essential_tools=abilities.essential,
+        requestable_tools=abilities.requestable,
         skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
         credentials=listed(post, "credentials", profile.credentials),
         data=listed(post, "data", profile.data),
@@ -70,8 +82,10 @@ def build_role_manifest(view: OrgView, role_id: str, findings: Sequence[Diagnost
         requirements=tuple(settings(post, profile.requirements, "requirements")),
         standing_orders=listed(post, "standing_orders", profile.standing_orders),
         does_not_have=listed(post, "does_not_have", profile.does_not_have),
+        agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
+        state_version=state.version,
     )
 
 

@@ -89,6 +89,7 @@ _NOUNS = {
     "layers": "layer",
     "dispatch_edges": "dispatch edge",
     "agents": "agent",
+    "policies": "policy",
     "file_claims": "file claim",
     "open_blockers": "open blocker",
 }

@@ -72,8 +72,8 @@ class PlanItem(Named, frozen=True, kw_only=True):
     stale_after_turns: int | None
 
 
-class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored grant; none before there is access state."""
+class HeldGrant(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored grant that adds to a tool now."""
 
     id: str
     level: str
@@ -88,25 +88,41 @@ class ToolItem(Named, frozen=True, kw_only=True):
     provider: str
     side_effects: str | None
     level: str
+    """What is left of it here and now."""
     letters: str
-    preference: Literal["primary", "secondary", "stated", "essential"]
+    preference: Literal["primary", "secondary", "stated", "essential", "granted"]
     actions: dict[str, str]
     """Action to the level it requires."""
     allowed_actions: tuple[str, ...]
-    """Actions the level suffices for."""
+    """Actions that are allowed here and now."""
     falls_back_to: tuple[str, ...]
     names: dict[str, str]
     input_schema: dict[str, Any] | None
     decided_by: str
     """The layer that decided the level."""
     capped_by: tuple[str, ...] = ()
-    grants: tuple[Grant, ...] = ()
+    """Layers that take something of it."""
+    grants: tuple[HeldGrant, ...] = ()
     conditional: str | None = None
+    """The times, channels, paths and locks that could change it."""
+    declared_level: str | None = None
+    """What the role gives, where a layer could have changed it; null where none could."""
+    ask_actions: tuple[str, ...] = ()
+    """Actions that somebody has to approve first."""
     declared: bool = True
     wired: bool | None = None
     """Whether the role's runtime has registered it; null when nobody has said."""
     used: bool | None = None
     """Whether it has really been called; null when nobody has said."""
+
+
+class RequestableTool(Item, frozen=True, kw_only=True):
+    """A tool that is wanted and that a grant would open."""
+
+    level: str
+    """What the grant has to give."""
+    waives: tuple[str, ...]
+    """The caps it has to lift."""
 
 
 class SkillItem(Named, frozen=True, kw_only=True):
@@ -189,7 +205,8 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     plans: tuple[PlanItem, ...]
     tools: tuple[ToolItem, ...]
     essential_tools: tuple[ToolItem, ...]
-    requestable_tools: tuple[Item, ...] = ()
+    requestable_tools: tuple[RequestableTool, ...] = ()
+    """What its plans need, or its profile lists, and it cannot use: a grant would change that."""
     skills: tuple[SkillItem, ...]
     cognitive_skills: tuple[Item, ...] = ()
     qualifications: tuple[Item, ...] = ()
@@ -210,6 +227,53 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     recent_activity: tuple[Item, ...] = ()
     findings: tuple[FindingItem, ...]
     snapshot: str
+    state_version: int = 0
+    """Version of what is stored."""
+
+
+class Post(Named, frozen=True, kw_only=True):
+    """A role that an agent fills."""
+
+    role_type: str
+    watches: tuple[str, ...]
+
+
+class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The complete profile of an agent: what it is, and what it may do in all its roles together.
+
+    >>> from orgkernel import Kernel
+    >>> butler = Kernel.open().agent_manifest("household", "butler")
+    >>> butler.callsign, [role.id for role in butler.roles]
+    ('Butler', ['steward', 'errand_runner'])
+    """
+
+    schema: Literal["orgkernel:crew_manifest"] = msgspec.field(name="_schema", default=SCHEMA)
+    version: Literal["1.0"] = msgspec.field(name="_version", default=VERSION)
+    manifest_of: Literal["agent"] = "agent"
+    agent_id: str
+    callsign: str
+    description: str
+    org_id: str
+    org_name: str
+    why: tuple[Why, ...]
+    roles: tuple[Post, ...]
+    lifecycle: str
+    rank: Item | None
+    """The rank that counts now."""
+    next_rank: Item | None
+    trust: float | None
+    qualifications: tuple[Item, ...]
+    """Passed, and lately enough."""
+    tools: tuple[ToolItem, ...]
+    requestable_tools: tuple[RequestableTool, ...]
+    credentials: tuple[Item, ...]
+    data: tuple[Item, ...]
+    dispatch_targets: tuple[Item, ...]
+    restrictions: tuple[Item, ...]
+    """Stored upper bounds that hold now."""
+    findings: tuple[FindingItem, ...]
+    snapshot: str
+    state_version: int
 
 
 class Coverage(Item, frozen=True, kw_only=True):
@@ -233,6 +297,21 @@ class ChannelItem(Item, frozen=True, kw_only=True):
     direction: str
     protocol: str
     allowed_pairs: tuple[tuple[str, str], ...]
+
+
+class PolicyItem(Item, frozen=True, kw_only=True):
+    """A policy that is in force."""
+
+    effect: str
+    description: str
+    priority: int
+    ceiling: bool
+    fallback: bool
+    match: dict[str, Any]
+    """Whom it speaks of, and when."""
+    permissions: dict[str, Any]
+    session: dict[str, Any]
+    modifiers: dict[str, Any]
 
 
 class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -272,9 +351,12 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None = None
     """Cursor of the next page; null on the last."""
     agents: tuple[Item, ...] = ()
+    policies: tuple[PolicyItem, ...] = ()
+    """Who else may what: policies, by priority."""
     findings: tuple[FindingItem, ...]
     """Findings about the organisation; those about a role are in the role's manifest."""
     snapshot: str
+    state_version: int = 0
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -290,8 +372,10 @@ def encode(value: Any) -> bytes:
 
 
 def build_manifest_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of `crew_manifest`: a role's or an organisation's."""
-    references, definitions = build_definitions([RoleManifest, OrganizationManifest], "#/$defs/{name}")
+    """JSON Schema (2020-12) of `crew_manifest`: a role's, an agent's or an organisation's."""
+    references, definitions = build_definitions(
+        [RoleManifest, AgentManifest, OrganizationManifest], "#/$defs/{name}"
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "orgkernel crew_manifest",

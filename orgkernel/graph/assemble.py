@@ -19,7 +19,8 @@ from orgkernel.graph.elsewhere import Elsewhere, Including
 from orgkernel.graph.groups import Duplicate, Group
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope, Scopes
-from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
+from orgkernel.loading.packed import Packed
+from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
 from orgkernel.records.organization import Organization
 
 # The file by which a host is told which organisation is active: a copy, not a second declaration (specification,

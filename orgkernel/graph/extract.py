@@ -144,6 +144,10 @@ def _relations(
             else:
                 mark = children_of(marks, "pace_plan", tier_name)["escalate_to"][1]
                 yield EdgeRun(EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,))
+    if profile.entry_rank is not None:
+        yield _single(post, EdgeKind.STARTS_AT, profile.entry_rank, "", ("entry_rank",))
+    for number, use in enumerate(profile.may_grant):
+        yield _single(post, EdgeKind.MAY_GRANT, use.tool, use.level, ("may_grant", number, "tool"))
     if profile.dispatch == _NO_RIGHTS:
         return
     for number, target in enumerate(profile.dispatch.may_to):

@@ -23,6 +23,7 @@ class NodeKind(Enum):
     QUALIFICATION = "qualification"
     AGENT = "agent"
     POLICY = "policy"
+    RANK = "rank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class EdgeKind(Enum):
     BUILDS_ON = "builds_on"
     FILLS = "fills"
     COVERS = "covers"
+    STARTS_AT = "starts_at"
+    MAY_GRANT = "may_grant"
 
     # A kind is equal to itself only, and looked up in tables a million times a load: without this, by its name.
     __hash__ = object.__hash__
@@ -91,6 +94,8 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     ),
     EdgeKind.BUILDS_ON: EdgeSchema(NodeKind.QUALIFICATION, NodeKind.QUALIFICATION),
     EdgeKind.FILLS: EdgeSchema(NodeKind.AGENT, NodeKind.ROLE, "its watches, with commas"),
+    EdgeKind.STARTS_AT: EdgeSchema(NodeKind.ROLE, NodeKind.RANK),
+    EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may"),
     EdgeKind.COVERS: EdgeSchema(
         NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: what it says about the tool"
     ),

@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization, UnknownRole
+from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization, UnknownRole
 from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot
+from orgkernel.kernel.standpoint import Standpoints
 from orgkernel.loading.cache import Cache
 
 if TYPE_CHECKING:
     # What only some questions need is imported where they are asked: a command asks one.
     from orgkernel.crew.filters import RoleFilter
-    from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
+    from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
-    from orgkernel.decisions.state_view import StateView
-    from orgkernel.index.org_index import OrgIndex
+    from orgkernel.decisions.reasons import Reason
+    from orgkernel.kernel.access import AccessDesk
     from orgkernel.kernel.moment import Clock, StateSource
+    from orgkernel.kernel.standpoint import Standpoint
 
 ACTIVE = "active"
 
@@ -57,6 +59,7 @@ class Kernel:
         self._loader = Loader(request, severities or {}, cache)
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
+        self._standpoints = Standpoints()
         latest = self._loader.load()
         self._state = next_state(latest, {})[0]
 
@@ -76,20 +79,28 @@ class Kernel:
         request = resolve_paths(named, os.getcwd()) if named else shipped_request()
         return cls(request, active=active, store=store)
 
-    def with_store(self, store: StateSource | None) -> Kernel:
-        """The same organisations, as they are held now, deciding access with another state.
+    def with_store(self, store: StateSource | None, clock: Clock | None = None) -> Kernel:
+        """The same organisations, as they are held now, deciding access with another state, or by another clock.
 
         >>> Kernel.open(active="blank").with_store(None).organization("active").snapshot.org_id
         'blank'
         """
         other = copy.copy(self)
         other._store = store
+        other._clock = clock or self._clock
+        other._kept = KeptBytes()
+        other._standpoints = Standpoints()
         return other
 
     @property
     def state(self) -> State:
         """What is held now; keep it to answer several questions from one version."""
         return self._state
+
+    @property
+    def standpoint(self) -> Standpoint:
+        """What answers depend on now: the same object for as long as none of them can change. Raises `StoreError`."""
+        return self._standpoints.current(self._state, self._store, self._clock)
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -125,10 +136,31 @@ class Kernel:
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.decide import decide_access
+        return self._desk(org).decide(request)
 
-        return decide_access(view, self._at_this_moment(request), state)
+    def decide_with_reasons(
+        self, org: str, request: AccessRequest
+    ) -> tuple[AccessDecision, tuple[Reason, ...]]:
+        """The decision, and each of its codes in words with the lines it rests on.
+
+        >>> from orgkernel import AccessRequest
+        >>> request = AccessRequest("role:co", "use", "tool:scheduler")
+        >>> decision, reasons = Kernel.open().decide_with_reasons("software_dev", request)
+        >>> decision.outcome, reasons[0].why[0].file
+        ('allow', 'templates/software_dev/roles/co.yaml')
+        """
+        return self._desk(org).decide_with_reasons(request)
+
+    def at_this_moment(self, request: AccessRequest) -> AccessRequest:
+        """A request with the time it is asked at, unless it states one.
+
+        >>> from orgkernel import AccessRequest
+        >>> Kernel.open().at_this_moment(AccessRequest("role:co", "use", "tool:scheduler")).context.now > 0
+        True
+        """
+        from orgkernel.kernel.moment import at_this_moment, read_clock
+
+        return at_this_moment(request, self._clock or read_clock)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -141,10 +173,7 @@ class Kernel:
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.explain import explain_access
-
-        return explain_access(view, self._at_this_moment(request), state)
+        return self._desk(org).explain(request)
 
     def who_can(
         self,
@@ -161,13 +190,7 @@ class Kernel:
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.listing import SUBJECT_KINDS, who_can
-        from orgkernel.decisions.access.request import AccessContext, AccessRequest
-
-        asked = self._at_this_moment(AccessRequest("", action, resource, context or AccessContext()))
-        kinds = SUBJECT_KINDS if kinds is None else kinds
-        return who_can(view, action, resource, context=asked.context, state=state, kinds=kinds)
+        return self._desk(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -183,23 +206,16 @@ class Kernel:
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        view, state = self._view_and_state(org)
-        from orgkernel.decisions.access.listing import what_can
-        from orgkernel.decisions.access.request import AccessRequest
+        return self._desk(org).what_can(subject, request, kinds)
 
-        asked = self._at_this_moment(request or AccessRequest(subject, "", ""))
-        return what_can(view, subject, request=asked, state=state, kinds=kinds)
-
-    def _at_this_moment(self, request: AccessRequest) -> AccessRequest:
-        from orgkernel.kernel.moment import at_this_moment, read_clock
-
-        return at_this_moment(request, self._clock or read_clock)
-
-    def _view_and_state(self, org: str) -> tuple[OrgIndex, StateView]:
-        index = self.organization(org).snapshot.index
+    def _desk(self, org: str) -> AccessDesk:
         from orgkernel.decisions.state_view import EMPTY_STATE
+        from orgkernel.kernel.access import AccessDesk
+        from orgkernel.kernel.moment import read_clock
 
-        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        index = self.organization(org).snapshot.index
+        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        return AccessDesk(index, state, self._clock or read_clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -214,7 +230,28 @@ class Kernel:
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
         from orgkernel.crew.role import build_role_manifest
 
-        return build_role_manifest(snapshot.index, role, snapshot.findings_about(f"role:{role}"))
+        desk = self._desk(org)
+        findings = snapshot.findings_about(f"role:{role}")
+        return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
+
+    def agent_manifest(self, org: str, agent: str) -> AgentManifest:
+        """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
+
+        Raises `UnknownAgent` besides what `dispatch` raises.
+
+        >>> manifest = Kernel.open().agent_manifest("household", "clerk")
+        >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
+        ('lieutenant', ['read_file', 'write_file', 'response'])
+        """
+        from orgkernel.crew.agent import build_agent_manifest
+
+        desk = self._desk(org)
+        agents = desk.view.records.agents
+        if agent not in agents:
+            help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
+            raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
+        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
+        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
@@ -222,15 +259,15 @@ class Kernel:
         >>> Kernel.open().manifest_bytes("blank", "co")[:36]
         b'{"_schema":"orgkernel:crew_manifest"'
         """
-        state = self._state
-        kept = self._kept.find(state, (org, role))
+        standpoint = self.standpoint
+        kept = self._kept.find(standpoint, (org, role))
         if kept is not None:
             return kept
         from orgkernel.crew.v1 import encode
 
         answer = encode(self.manifest(org, role))
-        if self._state is state:
-            self._kept.put(state, (org, role), answer)
+        if self.standpoint is standpoint:
+            self._kept.put(standpoint, (org, role), answer)
         return answer
 
     def crew(
@@ -245,6 +282,7 @@ class Kernel:
 
         Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
 
+        >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
         >>> [role.role_id for role in page.roles], page.count, page.next
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
@@ -253,6 +291,7 @@ class Kernel:
         from orgkernel.crew.filters import RoleFilter, select_roles
         from orgkernel.crew.organization import build_organization_manifest
 
+        desk = self._desk(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -263,7 +302,7 @@ class Kernel:
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
 
     def organization(self, org: str) -> ServedOrganization:

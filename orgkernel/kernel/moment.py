@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import StateView
+
+if TYPE_CHECKING:
+    from orgkernel.decisions.access.request import AccessRequest
 
 # Seconds since 1970-01-01 UTC, and by how many seconds local time is ahead.
 Clock = Callable[[], tuple[float, int]]

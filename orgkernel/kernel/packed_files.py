@@ -13,7 +13,8 @@ import msgspec
 
 from orgkernel.loading.entries import DamagedEntry, FileEntry, entry_of, read_of
 from orgkernel.loading.files import Located
-from orgkernel.loading.sources import FileRead, ReadFile, Slice, SourceDocument, Tree
+from orgkernel.loading.packed import Slice
+from orgkernel.loading.sources import FileRead, ReadFile, SourceDocument, Tree
 from orgkernel.records.kinds import RECORDS
 
 _KINDS = tuple(RECORDS)

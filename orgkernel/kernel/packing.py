@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -23,6 +24,7 @@ from orgkernel.loading.entries import ENCODER, DamagedEntry, decode
 from orgkernel.loading.files import Located
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.organization import Organization
+from orgkernel.records.record import PREFIX
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
@@ -110,6 +112,37 @@ def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snap
         return _restore(packed, located)
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as error:
         raise DamagedEntry(f"its parts do not fit: {type(error).__name__}") from None
+
+
+def verify_snapshot(snapshot: Snapshot) -> None:
+    """Unpack everything once, for whoever answers for long. Raises `DamagedEntry` for parts that are something else."""
+    try:
+        for document in snapshot.tree.documents:
+            if document.record.kind != f"{PREFIX}{document.kind}":  # type: ignore[attr-defined]
+                raise DamagedEntry("a document of another kind")
+            _verify_marks(document.marks)
+            if document.unknown:
+                document.has(*document.unknown[0][0])
+        for organization in snapshot.organizations.values():
+            for _ in organization.columns:
+                pass
+    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise DamagedEntry(f"its parts are something else: {type(error).__name__}") from None
+
+
+def _verify_marks(marks: Any) -> None:
+    if isinstance(marks, int):
+        return
+    mark, below = marks
+    if not isinstance(mark, int) or not isinstance(below, dict | list):
+        raise DamagedEntry("places of another shape")
+    for each in below.values() if isinstance(below, dict) else below:
+        if isinstance(below, list):
+            _verify_marks(each)
+        elif isinstance(each[0], int):
+            _verify_marks(each[1])
+        else:
+            raise DamagedEntry("places of another shape")
 
 
 def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:

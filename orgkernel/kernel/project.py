@@ -12,7 +12,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -31,6 +31,10 @@ class Project:
     """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
+    toolbox: dict[str, Any] = field(default_factory=dict)
+    """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
+    oidc: dict[str, Any] | None = None
+    """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
 
 
 def find_project(folder: str) -> Project:
@@ -79,6 +83,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     store = settings.get("store")
     if store is not None and not isinstance(store, str):
         raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
+    oidc = settings.get("oidc")
+    if oidc is not None and not isinstance(oidc, dict):
+        raise BadProject(f"`{where}`: `oidc` is not a table", "write `[oidc]` and its settings below")
     severities = settings.get("severities", {})
     if not isinstance(severities, dict):
         raise BadProject(
@@ -87,6 +94,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     for code in severities:
         if code not in _all_codes():
             raise BadProject(f"`{where}`: there is no rule {quote(code)}", "`orgkernel rule` lists all")
+    toolbox = settings.get("toolbox", {})
+    if not isinstance(toolbox, dict):
+        raise BadProject(f"`{where}`: `toolbox` is not a table", "write `[toolbox.TOOL]` for each tool")
     return Project(
         folder,
         tuple(paths),
@@ -98,6 +108,8 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         _severity(where, "fail_on", settings.get("fail_on", "error")),
         _cache(where, settings.get("cache", True)),
         store,
+        toolbox,
+        oidc,
     )
 
 

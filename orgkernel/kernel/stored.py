@@ -49,3 +49,14 @@ def read_state(location: Location, org_id: str | None = None) -> StateView:
         return EMPTY_STATE
     with open_store(location, create=False) as store:
         return store.read_view(org_id)
+
+
+class StateAt:
+    """The state of a place as a source for the kernel: read anew for each question, and never made by one."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+
+    def read_view(self, org_id: str | None = None) -> StateView:
+        """The state now. Raises `StoreError`."""
+        return read_state(self._location, org_id)

@@ -11,17 +11,10 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
+from orgkernel.loading.packed import Packed, pack, pack_with_record, unpack_record
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
 from orgkernel.loading.shape import describe, validate_shape
-from orgkernel.loading.sources import (
-    BrokenDocument,
-    Packed,
-    ReadFile,
-    SourceDocument,
-    pack,
-    pack_with_record,
-    unpack_record,
-)
+from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.records.record import PREFIX, Document

@@ -15,14 +15,8 @@ from typing import TypeVar
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.loading.sources import (
-    BrokenDocument,
-    Packed,
-    ReadFile,
-    SourceDocument,
-    unpack_marks,
-    unpack_record,
-)
+from orgkernel.loading.packed import Packed, unpack_marks, unpack_record
+from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
 from orgkernel.records.kinds import RECORDS
 
 T = TypeVar("T")

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.loading.files import Located
@@ -25,32 +22,16 @@ from orgkernel.loading.marks import (
     unpack_mark,
     unpack_within,
 )
-from orgkernel.records.kinds import RECORDS
+from orgkernel.loading.packed import (
+    NOTHING_UNKNOWN,
+    Packed,
+    Slice,
+    Unknown,
+    unpack_marks,
+    unpack_record,
+    unpack_unknown,
+)
 from orgkernel.records.record import Document
-
-# Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
-_KEPT = 256
-_NOTHING_UNKNOWN = b"\x90"
-
-Unknown = tuple[tuple[str | int, ...], Any]
-"""Route and value of a field that is in no record."""
-
-
-class Packed(NamedTuple):
-    """A document's parts as bytes (MessagePack)."""
-
-    record: bytes
-    marks: bytes
-    unknown: bytes = _NOTHING_UNKNOWN
-
-
-class Slice(NamedTuple):
-    """A document's parts in the body of a cache: the record from `start` to `middle`, the marks from there to `end`."""
-
-    body: memoryview
-    start: int
-    middle: int
-    end: int
 
 
 class SourceDocument:
@@ -132,7 +113,7 @@ class SourceDocument:
     @property
     def unknown(self) -> tuple[Unknown, ...]:
         """Fields that are in no record, the user's own (`x_…`) among them."""
-        return () if self.packed.unknown == _NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
+        return () if self.packed.unknown == NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
@@ -219,38 +200,3 @@ def tree_of(files: Sequence[FileRead]) -> Tree:
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),
     )
-
-
-def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
-    """The parts of a document whose value has been validated."""
-    return pack_with_record(kind, value, marks, unknown)[0]
-
-
-def pack_with_record(
-    kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()
-) -> tuple[Packed, Document]:
-    """The parts, and the record as it is made: what unpacking gives, but that a field of any value holds tuples."""
-    record = msgspec.convert(value, RECORDS[kind])
-    packed = Packed(
-        msgspec.msgpack.encode(record),
-        msgspec.msgpack.encode(marks),
-        msgspec.msgpack.encode(unknown) if unknown else _NOTHING_UNKNOWN,
-    )
-    return packed, record
-
-
-@lru_cache(_KEPT)
-def unpack_record(kind: str, packed: bytes) -> Document:
-    """The record of a document, validated again while it is made."""
-    return msgspec.msgpack.decode(packed, type=RECORDS[kind])
-
-
-@lru_cache(_KEPT)
-def unpack_marks(packed: bytes) -> Marks:
-    """Where each value of a document stands."""
-    return msgspec.msgpack.decode(packed)
-
-
-def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
-    """Fields that are in no record."""
-    return msgspec.msgpack.decode(packed, type=tuple[tuple[tuple[str | int, ...], Any], ...])

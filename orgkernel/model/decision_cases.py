@@ -171,10 +171,10 @@ class Case(Record):
     name: str
     org: OrgId
     given: Given = Given()
-    dispatch: tuple[DispatchCase, ...] = ()
-    access: tuple[AccessCase, ...] = ()
-    who_can: tuple[WhoCanCase, ...] = ()
-    what_can: tuple[WhatCanCase, ...] = ()
+    dispatch: Annotated[tuple[DispatchCase, ...], Field(min_length=1)] = ()
+    access: Annotated[tuple[AccessCase, ...], Field(min_length=1)] = ()
+    who_can: Annotated[tuple[WhoCanCase, ...], Field(min_length=1)] = ()
+    what_can: Annotated[tuple[WhatCanCase, ...], Field(min_length=1)] = ()
 
 
 class DecisionCases(Document):

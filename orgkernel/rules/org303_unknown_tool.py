@@ -56,6 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     unknown = find_undeclared(
         view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
+        EdgeKind.MAY_GRANT,
         known=tools, also=_of_entries(view.records),
     )  # fmt: skip
     yield from undeclared(unknown, "tool", lambda word: did_you_mean(word, tools))
@@ -70,10 +71,6 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
         for number, word in enumerate(essential.with_tools if isinstance(essential, EssentialFor) else ()):
             place = tool.place("essential", "with_tools", number)
             yield Reference(place, "tool", tool.id, "is essential together with", word)
-    for post in records.posts.values():
-        for number, use in enumerate(post.profile.may_grant):
-            place = post.place("may_grant", number, "tool")
-            yield Reference(place, "role", post.role_id, "may grant", use.tool)
     for qualification in records.qualifications.values():
         for number, word in enumerate(qualification.record.unlocks):
             place = qualification.place("unlocks", number)

@@ -26,6 +26,8 @@ _VERBS = {
     EdgeKind.BUILDS_ON: "builds on",
     EdgeKind.FILLS: "fills",
     EdgeKind.COVERS: "covers",
+    EdgeKind.STARTS_AT: "starts at",
+    EdgeKind.MAY_GRANT: "may grant",
 }
 
 

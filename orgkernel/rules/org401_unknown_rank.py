@@ -42,9 +42,10 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.records.rank_ladder import RankLadder
-from orgkernel.rules.org3_references import Reference, undeclared
+from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
@@ -53,7 +54,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "rank_ladder" in view.records.incomplete:
         return
     ranks = tuple(rank.id for rank in view.records.ranks)
-    unknown = [each for each in _references(view.records) if each.target not in ranks]
+    unknown = [*find_undeclared(view, EdgeKind.STARTS_AT, known=ranks, also=_references(view.records))]
     for document in view.records.catalogues:
         if isinstance(document.record, RankLadder):
             own = tuple(rank.id for rank in document.record.ranks) or ranks
@@ -62,10 +63,6 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _references(records: OrgRecords) -> Iterator[Reference]:
-    for post in records.posts.values():
-        if post.profile.entry_rank is not None:
-            place = post.place("entry_rank")
-            yield Reference(place, "role", post.role_id, "starts at", post.profile.entry_rank)
     for agent in records.agents.values():
         if agent.record.rank is not None:
             yield Reference(agent.place("rank"), "agent", agent.id, "starts at", agent.record.rank)

@@ -41,17 +41,22 @@ from itertools import pairwise
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
 from orgkernel.loading.documents import SourceDocument
-from orgkernel.records.rank_ladder import RankLadder
+from orgkernel.records.rank_ladder import Rank, RankLadder
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(document: SourceDocument) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Ranks that are listed again, or take less trust than the one below."""
-    if not isinstance(document.record, RankLadder):
-        return
+    for document in view.records.catalogues:
+        if isinstance(document.record, RankLadder):
+            yield from _of_ladder(document, document.record.ranks)
+
+
+def _of_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Finding]:
     first: dict[str, int] = {}
-    for number, rank in enumerate(document.record.ranks):
+    for number, rank in enumerate(ranks):
         if rank.id in first:
             yield Finding(
                 document.place("ranks", number, "id"),
@@ -61,7 +66,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
                 (Related(document.place("ranks", first[rank.id], "id"), "listed first here"),),
             )
         first.setdefault(rank.id, number)
-    for number, (lower, higher) in enumerate(pairwise(document.record.ranks)):
+    for number, (lower, higher) in enumerate(pairwise(ranks)):
         if higher.trust_from < lower.trust_from:
             yield Finding(
                 document.place("ranks", number + 1, "trust_from"),
@@ -72,4 +77,4 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG402", "ranks-out-of-order", Severity.ERROR, Scope.DOCUMENT, check)
+RULE = Rule("ORG402", "ranks-out-of-order", Severity.ERROR, Scope.CATALOGUE, check)

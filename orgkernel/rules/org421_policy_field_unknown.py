@@ -42,14 +42,19 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(document: SourceDocument) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Fields of policies that nobody reads."""
-    if document.kind != "access_policies":
-        return
+    for document in view.records.catalogues:
+        if document.kind == "access_policies":
+            yield from _of_document(document)
+
+
+def _of_document(document: SourceDocument) -> Iterator[Finding]:
     for route, _ in document.unknown:
         if len(route) > 2 and not str(route[-1]).startswith("x_"):
             yield Finding(
@@ -60,4 +65,4 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG421", "policy-field-unknown", Severity.ERROR, Scope.DOCUMENT, check)
+RULE = Rule("ORG421", "policy-field-unknown", Severity.ERROR, Scope.CATALOGUE, check)

@@ -37,23 +37,20 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.records.crew_roster import CrewRoster
+from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(document: SourceDocument) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Members of the crew without an assignment."""
-    if not isinstance(document.record, CrewRoster):
-        return
-    for agent_id, member in document.record.agents.items():
-        if member.tier == "crew" and not member.assignments:
+    for agent_id, agent in view.records.agents.items():
+        if agent.record.tier == "crew" and not agent.record.assignments:
             yield Finding(
-                document.place("agents", agent_id, key=True),
+                agent.place(),
                 f"agent {quote(agent_id)} fills no role",
                 "assign it one, or give it the tier it is of",
                 f"agent:{agent_id}",
             )
 
 
-RULE = Rule("ORG602", "agent-without-role", Severity.WARNING, Scope.DOCUMENT, check)
+RULE = Rule("ORG602", "agent-without-role", Severity.WARNING, Scope.CATALOGUE, check)

@@ -17,9 +17,9 @@ RequestKind = Literal["access", "command", "action"]
 """A standing permission, one interactive command, or one single action; each has its own timer."""
 RequestStatus = Literal["pending", "approved", "denied", "expired"]
 Approval = Literal["once", "day", "always"]
-Scope = Literal["read", "grant", "approve", "rank", "lock", "report", "admin"]
+Scope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
 """What a key is good for; `admin` for everything, keys included."""
-SCOPES: tuple[Scope, ...] = ("read", "grant", "approve", "rank", "lock", "report", "admin")
+SCOPES: tuple[Scope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
 
 AuditKind = Literal[
     "decision", "usage", "agent", "grant", "restriction", "request", "result", "lock", "key", "audit"

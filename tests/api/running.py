@@ -22,7 +22,13 @@ import logging, sys
 from manifest_api import serve
 from orgkernel.kernel.kernel import Kernel
 logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
-serve(Kernel.open(*sys.argv[1:]), port=0, reload=True, on_ready=lambda url: print(url, flush=True))
+from orgkernel.state.location import parse_location
+import os
+store = os.environ.get("TEST_STORE")
+serve(
+    Kernel.open(*sys.argv[1:]), port=0, reload=True, on_ready=lambda url: print(url, flush=True),
+    store=parse_location(store, os.getcwd()) if store else None,
+)
 """
 Value = TypeVar("Value")
 
@@ -34,6 +40,8 @@ class Server:
         self.process = process
         self.url = url
         self._log = log
+        self.key = ""
+        """A key that opens everything, where the test has made one."""
         self.client = httpx2.Client(base_url=url, timeout=_PATIENCE)
 
     @property
@@ -77,7 +85,7 @@ def until(ask: Callable[[], Value], holds: Callable[[Value], bool]) -> Value:
 
 
 @contextmanager
-def running(folder: Path, *paths: Path) -> Iterator[Server]:
+def running(folder: Path, *paths: Path, store: Path | None = None) -> Iterator[Server]:
     """A server over some paths, its log beside them; killed at the end whatever happened."""
     log = folder / f"server-{time.monotonic_ns()}.log"
     with log.open("w", encoding="utf-8") as file:
@@ -87,7 +95,11 @@ def running(folder: Path, *paths: Path) -> Iterator[Server]:
             stderr=file,
             text=True,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(REPOSITORY),
+                **({} if store is None else {"TEST_STORE": str(store)}),
+            },
         )
     assert process.stdout is not None
     try:

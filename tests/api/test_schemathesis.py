@@ -10,11 +10,12 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 
 from manifest_api import build_openapi
+from tests.api.keys import first_key
 from tests.api.running import Server, running
 from tests.support.trees import TEMPLATES
 
 # 414 and 413 are refusals too: what is generated at random is sometimes longer than the guards let through.
-REFUSALS = ["400", "403", "404", "405", "409", "413", "414", "415", "422"]
+REFUSALS = ["400", "401", "403", "404", "405", "409", "413", "414", "415", "422"]
 CONFIG = schemathesis.Config.from_dict(
     {"checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}}}
 )
@@ -24,8 +25,12 @@ schema = schemathesis.openapi.from_dict(build_openapi(), config=CONFIG)
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server over one organisation, which is therefore the active one."""
-    with running(tmp_path_factory.mktemp("schemathesis"), TEMPLATES / "software_dev") as found:
+    """A server over one organisation, which is therefore the active one, with a key that opens everything."""
+    folder = tmp_path_factory.mktemp("schemathesis")
+    store = folder / "state.db"
+    secret = first_key(store)
+    with running(folder, TEMPLATES / "household", store=store) as found:
+        found.key = secret
         yield found
 
 
@@ -40,4 +45,4 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 )
 def test_every_operation(case: Any, server: Server) -> None:
     """Valid requests are accepted, invalid ones refused, and every answer is documented and fits its schema."""
-    case.call_and_validate(base_url=server.url, timeout=30)
+    case.call_and_validate(base_url=server.url, timeout=30, headers={"Authorization": f"Bearer {server.key}"})

@@ -78,7 +78,7 @@ def test_a_command_imports_no_web_framework_and_no_graph(tmp_path: Path) -> None
 def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """pydantic, yaml and networkx cost more to import than the answer takes (design §5)."""
+    """Importing pydantic, yaml or networkx would take longer than the answer (design §5)."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
     (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")

@@ -19,10 +19,12 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.case_state import build_context, build_request, build_state
 from orgkernel.kernel.cases import run_cases
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
 from orgkernel.records.decision_cases import Case, DecisionCases
+from orgkernel.rules.catalogue import all_rules
 from tests.support.trees import write_tree
 
 CORPUS = {
@@ -40,7 +42,10 @@ class Organization:
     """One organisation of the corpus, held by a kernel, with its cases read as a user's are."""
 
     def __init__(self, folder: Path, file: dict[str, Any]) -> None:
-        self.kernel = Kernel.open(write_tree(folder / "org", file["files"]))
+        # Caps that contradict a role are findings, and what these organisations are made of.
+        caps = {code: None for code in (rule.code for rule in all_rules()) if code.startswith("ORG4")}
+        paths = resolve_paths([str(write_tree(folder / "org", file["files"]))], str(folder))
+        self.kernel = Kernel(paths, severities=caps)
         assert [found.message for found in self.kernel.check() if found.severity.value == "error"] == []
         self.snapshot = self.kernel.organization(file["org"]).snapshot
         document = {"_schema": "orgkernel:decision_cases", "cases": file["cases"]}

@@ -18,9 +18,11 @@ import pytest
 
 from orgkernel.kernel import loader as loading
 from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.packing import pack_snapshot
+from orgkernel.kernel.packing import pack_snapshot, verify_snapshot
 from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.cache import Cache
+from orgkernel.loading.entries import DamagedEntry
+from orgkernel.loading.packed import Packed
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, write_tree
@@ -127,6 +129,26 @@ def test_parts_that_turn_out_to_be_wrong_later_are_told_and_left(shop: Path) -> 
     done = run_here("manifest", "dev", "--org", "shop", "--format", "json", cwd=shop)
     assert (done.returncode, done.stdout) == (0, plain.stdout)
     assert run_here("manifest", "dev", "--org", "shop", "--format", "json", cwd=shop).stderr == ""
+
+
+def test_a_server_looks_at_everything_before_it_answers(shop: Path) -> None:
+    """What was restored whole passes; one wrong record, or places of another shape, do not."""
+    request = resolve_paths(["."], str(shop))
+    cache = Cache(str(shop / "c"))
+    loader = Loader(request, {}, cache)
+    loader.load()
+    loader.save()
+    restored = Loader(request, {}, cache).load()
+    verify_snapshot(restored)
+    for wrong in (
+        Packed(b"\xc1", b"\x00"),
+        Packed(b"\x80", b"\x00"),
+        Packed(restored.tree.documents[0].packed.record, b"\xa1a"),
+    ):
+        snapshot = Loader(request, {}, cache).load()
+        snapshot.tree.documents[0]._packed = wrong
+        with pytest.raises(DamagedEntry):
+            verify_snapshot(snapshot)
 
 
 def test_an_entry_somebody_else_can_write_is_not_believed(shop: Path) -> None:

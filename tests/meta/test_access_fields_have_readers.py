@@ -115,7 +115,7 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.partner-access.match.principal.agent": "clerk",
     f"{POLICY}.partner-access.match.principal.role": "steward",
     f"{POLICY}.webhook-github.match.principal.webhook": "stripe",
-    f"{POLICY}.system-timer-default.match.principal.system": "hook_runner",
+    f"{POLICY}.system-timer-default.match.principal.system": "cron",
     f"{POLICY}.group-chat-restrictions.match.conditions.0.peer_kind": "dm",
     f"{POLICY}.work-slack-context.match.conditions.0.channel": "signal",
     f"{POLICY}.work-slack-context.match.conditions.0.account": "another",

@@ -23,6 +23,8 @@ from orgkernel.graph.questions import OrgView
 
 SHOWN_SUBJECTS = 5
 NOBODY = Who((), 0)
+NEUTRAL = "nothing here says otherwise"
+"""What a layer says for which nothing is declared about the question."""
 
 
 def explain_access(
@@ -161,4 +163,4 @@ def _neutral(case: Case, layer: str) -> str:
         waives = sorted({waiver for grant in case.verdict[4].grants for waiver in grant.waives})
         grants = ", ".join(f"`{grant.grant_id}`" for grant in case.verdict[4].grants)
         return f"grant {grants}" + (f", which waives {', '.join(waives)}" if waives else "")
-    return "nothing here says otherwise"
+    return NEUTRAL

@@ -20,11 +20,11 @@ def missing_qualifications(
     return tuple(
         qualification
         for qualification in cell.qualifications
-        if qualification not in assumed and not _passed(records, results, qualification, now)
+        if qualification not in assumed and not has_passed(records, results, qualification, now)
     )
 
 
-def _passed(
+def has_passed(
     records: OrgRecords, results: tuple[QualificationResult, ...], qualification: str, now: float
 ) -> bool:
     """Whether the latest result is a pass that still counts."""

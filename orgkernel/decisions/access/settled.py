@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from orgkernel.decisions.access.cells import FULL, LEVEL, Cell
 from orgkernel.decisions.access.codes import POLICY_DENY
 from orgkernel.decisions.access.decision import AccessRow, Outcome
-from orgkernel.decisions.access.holders import Holder, role_rank
+from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.policies import NOTHING_SAID, Said
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subjects import identify_role
@@ -90,10 +90,7 @@ def settled_role(
     else:
         level, code = _levels(tables, cell).get(role_id, 0), "BOUND_TO_ROLE"
         if level and cell.is_capped:
-            view = tables.view
-            department = view.records.posts[role_id].profile.department
-            departments = frozenset(() if department is None else (department,))
-            level = min(level, role_cap(cell, departments, frozenset((role_id,)), role_rank(view, role_id)))
+            level = min(level, role_cap(cell, *tables.traits(role_id)))
         if said[1] < level:
             level = said[1]
     if level < cell.required[action]:
@@ -114,7 +111,8 @@ def said_of_roles(tables: AccessTables, cell: Cell, roles: Iterable[str]) -> Sai
 
 def _levels(tables: AccessTables, cell: Cell) -> Mapping[str, int]:
     """Role to the level it is equipped with the tool at; kept for the tool that was asked for last."""
-    if tables.last_levels is None or tables.last_levels[0] is not cell:
+    known = tables.last_levels
+    if known is None or known[0] is not cell:
         held = tables.view.holder_levels_of(cell.id)
-        tables.last_levels = cell, {role_id: LEVEL[level] for role_id, level in held.items()}
-    return tables.last_levels[1]
+        known = tables.last_levels = cell, {role_id: LEVEL[level] for role_id, level in held.items()}
+    return known[1]

@@ -7,13 +7,16 @@ from functools import cached_property
 
 from orgkernel.decisions.access.cells import Cell, build_cell
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now
+from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now, role_rank
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.subjects import UNKNOWN_SENDER, Identity, identify, identify_role
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
+
+# A role's departments, what `restricted_to` can name it by, and its rank.
+Traits = tuple[frozenset[str], frozenset[str], int]
 
 
 class AccessTables:
@@ -37,6 +40,7 @@ class AccessTables:
         """Action and tool to the rows of the roles that can, as far as it was asked."""
         self.last_levels: tuple[Cell, Mapping[str, int]] | None = None
         self._holders: dict[str, Holder] = {}
+        self._traits: dict[str, Traits] = {}
         self._stored: tuple[StateView, frozenset[str]] | None = None
 
     @cached_property
@@ -75,6 +79,15 @@ class AccessTables:
         assert other is not None
         return holder.joined(self.view, self.policies, wider, other, cell.resource)
 
+    def traits(self, role: str) -> Traits:
+        """What caps a role, kept: to read a profile costs more than to decide."""
+        found = self._traits.get(role)
+        if found is None:
+            department = self.view.records.posts[role].profile.department
+            departments = frozenset(() if department is None else (department,))
+            found = self._traits[role] = (departments, frozenset((role,)), role_rank(self.view, role))
+        return found
+
     def essential_of(self, role: str) -> frozenset[str]:
         """Tools that are never refused to a role."""
         holder = self.holder(f"role:{role}")
@@ -82,10 +95,11 @@ class AccessTables:
 
     def roles_with_stored(self, state: StateView) -> frozenset[str]:
         """The roles that a state holds grants or restrictions for, as subjects; looked up once for a state."""
-        if self._stored is None or self._stored[0] is not state:
+        known = self._stored
+        if known is None or known[0] is not state:
             keys = (key for key in (*state.grants, *state.restrictions) if key.startswith("role:"))
-            self._stored = state, frozenset(keys)
-        return self._stored[1]
+            known = self._stored = state, frozenset(keys)
+        return known[1]
 
     def lacking(self, policies: frozenset[str]) -> AccessTables:
         """The same without some policies: what a remedy assumes."""

@@ -189,7 +189,7 @@ def test_every_field_of_the_shape_is_compared() -> None:
     form = normalise(version.manifest)
     for struct, record in ((OrganizationManifest, form), (RoleManifest, form["roles"][0])):
         left_out = {each.encode_name for each in msgspec.structs.fields(struct)} - record.keys()
-        assert left_out == {"why", "snapshot", "_schema", "_version", "manifest_of"} | (
+        assert left_out == {"why", "snapshot", "state_version", "_schema", "_version", "manifest_of"} | (
             {"chain_of_command"} if struct is RoleManifest else set()
         )
     assert {"superior", "chain", "pace_current"} <= form["roles"][0].keys()

@@ -1,0 +1,198 @@
+"""What is asked and answered about access in our own words, and about what is remembered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from manifest_api.authzen_shapes import Context
+from manifest_api.shapes import LONGEST_WORD
+from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import Grant, Lifecycle, Waiver
+from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.records.levels import ToolLevel
+from orgkernel.state.records import AccessRequest as StoredRequest
+from orgkernel.state.records import Approval, AuditEntry, RequestKind
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
+Text = Annotated[str, msgspec.Meta(max_length=4_000)]
+_ID = "[!-~]{1,150}$"
+Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook|relationship|tag):{_ID}")]
+Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{_ID}")]
+Resource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{_ID}")]
+Resources = Annotated[tuple[Resource, ...], msgspec.Meta(min_length=1, max_length=100)]
+Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
+SubjectKind = Literal["role", "agent", "person", "system", "webhook"]
+ResourceKind = Literal["tool", "credential", "data", "role"]
+
+
+class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """May this subject do this to that, and why?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    action: Name
+    resource: Name
+    context: Context = {}
+    """Circumstances as for an evaluation, `on_behalf_of`, `via` and `envelope` included."""
+
+
+class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who may do this to that?"""
+
+    org: Name = ACTIVE
+    action: Name
+    resource: Name
+    kinds: tuple[SubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
+    context: Context = {}
+
+
+class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may this subject do?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    kinds: tuple[ResourceKind, ...] = ("tool", "credential", "data", "role")
+    context: Context = {}
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision, and everything it rests on."""
+
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    trace: tuple[TraceLine, ...]
+    """One line or more for each layer, in their order."""
+    remedies: tuple[Remedy, ...]
+    who_can: Who
+    ignored: tuple[str, ...]
+    """What the context of the question says and nothing here reads."""
+
+
+class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be done, must be asked for, or could be done in other circumstances."""
+
+    rows: tuple[AccessRow, ...]
+    ignored: tuple[str, ...]
+    snapshot: str
+    state_version: int
+
+
+class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent of a roster, and how it stands."""
+
+    agent_id: str
+    callsign: str
+    roles: tuple[str, ...]
+    rank: str | None
+    """The one that counts now: what is stored, else what the roster or its role declares."""
+    trust: float | None
+    lifecycle: str
+    org_id: str
+
+
+class AgentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Agents of an organisation."""
+
+    agents: tuple[AgentLine, ...]
+    snapshot: str
+    state_version: int
+
+
+class RankChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Promote or demote."""
+
+    rank: Name
+    reason: Text = ""
+
+
+class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Move along the lifecycle."""
+
+    lifecycle: Lifecycle
+    reason: Text = ""
+
+
+class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A permission to be given. Who gives it is said by the credential."""
+
+    subject: Grantee
+    resources: Resources
+    level: ToolLevel = "full"
+    waives: tuple[Waiver, ...] = ()
+    org_id: Name | None = None
+    channel: Name | None = None
+    session: Name | None = None
+    reason: Text = ""
+    expires_at: float | None = None
+    """Seconds since 1970-01-01 UTC."""
+    uses: Many | None = None
+
+
+class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Grants in the order in which they were issued."""
+
+    grants: tuple[Grant, ...]
+    next: str | None
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why, for the audit."""
+
+    reason: Text = ""
+
+
+class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A permission that is asked for."""
+
+    requester: Requester | None = None
+    """Left out by the credential of an agent, which asks for that agent and for nobody else."""
+    resources: Resources
+    kind: RequestKind = "access"
+    level: ToolLevel = "full"
+    waives: tuple[Waiver, ...] = ()
+    org_id: Name | None = None
+    channel: Name | None = None
+    session: Name | None = None
+    reason: Text = ""
+    summary: Text = ""
+    original_message: Text = ""
+    tool_call_id: Name | None = None
+
+
+class RequestPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests, oldest first."""
+
+    requests: tuple[StoredRequest, ...]
+    next: str | None
+
+
+class ApprovalAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Yes: once, for a day, or always."""
+
+    approval: Approval = "once"
+    reason: Text = ""
+
+
+class Approved(msgspec.Struct, frozen=True, kw_only=True):
+    """The request, and the grant it led to."""
+
+    request: StoredRequest
+    grant: Grant
+
+
+class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the audit."""
+
+    row: str
+    digest: str
+    entry: AuditEntry
+
+
+class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows, newest first."""
+
+    rows: tuple[AuditLine, ...]
+    next: str | None

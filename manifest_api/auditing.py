@@ -1,0 +1,119 @@
+"""Decisions that are written down before they are told (design §9): an answer is sent when its row is on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import msgspec
+
+from manifest_api.guards.caller import Caller
+from manifest_api.remembered import Remembered
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.reasons import Reason
+from orgkernel.errors import Conflict
+from orgkernel.kernel.decision_log import build_entry
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.ticket import Ticket
+
+_TRIES = 3
+_USED_UP = Reason("GRANT_USED_UP", "the grant it needs was used up by somebody else in the meantime")
+
+Answered = tuple[AccessDecision, tuple[Reason, ...], str]
+"""A decision, its reasons, and the name of its audit row; empty where nothing is remembered."""
+
+
+class Auditor:
+    """Decides and writes down. Several questions that arrive together share one commit."""
+
+    def __init__(self, kernel: Kernel, remembered: Remembered) -> None:
+        self._kernel = kernel
+        self._remembered = remembered
+
+    def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
+        """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
+        started = time.perf_counter()
+        request = self._kernel.at_this_moment(request)
+        decision, reasons = self._kernel.decide_with_reasons(org, request)
+        store = self._remembered.open()
+        if store is None:
+            return _Started(org, request, caller, decision, reasons, None)
+        view = self._kernel.organization(org).snapshot.index
+        entry = build_entry(
+            view, request, decision, at=request.context.now, actor=caller.credential,
+            seconds=time.perf_counter() - started,
+        )  # fmt: skip
+        ticket = store.audit.submit(entry, uses_of(decision, caller))
+        return _Started(org, request, caller, decision, reasons, ticket)
+
+    async def finish(self, started: _Started) -> Answered:
+        """The answer, once its row is on the disk. Raises `StoreError` when it could not be written."""
+        for _ in range(_TRIES):
+            if started.ticket is None:
+                return started.decision, started.reasons, ""
+            try:
+                row: str = await resolved(started.ticket)
+            except Conflict:
+                # Somebody else used the grant up: what is true now is another answer.
+                started = self.begin(started.org, started.asked, started.caller)
+            else:
+                return _as_done(started), started.reasons, row
+        decision = started.decision
+        denied = AccessDecision(
+            "deny", _USED_UP.code, (_USED_UP.code,), decision.level_required, "none", (), decision.snapshot,
+            decision.state_version,
+        )  # fmt: skip
+        return denied, (_USED_UP,), ""
+
+
+class _Started:
+    """A question that is decided, and whose row is on its way."""
+
+    __slots__ = ("asked", "caller", "decision", "org", "reasons", "ticket")
+
+    def __init__(
+        self,
+        org: str,
+        asked: AccessRequest,
+        caller: Caller,
+        decision: AccessDecision,
+        reasons: tuple[Reason, ...],
+        ticket: Ticket | None,
+    ) -> None:
+        self.org = org
+        self.asked = asked
+        self.caller = caller
+        self.decision = decision
+        self.reasons = reasons
+        self.ticket = ticket
+
+
+def uses_of(decision: AccessDecision, caller: Caller) -> tuple[str, ...]:
+    """The grants an answer uses up: only for a credential that reports what it does; others are told to consume them."""
+    return decision.grants if caller.is_known and caller.may("report") else ()
+
+
+def _as_done(started: _Started) -> AccessDecision:
+    """The decision without the obligations that writing it down has met."""
+    decision = started.decision
+    used = {f"consume_grant:{grant}" for grant in uses_of(decision, started.caller)}
+    if not used:
+        return decision
+    left = tuple(each for each in decision.obligations if each not in used)
+    return msgspec.structs.replace(decision, obligations=left)
+
+
+async def resolved(ticket: Ticket) -> Any:
+    """What a ticket resolves with, without blocking the loop; raises its error."""
+    if not ticket.is_done:
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+
+        def wake(_: Ticket) -> None:
+            loop.call_soon_threadsafe(done.set)
+
+        ticket.on_done(wake)
+        await done.wait()
+    return ticket.result()

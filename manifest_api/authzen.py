@@ -1,0 +1,87 @@
+"""What OpenID AuthZEN 1.0 asks and answers, and what that means here.
+
+A subject, resource or action is ours by its type and id: `{"type": "role", "id": "co"}` is `role:co`. The context names
+the circumstances of `AccessContext`, and besides `org`, `on_behalf_of`, `via` and `envelope`. The time is always the
+server's: a caller that could choose it could bring a grant back to life. What a context says besides is listed as
+`ignored` in the answer, so that a misspelt circumstance shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from manifest_api.authzen_shapes import (
+    Circumstances,
+    Entity,
+    EvaluationQuestion,
+    FoundEntity,
+    PartialQuestion,
+)
+from manifest_api.problems import BAD_EVALUATION, Refused
+from manifest_api.questions import unfit
+from manifest_api.shapes import InvalidValue
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.diagnostics.wording import listing
+from orgkernel.kernel.kernel import ACTIVE
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question in our words."""
+
+    org: str
+    request: AccessRequest
+    ignored: tuple[str, ...] = ()
+
+
+_SAID = frozenset(Circumstances.__struct_fields__)
+_OURS = tuple(name for name in AccessContext.__struct_fields__ if name in _SAID)
+_NOTHING = AccessContext()
+
+
+def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]) -> Asked:
+    """A question with its circumstances; raises `Refused`."""
+    if not said:
+        return Asked(ACTIVE, AccessRequest(subject, action, resource, _NOTHING))
+    try:
+        known = msgspec.convert(said, Circumstances)
+    except msgspec.ValidationError as error:
+        raise unfit(str(error), BAD_EVALUATION, "body.context") from None
+    context = AccessContext(**{name: getattr(known, name) for name in _OURS})
+    if context.depth or context.children or context.concurrent:
+        counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
+        context = msgspec.structs.replace(context, **counts)
+    request = AccessRequest(subject, action, resource, context, known.on_behalf_of, known.via, known.envelope)
+    return Asked(known.org, request, tuple(name for name in said if name not in _SAID))
+
+
+def named(entity: Entity | FoundEntity) -> str:
+    """An entity as we write it."""
+    return f"{entity.type}:{entity.id}"
+
+
+def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
+    """A question with what it leaves out taken from above; raises `Refused` where it is nowhere."""
+    subject = question.subject or above.subject
+    action = question.action or above.action
+    resource = question.resource or above.resource
+    if subject is msgspec.UNSET or action is msgspec.UNSET or resource is msgspec.UNSET:
+        parts = {"subject": subject, "action": action, "resource": resource}
+        missing = [name for name, part in parts.items() if part is msgspec.UNSET]
+        raise Refused(
+            BAD_EVALUATION,
+            f"the question lacks {listing(missing)}",
+            "see `/docs`",
+            [InvalidValue(where=f"body.{name}", message="is missing") for name in missing],
+        )
+    return EvaluationQuestion(subject, action, resource, context_of(question, above))
+
+
+def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
+    """The context of a question, or the one above."""
+    for context in (question.context, above.context):
+        if context is not msgspec.UNSET:
+            return context
+    return {}

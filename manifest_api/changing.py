@@ -1,0 +1,78 @@
+"""What routes that read or change the store share: the store itself, pages of its rows, and who may not help itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from manifest_api.guards.caller import Caller
+from manifest_api.problems import BAD_CURSOR, NO_STORE, SELF_GRANT, Refused
+from manifest_api.remembered import Remembered
+from orgkernel.crew.v1 import encode
+from orgkernel.diagnostics.wording import quote
+from orgkernel.kernel.held import State
+from orgkernel.state.store import Store
+
+T = TypeVar("T")
+MOST_ROWS, DEFAULT_ROWS = 1_000, 100
+Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+
+
+async def with_store(request: Request, work: Callable[[Store], T], empty: T | None = None) -> T:
+    """Do something with the store, in a thread; where there is none yet, `empty`, or the problem that says so."""
+    remembered: Remembered = request.app.state.remembered
+    store = remembered.open()
+    if store is None:
+        if empty is None:
+            raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
+        return empty
+    return await run_in_threadpool(work, store)
+
+
+async def find_in_store(request: Request, find: Callable[[Store], T | None]) -> T | None:
+    """Something in the store, in a thread; None where it is not there, or where there is no store yet."""
+    remembered: Remembered = request.app.state.remembered
+    store = remembered.open()
+    return None if store is None else await run_in_threadpool(find, store)
+
+
+def told_once(answer: Any, status: int = 200) -> Response:
+    """An answer from the store: nobody keeps it."""
+    return Response(encode(answer), status, media_type="application/json")
+
+
+def page_of(
+    rows: Sequence[T], name: Callable[[T], str], cursor: str | None, limit: int
+) -> tuple[tuple[T, ...], str | None]:
+    """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one."""
+    start = 0
+    if cursor is not None:
+        start = next((number for number, row in enumerate(rows, 1) if name(row) == cursor), 0)
+        if not start:
+            raise Refused(BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor")
+    shown = tuple(rows[start : start + limit])
+    return shown, name(shown[-1]) if shown and start + limit < len(rows) else None
+
+
+def refuse_helping_itself(caller: Caller, state: State, subject: str) -> None:
+    """Raise `Refused` where an agent's credential would give something to that agent, or to a role it fills.
+
+    INVARIANT: an agent's key can never issue, approve or promote for that agent (design §10). What is given to a role is
+    given to whoever fills it, so that would be the same.
+    """
+    if caller.agent_id is None:
+        return
+    own = {f"agent:{caller.agent_id}"}
+    for organization in state.served.values():
+        view = organization.snapshot.index
+        own.update(f"role:{edge.target}" for edge in view.roles_filled_by(caller.agent_id))
+    if subject in own:
+        raise Refused(
+            SELF_GRANT,
+            f"the credential belongs to agent {quote(caller.agent_id)}, and this is for {quote(subject)}",
+            "somebody else has to do it",
+        )

@@ -1,0 +1,72 @@
+"""Who asks: what a verified credential says, and nothing that the request says of itself (design §10, "Who may ask")."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+from starlette.requests import Request
+from starlette.types import Scope as RequestScope
+
+from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, Refused
+from orgkernel.diagnostics.wording import quote
+from orgkernel.state.records import Scope
+
+_PLACE = "orgkernel.caller"
+SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Whoever sent a request."""
+
+    credential: str
+    """What the audit calls it: `caller:KEY_ID`, `oidc:SUBJECT`, or `loopback` for anybody on this machine.
+
+    Not `key:` and not `token:`, which the audit would take for the beginning of a secret and mask.
+    """
+    scopes: frozenset[Scope]
+    agent_id: str | None = None
+    """The agent the credential belongs to."""
+    expires_at: float | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a credential at all."""
+        return self.credential != ANYBODY.credential
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the credential is good for it; `admin` is good for everything."""
+        return scope in self.scopes or "admin" in self.scopes
+
+
+ANYBODY = Caller("loopback", frozenset({"read"}))
+"""Without a key: somebody on this machine, who may ask and nothing else."""
+
+
+def note_caller(scope: RequestScope, caller: Caller) -> None:
+    """For the gate: who it let in."""
+    scope[_PLACE] = caller
+
+
+def caller_of(request: Request) -> Caller:
+    """Who the gate let in."""
+    caller: Caller = request.scope[_PLACE]
+    return caller
+
+
+def require_scope(request: Request, scope: Scope) -> Caller:
+    """Who asks, if the credential is good for this; raises `Refused` (401 without one, 403 with another)."""
+    caller = caller_of(request)
+    if caller.may(scope):
+        return caller
+    if not caller.is_known:
+        raise Refused(
+            KEY_REQUIRED,
+            f"without a key, this machine may ask and nothing else; this needs the scope {quote(scope)}",
+            "send `Authorization: Bearer KEY`; `orgkernel key create` makes one",
+        )
+    raise Refused(
+        SCOPE_MISSING,
+        f"the credential is not good for {quote(scope)}",
+        f"ask for one with the scope {quote(scope)}",
+    )

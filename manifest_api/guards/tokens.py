@@ -1,0 +1,177 @@
+"""Tokens of an identity provider (OIDC, RFC 7519): who issued them, for whom, until when, signed by which key.
+
+Settings, in `[oidc]` of orgkernel.toml: `issuer` and `audience`; `jwks`, a file or an https URL with the provider's keys;
+`algorithms`, of which only public-key ones exist here; `agent_claim`, the claim that names the agent a token belongs to.
+A token is good for the words of its `scope` claim that begin with `orgkernel:`, so that no scope of another service
+opens anything here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from manifest_api.guards.caller import SCOPES, Caller
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import BadProject
+from orgkernel.state.records import Scope
+
+# INVARIANT: no algorithm that shares a secret, and none without a signature: a public key must never verify an HMAC.
+ALGORITHMS = (
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+)  # fmt: skip
+_SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim")
+_PREFIX = "orgkernel:"
+_LEEWAY_SECONDS = 30
+_LONGEST = 8_192
+_LONGEST_NAME = 190
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSettings:
+    """Whose tokens are accepted."""
+
+    issuer: str
+    audience: str
+    jwks: str
+    """An https URL, or the path of a file."""
+    algorithms: tuple[str, ...] = ("RS256", "ES256")
+    agent_claim: str = "orgkernel_agent"
+
+
+class UnfitToken(Exception):
+    """A token that opens nothing, and why, in words for the log and for nobody else."""
+
+
+def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
+    """The settings of a project; raises `BadProject`."""
+    for name in said:
+        if name not in _SETTINGS:
+            raise BadProject(
+                f"`[oidc]`: the setting {quote(name)} is not known",
+                did_you_mean(name, _SETTINGS) or f"settings are {listing(_SETTINGS)}",
+            )
+    for name in ("issuer", "audience", "jwks"):
+        if not isinstance(said.get(name), str) or not said[name]:
+            raise BadProject(f"`[oidc]`: {quote(name)} is missing or no text", f'write `{name} = "…"`')
+    jwks: str = said["jwks"]
+    if "://" in jwks and not jwks.startswith("https://"):
+        raise BadProject("`[oidc]`: `jwks` is not fetched over https", "name an https URL, or a file")
+    algorithms = said.get("algorithms", ["RS256", "ES256"])
+    if not isinstance(algorithms, list) or not algorithms or not set(algorithms) <= set(ALGORITHMS):
+        raise BadProject(
+            "`[oidc]`: `algorithms` is no list of known ones", f"there are {listing(ALGORITHMS)}"
+        )
+    claim = said.get("agent_claim", "orgkernel_agent")
+    if not isinstance(claim, str) or not claim:
+        raise BadProject("`[oidc]`: `agent_claim` is no text")
+    path = jwks if "://" in jwks else os.path.join(folder, jwks)
+    return TokenSettings(said["issuer"], said["audience"], path, tuple(algorithms), claim)
+
+
+class TokenVerifier:
+    """Verifies tokens of one issuer. `fetches` says whether that may ask the network, so not in an event loop."""
+
+    def __init__(self, settings: TokenSettings, clock: Callable[[], float]) -> None:
+        """Raises `BadProject` where PyJWT is not installed or the file of keys cannot be used."""
+        try:
+            import jwt
+        except ImportError:
+            raise BadProject("tokens need PyJWT", "install `orgkernel[oidc]`") from None
+        self._jwt = jwt
+        self._settings = settings
+        self._clock = clock
+        self.fetches = settings.jwks.startswith("https://")
+        self._client = jwt.PyJWKClient(settings.jwks, cache_keys=False, timeout=5) if self.fetches else None
+        self._keys = None if self.fetches else _read_keys(jwt, settings.jwks)
+
+    def verify(self, token: str) -> Caller:
+        """Who a token belongs to; raises `UnfitToken`."""
+        if len(token) > _LONGEST:
+            raise UnfitToken("it is too long")
+        try:
+            header = self._jwt.get_unverified_header(token)
+            if header.get("alg") not in self._settings.algorithms:
+                raise UnfitToken("its algorithm is not allowed")
+            claims = self._jwt.decode(
+                token,
+                self._key(token, header.get("kid")),
+                algorithms=list(self._settings.algorithms),
+                audience=self._settings.audience,
+                issuer=self._settings.issuer,
+                leeway=_LEEWAY_SECONDS,
+                options={
+                    "require": ["exp", "iss", "aud", "sub"],
+                    # By our own clock, below.
+                    "verify_exp": False, "verify_nbf": False, "verify_iat": False,
+                },
+            )  # fmt: skip
+        except self._jwt.PyJWTError as error:
+            raise UnfitToken(f"{type(error).__name__}: {error}") from None
+        except (ValueError, TypeError, KeyError) as error:
+            raise UnfitToken(f"it is malformed: {error}") from None
+        return self._caller(claims)
+
+    def _key(self, token: str, key_id: Any) -> Any:
+        if self._client is not None:
+            return self._client.get_signing_key_from_jwt(token).key
+        assert self._keys is not None
+        for key in self._keys.keys:
+            if (key_id is None and len(self._keys.keys) == 1) or (
+                key_id is not None and key.key_id == key_id
+            ):
+                return key.key
+        raise UnfitToken("no key of the issuer has its key id")
+
+    def _caller(self, claims: Mapping[str, Any]) -> Caller:
+        self._require_time(claims)
+        subject = claims["sub"]
+        agent = claims.get(self._settings.agent_claim)
+        for name in (subject, agent):
+            if name is not None and not _is_name(name):
+                raise UnfitToken("it is for a name that cannot be written down")
+        scopes = _scopes_of(claims.get("scope", ""))
+        if agent is not None:
+            # Whoever runs an agent must not be able to make keys for others.
+            scopes -= {"admin"}
+        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]))
+
+    def _require_time(self, claims: Mapping[str, Any]) -> None:
+        """Whether it holds now, by our own clock; raises `UnfitToken`."""
+        now = self._clock()
+        ends, begins = claims["exp"], claims.get("nbf", now)
+        if not (_is_time(ends) and now < ends + _LEEWAY_SECONDS):
+            raise UnfitToken("it has expired")
+        if not (_is_time(begins) and begins - _LEEWAY_SECONDS <= now):
+            raise UnfitToken("it does not hold yet")
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+
+
+def _scopes_of(said: Any) -> frozenset[Scope]:
+    """What the `scope` claim opens here: words in one text, or a list of them."""
+    words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
+    ours = {
+        word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
+    }
+    return frozenset(scope for scope in SCOPES if scope in ours)
+
+
+def _read_keys(jwt: Any, path: str) -> Any:
+    try:
+        with open(path, "rb") as file:
+            return jwt.PyJWKSet.from_dict(msgspec.json.decode(file.read(1_048_576)))
+    except OSError as error:
+        raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadProject(f"`[oidc]`: {quote(path)} is no set of public keys: {error}") from None

@@ -1,0 +1,138 @@
+"""Who asks, decided once for every request before anything of it is answered (design §10, "Who may ask").
+
+Without a credential loopback may ask; a forwarded header or a foreign Host counts as off loopback, and off loopback
+everything needs a credential. One that is shown and wrong is refused, also where none was needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from manifest_api.guards.api_keys import PREFIX, KeyRing
+from manifest_api.guards.caller import ANYBODY, Caller
+from manifest_api.guards.loopback import refuse_strangers
+from manifest_api.guards.rates import Rates
+from manifest_api.guards.request_head import RequestHead
+from manifest_api.guards.tokens import TokenVerifier, UnfitToken
+from manifest_api.problems import (
+    BAD_CREDENTIAL,
+    RATE_LIMITED,
+    SCOPE_MISSING,
+    TOO_MANY_FAILURES,
+    UNAUTHENTICATED,
+    Refused,
+)
+
+_SCHEME = b"bearer "
+# An address that shows wrong credentials may go on after this many, at this many a second.
+_FAILURES, _FAILURES_PER_SECOND = 20, 0.2
+# Seconds for which a credential may ask at once what it may ask in a second.
+_BURST_SECONDS = 2
+DEFAULT_RATE = 1_000.0
+"""Requests a second of one credential; loopback without one is not limited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What can be shown at the gate."""
+
+    keys: KeyRing
+    tokens: TokenVerifier | None
+    clock: Callable[[], float]
+    """Seconds that only go forward."""
+    failures: Rates
+    rates: Rates
+
+    async def identify(self, scope: Scope, head: RequestHead) -> Caller:
+        """Who sent a request; raises `Refused`, and `StoreError` where the keys cannot be read."""
+        stranger = refuse_strangers(scope, head)
+        if not head.authorization:
+            if stranger is None:
+                return ANYBODY
+            if self.tokens is None and not self.keys.has_keys:
+                raise Refused(*stranger)
+            _, detail, _ = stranger
+            raise Refused(
+                UNAUTHENTICATED,
+                f"{detail}, so it needs a key",
+                "send `Authorization: Bearer KEY`",
+            )
+        return await self._verify(scope, head.authorization)
+
+    async def _verify(self, scope: Scope, shown: tuple[bytes, ...]) -> Caller:
+        address = _address(scope)
+        secret = shown[0][len(_SCHEME) :].strip() if shown[0][: len(_SCHEME)].lower() == _SCHEME else b""
+        caller = None
+        if len(shown) == 1 and secret:
+            text = secret.decode("latin-1")
+            if text.startswith(PREFIX):
+                caller = self.keys.find(text)
+            elif self.tokens is not None:
+                # Verifying costs more than refusing, so who has failed too often is refused first.
+                self._refuse_after_failures(address)
+                caller = await self._verify_token(self.tokens, text)
+        if caller is None:
+            self._refuse_after_failures(address)
+            self.failures.take(address, self.clock())
+            raise Refused(
+                BAD_CREDENTIAL,
+                "the credential is none that is valid now",
+                "send one `Authorization: Bearer KEY`; `orgkernel key list` shows which keys there are",
+            )
+        wait = self.rates.take(caller.credential, self.clock())
+        if wait:
+            raise Refused(
+                RATE_LIMITED,
+                "this credential asks too often",
+                "wait as long as `Retry-After` says",
+                headers=_retry_after(wait),
+            )
+        return caller
+
+    async def _verify_token(self, tokens: TokenVerifier, text: str) -> Caller | None:
+        try:
+            return await run_in_threadpool(tokens.verify, text) if tokens.fetches else tokens.verify(text)
+        except UnfitToken:
+            return None
+
+    def _refuse_after_failures(self, address: str) -> None:
+        wait = self.failures.wait(address, self.clock())
+        if wait:
+            raise Refused(
+                TOO_MANY_FAILURES,
+                "too many wrong credentials came from this address",
+                "wait as long as `Retry-After` says",
+                headers=_retry_after(wait),
+            )
+
+
+def build_doors(
+    keys: KeyRing, tokens: TokenVerifier | None, clock: Callable[[], float], rate: float = DEFAULT_RATE
+) -> Doors:
+    """The doors with their limits; `rate` is in requests a second."""
+    return Doors(
+        keys, tokens, clock, Rates(_FAILURES_PER_SECOND, _FAILURES), Rates(rate, max(1.0, rate * _BURST_SECONDS))
+    )  # fmt: skip
+
+
+def refuse_reading(caller: Caller, method: str) -> Refused | None:
+    """Why a credential may not read; what changes something is asked for its own scope by its route."""
+    if method in ("GET", "HEAD") and not caller.may("read"):
+        return Refused(
+            SCOPE_MISSING, "the credential is not good for `read`", "ask for one with the scope `read`"
+        )
+    return None
+
+
+def _address(scope: Scope) -> str:
+    client: Any = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _retry_after(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(seconds + 0.5)))}

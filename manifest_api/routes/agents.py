@@ -1,0 +1,140 @@
+"""Agents: who there is, what each may do, and how it stands. Changes need a credential of the scope `rank`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from manifest_api.access_shapes import AgentLine, AgentList, LifecycleChange, RankChange
+from manifest_api.answering import AnswersOfApp
+from manifest_api.changing import refuse_helping_itself, told_once, with_store
+from manifest_api.guards.caller import require_scope
+from manifest_api.problems import UNKNOWN_NAME, Refused
+from manifest_api.questions import only, read_body
+from manifest_api.routes.documented import body_of, remembered, told
+from orgkernel.decisions.state_view import AgentState
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import UnknownRecord
+from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.state.store import Store
+
+router = APIRouter(tags=["agents"])
+OrgQuery = Annotated[
+    str, Query(min_length=1, max_length=200, description="Id of an organisation, or `active`.")
+]
+AgentId = Annotated[
+    str,
+    Path(
+        description="Id of an agent.",
+        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
+        examples=["butler"],
+    ),
+]
+
+
+@router.get(
+    "/v1/agents",
+    response_class=Response,
+    responses=told("AgentList", 404, 409, 503, org=True),
+    dependencies=[only("org")],
+)
+async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
+    """The agents of an organisation, and how they stand now."""
+    return await answers.respond(request, lambda kernel: _list(kernel, org), org)
+
+
+@router.get(
+    "/v1/agents/{agent}",
+    response_class=Response,
+    responses=told("AgentManifest", 404, 409, 503, org=True),
+    dependencies=[only("org")],
+)
+async def get_agent(
+    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
+) -> Response:
+    """The manifest of an agent: its roles, and everything it may do in them, here and now."""
+    return await answers.respond(request, lambda kernel: kernel.agent_manifest(org, agent), org)
+
+
+@router.post(
+    "/v1/agents/{agent}/rank",
+    response_class=Response,
+    responses=remembered("AgentState", 400, 401, 404, 409, 415),
+    openapi_extra=body_of("RankChange", {"rank": "commander", "reason": "passed the review"}),
+    dependencies=[only("org")],
+)
+async def post_rank(
+    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
+) -> Response:
+    """Promote or demote an agent. Never by its own credential."""
+    caller = require_scope(request, "rank")
+    change = await read_body(request, RankChange, '{"rank": "commander"}')
+    kernel = answers.kernel
+    kernel.agent_manifest(org, agent)  # raises where there is none
+    refuse_helping_itself(caller, kernel.state, f"agent:{agent}")
+    ranks = [rank.id for rank in kernel.organization(org).snapshot.records.ranks]
+    if change.rank not in ranks:
+        help = did_you_mean(change.rank, ranks) or f"ranks are {listing(ranks)}"
+        raise Refused(UNKNOWN_NAME, f"there is no rank {quote(change.rank)}", help)
+
+    def promote(store: Store) -> AgentState:
+        try:
+            return store.agents.set_rank(agent, change.rank, actor=caller.credential, reason=change.reason)
+        except UnknownRecord:  # the roster declares it, and nothing was stored about it yet
+            return store.agents.add(agent, actor=caller.credential, rank=change.rank, reason=change.reason)
+
+    return told_once(await with_store(request, promote))
+
+
+@router.post(
+    "/v1/agents/{agent}/lifecycle",
+    response_class=Response,
+    responses=remembered("AgentState", 400, 401, 404, 409, 415),
+    openapi_extra=body_of("LifecycleChange", {"lifecycle": "suspended", "reason": "odd behaviour"}),
+    dependencies=[only("org")],
+)
+async def post_lifecycle(
+    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
+) -> Response:
+    """Suspend, reactivate or decommission an agent. Never by its own credential."""
+    caller = require_scope(request, "rank")
+    change = await read_body(request, LifecycleChange, '{"lifecycle": "suspended"}')
+    kernel = answers.kernel
+    kernel.agent_manifest(org, agent)  # raises where there is none
+    refuse_helping_itself(caller, kernel.state, f"agent:{agent}")
+
+    def move(store: Store) -> AgentState:
+        if store.agents.get(agent) is None:
+            # The roster declares it, and nothing was stored about it yet.
+            store.agents.add(agent, actor=caller.credential, reason="declared by the roster")
+        return store.agents.move(agent, change.lifecycle, actor=caller.credential, reason=change.reason)
+
+    return told_once(await with_store(request, move))
+
+
+def _list(kernel: Kernel, org: str) -> AgentList:
+    view = kernel.organization(org).snapshot.index
+    return AgentList(
+        agents=tuple(_lines(kernel, view, org)),
+        snapshot=view.digest,
+        state_version=kernel.standpoint.stored_version,
+    )
+
+
+def _lines(kernel: Kernel, view: Any, org: str) -> Iterator[AgentLine]:
+    for agent_id in view.records.agents:
+        if not view.roles_filled_by(agent_id):
+            continue
+        known = kernel.agent_manifest(org, agent_id)
+        yield AgentLine(
+            agent_id=agent_id,
+            callsign=known.callsign,
+            roles=tuple(role.id for role in known.roles),
+            rank=known.rank.id if known.rank else None,
+            trust=known.trust,
+            lifecycle=known.lifecycle,
+            org_id=known.org_id,
+        )

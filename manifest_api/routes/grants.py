@@ -1,0 +1,111 @@
+"""Grants: permissions in addition to what roles and policies give. Changes need a credential of the scope `grant`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from manifest_api.access_shapes import GrantDraft, GrantPage, Note
+from manifest_api.answering import AnswersOfApp
+from manifest_api.changing import (
+    DEFAULT_ROWS,
+    Limit,
+    find_in_store,
+    page_of,
+    refuse_helping_itself,
+    told_once,
+    with_store,
+)
+from manifest_api.guards.caller import require_scope
+from manifest_api.problems import UNKNOWN_RECORD, Refused
+from manifest_api.questions import Cursor, only, read_body
+from manifest_api.routes.documented import body_of, remembered
+from orgkernel.diagnostics.wording import quote
+from orgkernel.state.store import Store
+
+router = APIRouter(tags=["grants"])
+GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
+
+
+@router.get(
+    "/v1/grants",
+    response_class=Response,
+    responses=remembered("GrantPage", 409),
+    dependencies=[only("subject", "all", "cursor", "limit")],
+)
+async def get_grants(
+    request: Request,
+    subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
+    everything: Annotated[
+        bool, Query(alias="all", description="Also what was revoked, used up or has expired.")
+    ] = False,
+    cursor: Cursor = None,
+    limit: Limit = DEFAULT_ROWS,
+) -> Response:
+    """Grants in the order in which they were issued."""
+
+    def read(store: Store) -> GrantPage:
+        rows = store.grants.list(subject, active_only=not everything)
+        shown, following = page_of(rows, lambda grant: grant.grant_id, cursor, limit)
+        return GrantPage(grants=shown, next=following)
+
+    return told_once(await with_store(request, read, GrantPage(grants=(), next=None)))
+
+
+@router.get(
+    "/v1/grants/{grant}",
+    response_class=Response,
+    responses=remembered("Grant", 404, 409),
+    dependencies=[only()],
+)
+async def get_grant(request: Request, grant: GrantId) -> Response:
+    """One grant, also one that holds no more."""
+    found = await find_in_store(request, lambda store: store.grants.get(grant))
+    if found is None:
+        raise Refused(
+            UNKNOWN_RECORD, f"there is no grant {quote(grant)}", "`GET /v1/grants?all=true` lists all"
+        )
+    return told_once(found)
+
+
+@router.post(
+    "/v1/grants",
+    response_class=Response,
+    status_code=201,
+    responses=remembered("Grant", 400, 401, 409, 415, status=201),
+    openapi_extra=body_of("GrantDraft", {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
+    dependencies=[only()],
+)
+async def post_grant(request: Request, answers: AnswersOfApp) -> Response:
+    """Give a permission. Who gives it is the credential, and nothing the body says."""
+    caller = require_scope(request, "grant")
+    draft = await read_body(request, GrantDraft, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
+    refuse_helping_itself(caller, answers.kernel.state, draft.subject)
+    granted = await with_store(
+        request,
+        lambda store: store.grants.issue(
+            draft.subject, draft.resources, issued_by=caller.credential, level=draft.level, waives=draft.waives,
+            org_id=draft.org_id, channel=draft.channel, session=draft.session, reason=draft.reason,
+            expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses),
+        ),
+    )  # fmt: skip
+    return told_once(granted, 201)
+
+
+@router.post(
+    "/v1/grants/{grant}/revoke",
+    response_class=Response,
+    responses=remembered("Grant", 400, 401, 404, 409, 415),
+    openapi_extra=body_of("Note", {"reason": "done"}),
+    dependencies=[only()],
+)
+async def post_revocation(request: Request, grant: GrantId) -> Response:
+    """Take a grant back from now on; its history stays."""
+    caller = require_scope(request, "grant")
+    note = await read_body(request, Note, '{"reason": "…"}')
+    revoked = await with_store(
+        request, lambda store: store.grants.revoke(grant, actor=caller.credential, reason=note.reason)
+    )
+    return told_once(revoked)

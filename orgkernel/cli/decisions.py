@@ -1,0 +1,125 @@
+"""Access decisions for a terminal: short for whoever asks, whole for whoever asks why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
+from orgkernel.decisions.access.explain import NEUTRAL
+from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import printable
+
+EXIT = {"allow": 0, "deny": 1, "ask": 3}
+_SHOWN_REMEDIES = 5
+
+
+def as_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
+    """An explanation as JSON shows it."""
+    decision = explanation.decision
+    return {
+        **msgspec.structs.asdict(decision),
+        "reasons": explanation.reasons,
+        "remedies": explanation.remedies,
+        "who_can": explanation.who_can,
+        **({"trace": explanation.trace} if trace else {}),
+    }
+
+
+def render_decision(asked: str, explanation: AccessExplanation) -> str:
+    """The outcome, its reasons with their lines, and what would change it."""
+    decision = explanation.decision
+    lines = [f"{decision.outcome}: {asked}"]
+    for reason in explanation.reasons:
+        lines.append(f"  because {reason.text}")
+        lines += (f"      {place}" for place in places(reason.why))
+    if decision.obligations:
+        lines.append(f"  obliged to: {', '.join(decision.obligations)}")
+    lines += _remedies(explanation)
+    return as_text(lines)
+
+
+def render_why(asked: str, explanation: AccessExplanation) -> str:
+    """The whole way to the outcome: every layer, what it did, and the line that made it."""
+    decision = explanation.decision
+    lines = [
+        f"{decision.outcome}: {asked}",
+        f"  code {decision.code}, level {decision.level_effective or 'none'}"
+        + (f" of the {decision.level_required} it requires" if decision.level_required else ""),
+        "",
+    ]
+    trace = [line for line in explanation.trace if line.value or line.statement != NEUTRAL]
+    width = max((len(line.layer) for line in trace), default=0)
+    last = ""
+    for line in trace:
+        label = line.layer if line.layer != last else ""
+        # Two values a layer changed at once rest on the same sentence.
+        said = f": {line.statement}" if line.layer != last or not line.value else ""
+        lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
+        if line.layer != last:
+            lines += (f"  {'':<{width}}      {place}" for place in places(line.why))
+        last = line.layer
+    silent = [line.layer for line in explanation.trace if line not in trace]
+    if silent:
+        lines.append(f"  nothing to say: {', '.join(silent)}")
+    if decision.obligations:
+        lines += ["", f"  obliged to: {', '.join(decision.obligations)}"]
+    remedies = _remedies(explanation)
+    lines += ["", *remedies] if remedies else []
+    lines += ["", f"snapshot {decision.snapshot}, state version {decision.state_version}"]
+    return as_text(lines)
+
+
+def render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
+    """One line for each row: whom or what it is about, the outcome, the level, the actions and what it depends on."""
+    cells = [
+        (
+            row.subject if by_subject else row.resource,
+            row.outcome,
+            row.level,
+            ", ".join(row.actions),
+            row.code + (f", depends on {', '.join(row.conditions)}" if row.conditions else ""),
+        )
+        for row in rows
+    ]
+    widths = [max(len(printable(line[place])) for line in cells) for place in range(4)] if cells else []
+    return as_text(
+        "  ".join(
+            [*(printable(cell).ljust(width) for cell, width in zip(line, widths, strict=False)), line[4]]
+        )
+        for line in cells
+    )
+
+
+def as_text(lines: Iterable[str]) -> str:
+    """Lines that do not drive the terminal."""
+    return "".join(f"{printable(line.rstrip())}\n" for line in lines)
+
+
+def places(whys: Iterable[Why]) -> Iterable[str]:
+    """Where it is said, each place once."""
+    return dict.fromkeys(f"{why.file}:{why.line}" for why in whys)
+
+
+def _moved(line: TraceLine) -> str:
+    if not line.value:
+        return "–"
+    if line.value == "stopped":
+        return line.after or "not stopped"
+    return f"{line.value} {line.before} → {line.after}"
+
+
+def _remedies(explanation: AccessExplanation) -> Iterator[str]:
+    if explanation.decision.outcome == "allow":
+        return
+    for remedy in explanation.remedies[:_SHOWN_REMEDIES]:
+        yield f"  would be allowed by: {remedy.text}"
+    more = len(explanation.remedies) - _SHOWN_REMEDIES
+    if more > 0:
+        yield f"  and {more} other way{'s' * (more > 1)} (--format json lists all)"
+    can = explanation.who_can
+    if can.subjects:
+        others = can.count - len(can.subjects)
+        yield f"  who can: {', '.join(can.subjects)}" + (f" and {others} more" if others else "")

@@ -1,0 +1,65 @@
+"""`orgkernel what-can`: what may this subject do?"""
+
+from __future__ import annotations
+
+import click
+
+from orgkernel.cli.asking import (
+    behalf_option,
+    context_option,
+    kinds_option,
+    open_with_state,
+    org_option,
+    parse_context,
+    require_kind,
+    via_option,
+)
+from orgkernel.cli.decisions import render_rows
+from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.stores import store_option
+from orgkernel.crew.v1 import encode
+from orgkernel.decisions.access.request import AccessRequest
+
+_KINDS = ("tool", "credential", "data", "role")
+
+
+@click.command("what-can")
+@click.argument("subject")
+@org_option
+@path_option
+@kinds_option(*_KINDS, default=_KINDS)
+@behalf_option
+@via_option
+@context_option
+@store_option
+@cache_option
+@format_option("text", "json")
+def command(
+    subject: str,
+    org: str,
+    paths: tuple[str, ...],
+    kinds: tuple[str, ...],
+    on_behalf_of: str | None,
+    via: tuple[str, ...],
+    context: str,
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
+    """List what SUBJECT may do, what it must ask for, and what it could do in other circumstances.
+
+    Exits 0 when anything is listed, 1 when nothing is, 2 when it cannot run.
+    """
+    require_kind("subject", subject, "role:")
+    request = AccessRequest(subject, "", "", parse_context(context), on_behalf_of, via)
+    rows = open_with_state(paths, org, store, no_cache=no_cache).what_can(
+        org, subject, request=request, kinds=kinds
+    )
+    if form == "json":
+        echo_json(encode(rows).decode())
+    else:
+        click.echo(render_rows(rows, by_subject=False), nl=False)
+    if not rows:
+        click.echo("nothing", err=True)
+        raise click.exceptions.Exit(1)

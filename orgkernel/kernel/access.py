@@ -1,0 +1,58 @@
+"""Questions about access to one organisation, with the state and the time they are asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
+from orgkernel.decisions.access.reasoned import decide_with_reasons
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.moment import Clock, at_this_moment
+
+
+@dataclass(frozen=True, slots=True)
+class AccessDesk:
+    """An organisation that can be asked about access at this moment."""
+
+    view: OrgView
+    state: StateView
+    clock: Clock
+
+    def decide(self, request: AccessRequest) -> AccessDecision:
+        """Whether somebody may do something."""
+        return decide_access(self.view, at_this_moment(request, self.clock), self.state)
+
+    def decide_with_reasons(self, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
+        """The decision, and each of its codes in words."""
+        return decide_with_reasons(self.view, at_this_moment(request, self.clock), self.state)
+
+    def here_and_now(self) -> AccessContext:
+        """Circumstances of which only the time is known."""
+        now, offset = self.clock()
+        return AccessContext(now=now, utc_offset=offset)
+
+    def explain(self, request: AccessRequest) -> AccessExplanation:
+        """The decision with everything it rests on."""
+        return explain_access(self.view, at_this_moment(request, self.clock), self.state)
+
+    def who_can(
+        self, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None
+    ) -> tuple[AccessRow, ...]:
+        """Who may do this."""
+        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self.clock)
+        wanted = SUBJECT_KINDS if kinds is None else kinds
+        return who_can(self.view, action, resource, context=asked.context, state=self.state, kinds=wanted)
+
+    def what_can(
+        self, subject: str, request: AccessRequest | None, kinds: Iterable[str]
+    ) -> tuple[AccessRow, ...]:
+        """What somebody may do."""
+        asked = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
+        return what_can(self.view, subject, request=asked, state=self.state, kinds=kinds)

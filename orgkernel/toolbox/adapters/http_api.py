@@ -1,0 +1,133 @@
+"""Calls an HTTP API."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from orgkernel.errors import BadToolbox
+from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, not_served
+from orgkernel.toolbox.adapters.credentials import headers_for
+from orgkernel.toolbox.providers import HttpApi
+
+if TYPE_CHECKING:
+    import ssl
+
+METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
+WITHOUT_BODY = ("GET", "HEAD", "DELETE")
+# Answers that say: not now. Whatever was asked for has not been done.
+NOT_NOW = (429, 503)
+_FIELD = re.compile(r"\{(\w+)\}")
+SHOWN = 500
+"""Characters of an error's text that are passed on."""
+
+
+class HttpAdapter(Adapter):
+    """Sends a request for each call. Redirects are not followed: they could carry a credential elsewhere."""
+
+    def __init__(self, tool_id: str, provider: HttpApi, redeem: Redeem) -> None:
+        """Raises `BadToolbox` for an address or a route that is none, and where `httpx2` is missing."""
+        super().__init__(tool_id, redeem)
+        try:
+            import httpx2
+        except ImportError:
+            raise BadToolbox("calling an HTTP API needs `httpx2`", "`pip install orgkernel[http]`") from None
+        address = urlsplit(provider.url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise BadToolbox(f"`{tool_id}`: `{provider.url}` is no address of an HTTP API")
+        routes = provider.routes
+        for route in [routes] if isinstance(routes, str) else routes.values():
+            method, _, path = route.partition(" ")
+            if method not in METHODS or not path.startswith("/"):
+                raise BadToolbox(f"`{tool_id}`: `{route}` is no route", "write for example `POST /posts`")
+        self._provider = provider
+        self._http = httpx2
+        self._trust: ssl.SSLContext | None = None
+
+    async def _call(self, call: Call) -> Reply:
+        route = chosen(self._provider.routes, call.action, call.is_sole_action)
+        if route is None:
+            return not_served(self.tool_id, call.action)
+        headers, missing = headers_for(self._provider, call.credentials)
+        if missing:
+            return Reply("unavailable", error=missing)
+        method, _, path = route.partition(" ")
+        arguments = call.arguments
+        try:
+            url = self._provider.url.rstrip("/") + _FIELD.sub(lambda found: _part(arguments, found[1]), path)
+        except ValueError as error:
+            return Reply("failed", error=str(error))
+        try:
+            return await self._send(method, url, headers, arguments)
+        except (self._http.ConnectError, self._http.ConnectTimeout, self._http.PoolTimeout) as error:
+            return Reply("unavailable", error=f"it cannot be reached: {error}")
+        except (self._http.HTTPError, self._http.InvalidURL, OSError) as error:
+            text = f"it did not answer: {type(error).__name__} {error}".rstrip()
+            return Reply("unavailable", error=text, is_uncertain=True)
+
+    async def _send(self, method: str, url: str, headers: dict[str, str], arguments: dict[str, Any]) -> Reply:
+        if self._trust is None:
+            self._trust = self._http.create_ssl_context()  # costs as much as many calls, so it is made once
+        body: dict[str, Any] = {"params": _flat(arguments)} if method in WITHOUT_BODY else {"json": arguments}
+        if not arguments:
+            body = {}
+        async with (
+            # The time is limited by whoever calls; the library would give up on its own after five seconds.
+            self._http.AsyncClient(verify=self._trust, timeout=None, follow_redirects=False) as client,
+            client.stream(method, url, headers=headers, **body) as response,
+        ):
+            content = bytearray()
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > self._provider.max_bytes:
+                    limit = self._provider.max_bytes
+                    return Reply(
+                        "failed", error=f"the answer is longer than {limit} bytes", is_uncertain=True
+                    )
+            return _reply(response.status_code, response.headers.get("content-type", ""), bytes(content))
+
+
+def _part(arguments: dict[str, Any], name: str) -> str:
+    """An argument as one part of a path; raises `ValueError` for what would lead elsewhere."""
+    value = arguments.pop(name, None)
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise ValueError(f"the path needs `{name}` as a text or a number")
+    if str(value) in ("", ".", ".."):
+        raise ValueError(f"`{name}` cannot be a part of a path: `{value}`")
+    return quote(str(value), safe="")
+
+
+def _flat(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as a query: what is no text, number or list of them is written as JSON."""
+    return {
+        name: value if isinstance(value, str | int | float | list) and _is_plain(value) else json.dumps(value)
+        for name, value in arguments.items()
+        if value is not None
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    parts = value if isinstance(value, list) else [value]
+    return all(isinstance(part, str | int | float) and not isinstance(part, bool) for part in parts)
+
+
+def _reply(status: int, kind: str, content: bytes) -> Reply:
+    metadata = {"status": status}
+    if 200 <= status < 300:
+        if not content:
+            return Reply("done", None, metadata=metadata)
+        if "json" not in kind:
+            return Reply("done", content.decode("utf-8", "replace"), metadata=metadata)
+        try:
+            return Reply("done", json.loads(content), metadata=metadata)
+        except ValueError:
+            return Reply("failed", error="the answer is no JSON", metadata=metadata, is_uncertain=True)
+    said = content.decode("utf-8", "replace")[:SHOWN].strip()
+    error = f"it answered {status}" + (f": {said}" if said else "")
+    if status in NOT_NOW:
+        return Reply("unavailable", error=error, metadata=metadata)
+    if status >= 500:
+        return Reply("unavailable", error=error, metadata=metadata, is_uncertain=True)
+    return Reply("failed", error=error, metadata=metadata)

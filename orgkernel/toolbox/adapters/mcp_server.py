@@ -1,0 +1,126 @@
+"""Calls a tool of an MCP server with the official SDK: over HTTP, or by starting the server as a process.
+
+Each call is a connection of its own. Over HTTP that is how the protocol works since 2026-07-28; a server that is a
+process starts and ends with the call, so that nothing of one agent's call is left for another's.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from orgkernel.errors import BadToolbox
+from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, not_served
+from orgkernel.toolbox.adapters.credentials import headers_for, missing
+from orgkernel.toolbox.providers import McpServer
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+
+class McpAdapter(Adapter):
+    """Calls a tool of an MCP server."""
+
+    def __init__(self, tool_id: str, provider: McpServer, redeem: Redeem) -> None:
+        """Raises `BadToolbox` for an empty command and where the SDK is missing."""
+        super().__init__(tool_id, redeem)
+        try:
+            import mcp  # noqa: F401
+        except ImportError:
+            raise BadToolbox("calling an MCP server needs its SDK", "`pip install orgkernel[mcp]`") from None
+        if not provider.server:
+            raise BadToolbox(f"`{tool_id}`: an MCP server needs an address or a command")
+        self._provider = provider
+
+    async def _call(self, call: Call) -> Reply:
+        name = chosen(self._provider.tools or None, call.action, call.is_sole_action)
+        if name is None and self._provider.tools:
+            return not_served(self.tool_id, call.action)
+        name = name or (self.tool_id if call.is_sole_action else call.action)
+        connected = False
+        reply: Reply | None = None
+        try:
+            async with AsyncExitStack() as stack:
+                client = await self._connect(stack, call)
+                if isinstance(client, Reply):
+                    return client
+                connected = True
+                reply = await _ask(client, name, call.arguments)
+        except Exception as error:
+            if reply is not None:
+                return reply  # it has answered; that the connection then ended badly changes nothing
+            what = "it did not answer" if connected else "it cannot be reached"
+            return Reply("unavailable", error=f"{what}: {_said(error)}", is_uncertain=connected)
+        return reply
+
+    async def _connect(self, stack: AsyncExitStack, call: Call) -> Client | Reply:
+        from mcp import Client
+
+        provider = self._provider
+        if isinstance(provider.server, str):
+            from httpx2 import AsyncClient
+            from mcp.client.streamable_http import streamable_http_client
+
+            headers, lacks = headers_for(provider, call.credentials)
+            if lacks:
+                return Reply("unavailable", error=lacks)
+            http = await stack.enter_async_context(AsyncClient(headers=headers, timeout=None))
+            transport: Any = streamable_http_client(provider.server, http_client=http)
+        else:
+            from mcp.client.stdio import StdioServerParameters, stdio_client
+
+            environment = dict(provider.environment)
+            for variable, credential in provider.credential_environment.items():
+                if credential not in call.credentials:
+                    return Reply("unavailable", error=missing(credential))
+                environment[variable] = call.credentials[credential]
+            command, *arguments = provider.server
+            started = StdioServerParameters(command=command, args=arguments, env=environment)
+            # What a server says on its standard error is talk, and could hold what it was given.
+            quiet = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            transport = stdio_client(started, errlog=quiet)
+        return await stack.enter_async_context(Client(transport))
+
+
+async def _ask(client: Client, name: str, arguments: dict[str, Any]) -> Reply:
+    from mcp.shared.exceptions import MCPError
+
+    try:
+        result = await client.call_tool(name, arguments)
+    except MCPError as error:
+        if await _lists(client, name):
+            return Reply("failed", error=f"{error.message} ({error.code})", metadata={"mcp_code": error.code})
+        return Reply("unavailable", error=f"the server has no tool `{name}`")
+    texts = [getattr(block, "text", None) for block in result.content]
+    said = "\n".join(text for text in texts if text is not None)
+    if result.is_error:
+        if not await _lists(client, name):
+            return Reply("unavailable", error=f"the server has no tool `{name}`")
+        return Reply("failed", error=said or "the tool failed", is_uncertain=True)
+    if result.structured_content is not None:
+        return Reply("done", result.structured_content)
+    if None in texts:
+        return Reply("done", [block.model_dump(mode="json", exclude_none=True) for block in result.content])
+    return Reply("done", said)
+
+
+async def _lists(client: Client, name: str) -> bool:
+    """Whether a server has a tool; servers answer for one they do not have as for one that fails."""
+    try:
+        listed = await client.list_tools()
+        while True:
+            if any(tool.name == name for tool in listed.tools):
+                return True
+            if not listed.next_cursor:
+                return False
+            listed = await client.list_tools(cursor=listed.next_cursor)
+    except Exception:
+        return True  # not known; then what it said first stands
+
+
+def _said(error: BaseException) -> str:
+    """What the first cause says; the SDK bundles errors in groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,123 @@
+"""The tools of one agent, and nothing else of the toolbox (facts: crew §3.6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.toolbox.attempt import Asked
+from orgkernel.toolbox.calling import settled
+from orgkernel.toolbox.cascade import escalate, invoke
+from orgkernel.toolbox.listing import AvailableTool, Difference, available_tools, compare
+from orgkernel.toolbox.parts import Parts
+from orgkernel.toolbox.result import ToolResult
+
+_CIRCUMSTANCES = frozenset(AccessContext.__struct_fields__) - {"input", "now", "utc_offset"}
+_RUN = frozenset({"on_behalf_of", "via", "envelope"})
+
+
+class ToolContext:
+    """What one subject may use, in the circumstances of its run. Every answer is the decider's, now.
+
+    A promotion, a grant or an edit of the documents shows at once; what only the caller knows, such as the session or
+    the PACE tier, is told by `refresh`.
+    """
+
+    def __init__(self, parts: Parts, org: str, request: AccessRequest, timeout: float | None) -> None:
+        self._parts = parts
+        self._org = org
+        self._request = request
+        self._timeout = timeout
+        self._shown = available_tools(parts, org, request)
+
+    @property
+    def subject(self) -> str:
+        """Whose tools these are."""
+        return self._request.subject
+
+    def list(self) -> tuple[AvailableTool, ...]:
+        """The tools it has, by id."""
+        self._shown = available_tools(self._parts, self._org, self._request)
+        return self._shown
+
+    def has_tool(self, tool: str, action: str = "") -> bool:
+        """Whether it may do this, or anything, with a tool now; what first has to be approved it may not."""
+        found = self._find(tool)
+        return found is not None and (action in found.actions if action else bool(found.actions))
+
+    def level(self, tool: str) -> str:
+        """Its level for a tool: `none`, `observe`, `read`, `write` or `full`."""
+        found = self._find(tool)
+        return "none" if found is None else found.level
+
+    def _find(self, tool: str) -> AvailableTool | None:
+        request = msgspec.structs.replace(self._request, resource=f"tool:{tool}")
+        return next(iter(available_tools(self._parts, self._org, request)), None)
+
+    def refresh(self, **circumstances: Any) -> Difference:
+        """Tell what has changed about the run, and learn what differs from the tools that were listed last.
+
+        `pace`, `session`, `channel` and the other fields of an `AccessContext`; `on_behalf_of`, `via` and `envelope`.
+        """
+        unknown = circumstances.keys() - _CIRCUMSTANCES - _RUN
+        if unknown:
+            raise UsageError(f"there is no circumstance {quote(min(unknown))}")
+        of_run = {name: circumstances.pop(name) for name in _RUN & circumstances.keys()}
+        context = msgspec.structs.replace(self._request.context, **circumstances)
+        self._request = msgspec.structs.replace(self._request, context=context, **of_run)
+        before = self._shown
+        return compare(before, self.list())
+
+    async def invoke(
+        self,
+        tool: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        action: str = "",
+        timeout: float | None = None,
+        instead: Mapping[str, Mapping[str, Any]] | None = None,
+        fallback: bool = True,
+        may_repeat: bool = False,
+    ) -> ToolResult:
+        """Use a tool: decided, permitted and called, and where it is unavailable, whatever the cascade finds.
+
+        The level follows from the action; the action may be left out for a tool that has one. `instead` is what other
+        tools are to be given, where they take another input. With `may_repeat`, another tool is tried also where the
+        first may have changed something before it failed. Denials, failures and time-outs are results; only what the
+        kernel cannot answer at all raises (`UnknownOrganization`, `NotServed`).
+        """
+        asked = self._asked(tool, input, action, timeout)
+        return await invoke(
+            self._parts, asked, instead=instead or {}, fallback=fallback, may_repeat=may_repeat
+        )
+
+    def invoke_blocking(
+        self, tool: str, input: Mapping[str, Any] | None = None, **options: Any
+    ) -> ToolResult:
+        """`invoke` for code that is not async; raises `UsageError` where an event loop runs already."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(settled(self.invoke(tool, input, **options)))
+        raise UsageError("an event loop runs here", "write `await context.invoke(…)`")
+
+    async def escalate(self, result: ToolResult) -> ToolResult:
+        """Go on where a result was handed back and the caller's own reasoning did not help; raises `UsageError`."""
+        if result.outcome != "handed_back":
+            raise UsageError(f"the result is {result.outcome} and was not handed back")
+        asked = self._asked(result.tool, result.input, result.action, None)
+        steps = list(result.steps)
+        steps[-1] = msgspec.structs.replace(steps[-1], outcome="no_answer", code="NO_ANSWER")
+        return await escalate(self._parts, asked, steps)
+
+    def _asked(
+        self, tool: str, tool_input: Mapping[str, Any] | None, action: str, timeout: float | None
+    ) -> Asked:
+        timeout = self._timeout if timeout is None else timeout
+        return Asked(self._org, self._request, tool, action, tool_input or {}, timeout)

@@ -1,0 +1,74 @@
+"""Exclusive tools: the lock a call needs, taken where the caller does not hold it, and given back (facts: crew §3.5).
+
+Whoever holds a tool may call it several times at once; the lock is given back when the last of these calls has ended. A
+call that goes on although nobody waits for it any more keeps the lock until it ends, or the lock runs out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass
+
+from orgkernel.decisions.state_view import ToolLock
+from orgkernel.errors import OrgkernelError
+from orgkernel.state.ports import State
+
+Key = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class _Held:
+    lock: ToolLock
+    calls: int
+    is_ours: bool
+    """Whether a call took it, so that the last call gives it back."""
+
+
+class Exclusive:
+    """The locks that calls of one toolbox work under. Its methods wait for the store."""
+
+    def __init__(self, store: State) -> None:
+        self._store = store
+        self._gate = threading.Lock()
+        self._held: dict[Key, _Held] = {}
+
+    def enter(self, org_id: str, tool_id: str, subject: str, timeout: float | None) -> ToolLock:
+        """Work under a lock that is held, or take one; raises `Conflict` (`TOOL_LOCKED`) and `StoreError`."""
+        key = org_id, tool_id, subject
+        with self._gate:
+            held = self._held.get(key)
+            if held is not None and self._stands(held.lock):
+                held.calls += 1
+                return held.lock
+            found = next((each for each in self._store.locks.list(org_id) if each.tool_id == tool_id), None)
+            if found is not None and found.holder == subject:
+                self._held[key] = _Held(found, 1, is_ours=False)
+                return found
+            lock = self._store.locks.acquire(org_id, tool_id, subject, timeout=timeout, reason="a call")
+            self._held[key] = _Held(lock, 1, is_ours=True)
+            return lock
+
+    def leave(self, lock: ToolLock) -> bool:
+        """A call under a lock has ended; whether the lock was good to the end."""
+        key = lock.org_id, lock.tool_id, lock.holder
+        with self._gate:
+            stands = self._stands(lock)
+            held = self._held.get(key)
+            if held is None or held.lock.token != lock.token:
+                return stands
+            held.calls -= 1
+            if held.calls == 0:
+                del self._held[key]
+                if held.is_ours:
+                    # Lost meanwhile, or the store is gone: then it runs out, or is not ours to give back.
+                    with contextlib.suppress(OrgkernelError):
+                        self._store.locks.release(lock.org_id, lock.tool_id, lock.holder, lock.token)
+            return stands
+
+    def _stands(self, lock: ToolLock) -> bool:
+        try:
+            self._store.locks.check(lock.org_id, lock.tool_id, lock.holder, lock.token)
+        except OrgkernelError:
+            return False  # or not known, which is no better
+        return True

@@ -1,0 +1,88 @@
+"""What serves the tools, as `orgkernel.toml` says it: a table `[toolbox.TOOL]` for each.
+
+[toolbox.search_engine]
+python = "my_tools.web:search"
+
+[toolbox.post_api]
+http = "https://…"
+routes = { post = "POST /posts", read = "GET /posts/{id}" }
+credential_headers = { authorization = ["post_api", "Bearer "] }
+
+[toolbox.tracker]
+mcp = ["tracker-server", "--stdio"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import BadToolbox
+from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
+
+_KINDS: dict[str, type[Provider]] = {"python": PythonFunction, "http": HttpApi, "mcp": McpServer}
+_FIRST = {"python": "function", "http": "url", "mcp": "server"}
+
+
+def read_providers(toolbox: Mapping[str, Any]) -> dict[str, Provider]:
+    """What serves each tool, from the settings of a project (`Project.toolbox`); raises `BadToolbox`.
+
+    Functions are imported by this.
+
+    >>> read_providers({"post_api": {"http": "http://127.0.0.1:8000", "routes": "POST /posts"}})["post_api"].routes
+    'POST /posts'
+    """
+    return {tool: _provider(tool, table) for tool, table in toolbox.items()}
+
+
+def _provider(tool: str, table: Any) -> Provider:
+    where = f"`[toolbox.{tool}]`"
+    kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
+    if len(kinds) != 1:
+        said = (
+            f"{listing(kinds)}, of which one can serve the tool" if kinds else "nothing that serves the tool"
+        )
+        raise BadToolbox(f"{where} names {said}", f"write one of {listing(_KINDS)}")
+    kind = kinds[0]
+    made = _KINDS[kind]
+    fields = [*made.__dataclass_fields__]
+    known = [_FIRST[kind], *(name for name in fields if name != _FIRST[kind])]
+    settings = {_FIRST[kind] if name == kind else name: value for name, value in table.items()}
+    for name in table:
+        if name not in (kind, *known[1:]):
+            hint = did_you_mean(name, known[1:]) or f"settings are {listing([kind, *known[1:]])}"
+            raise BadToolbox(f"{where}: the setting {quote(name)} is not known", hint)
+    if kind == "python":
+        settings["function"] = _functions(where, settings["function"])
+        return PythonFunction(**settings)
+    try:
+        provider: Provider = msgspec.convert(settings, made)
+    except msgspec.ValidationError as error:
+        raise BadToolbox(f"{where}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+    return provider
+
+
+def _functions(where: str, named: Any) -> Callable[..., Any] | dict[str, Callable[..., Any]]:
+    if isinstance(named, dict):
+        return {action: _function(where, each) for action, each in named.items()}
+    return _function(where, named)
+
+
+def _function(where: str, named: Any) -> Callable[..., Any]:
+    module, _, name = named.partition(":") if isinstance(named, str) else ("", "", "")
+    if not module or not name:
+        raise BadToolbox(f"{where}: {quote(str(named))} is no function", "write `package.module:function`")
+    try:
+        found: Any = import_module(module)
+        for step in name.split("."):
+            found = getattr(found, step)
+    except Exception as error:
+        raise BadToolbox(f"{where}: {quote(named)} cannot be imported: {error}") from None
+    if not callable(found):
+        raise BadToolbox(f"{where}: {quote(named)} is no function")
+    function: Callable[..., Any] = found
+    return function

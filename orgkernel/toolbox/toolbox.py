@@ -1,0 +1,84 @@
+"""A toolbox: the tools an organisation declares, joined to what serves them. The only code that calls a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.kernel.permits import SECONDS, Permits
+from orgkernel.toolbox.adapters.making import make_adapter
+from orgkernel.toolbox.context import ToolContext
+from orgkernel.toolbox.exclusive import Exclusive
+from orgkernel.toolbox.parts import Credentials, Handover, Parts
+from orgkernel.toolbox.providers import Provider
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.records.levels import ToolLevel
+    from orgkernel.state.ports import State
+
+TIMEOUT = 30.0
+"""Seconds a call may take, unless said otherwise."""
+
+
+class Toolbox:
+    """Gives each agent its tools. One for a process is enough; any thread and any event loop may use it.
+
+    >>> from orgkernel import Kernel
+    >>> from orgkernel.toolbox import PythonFunction, Toolbox
+    >>> toolbox = Toolbox(Kernel.open(), {"search_engine": PythonFunction(lambda query: [f"a page on {query}"])})
+    >>> tools = toolbox.context("software_dev", "role:osint_specialist")
+    >>> tools.invoke_blocking("search_engine", {"query": "kernels"}).output
+    ['a page on kernels']
+    >>> toolbox.context("software_dev", "role:codegen_specialist").has_tool("search_engine")
+    False
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        providers: Mapping[str, Provider],
+        *,
+        store: State | None = None,
+        credentials: Credentials | None = None,
+        handover: Handover = Handover(),  # noqa: B008  (frozen)
+        timeout: float | None = TIMEOUT,
+        permit_seconds: float = SECONDS,
+    ) -> None:
+        """Raises `BadToolbox` for what cannot serve a tool.
+
+        With a store, decisions are made with its state, and decisions, uses, locks and gaps are written down in it;
+        exclusive tools need one. `credentials` gives the value of a credential to a call that may have it.
+        """
+        permits = Permits(kernel, store, seconds=permit_seconds)
+        adapters = {
+            tool: make_adapter(tool, provider, permits.redeem) for tool, provider in providers.items()
+        }
+        exclusive = None if store is None else Exclusive(store)
+        self._parts = Parts(store, permits, dict(providers), adapters, exclusive, credentials, handover)
+        self._timeout = timeout
+
+    def context(
+        self,
+        org: str,
+        subject: str,
+        circumstances: AccessContext = AccessContext(),  # noqa: B008  (frozen)
+        *,
+        on_behalf_of: str | None = None,
+        via: Sequence[str] = (),
+        envelope: Mapping[str, ToolLevel] | None = None,
+    ) -> ToolContext:
+        """The tools of `agent:ID`, or of a holder of `role:ID`.
+
+        `on_behalf_of`, `via` and `envelope` say who triggered the run, who dispatched whom, and what they passed on.
+        Raises `UnknownOrganization`, `NotServed`, and `UsageError` for a subject that is neither.
+        """
+        if not subject.startswith(("agent:", "role:")):
+            raise UsageError(
+                f"{quote(subject)} is neither an agent nor a role", "write `agent:ID` or `role:ID`"
+            )
+        request = AccessRequest(subject, "", "", circumstances, on_behalf_of, tuple(via), envelope)
+        return ToolContext(self._parts, org, request, self._timeout)

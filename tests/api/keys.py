@@ -1,0 +1,39 @@
+"""Stores with keys, for servers and applications that are asked with one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from orgkernel.kernel.stored import open_store
+from orgkernel.state.location import Location, parse_location
+from orgkernel.state.store import Store
+
+
+def location_of(path: Path) -> Location:
+    """A file as the place of a store."""
+    return parse_location(path.name, str(path.parent))
+
+
+def first_key(path: Path) -> str:
+    """The secret of a new key that opens everything, in a store that is new too."""
+    return new_key(path, ["admin"])
+
+
+def new_key(path: Path, scopes: Sequence[Any], agent: str | None = None, seconds: float | None = None) -> str:
+    """The secret of a new key."""
+    with open_store(location_of(path)) as store:
+        expires = None if seconds is None else time.time() + seconds
+        return store.keys.create("test", scopes, created_by="test", agent_id=agent, expires_at=expires)[1]
+
+
+def opened(path: Path) -> Store:
+    """The store, to look at what was written."""
+    return open_store(location_of(path), create=False)
+
+
+def bearer(secret: str) -> dict[str, str]:
+    """The header that shows a key."""
+    return {"Authorization": f"Bearer {secret}"}

@@ -1,0 +1,393 @@
+"""Who may ask and who may change something (design §10): what a request says of itself never counts."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from manifest_api.guards.tokens import TokenSettings
+from orgkernel.kernel.kernel import Kernel
+from tests.api.asking import problem
+from tests.api.keys import bearer, first_key, location_of, new_key, opened
+from tests.support.trees import TEMPLATES
+
+GRANT = {"subject": "person:partner", "resources": ["tool:github"], "reason": "to help"}
+USE = {
+    "subject": {"type": "person", "id": "partner"},
+    "action": {"name": "use"},
+    "resource": {"type": "tool", "id": "github"},
+}
+ISSUER, AUDIENCE = "https://issuer.invalid", "orgkernel"
+
+
+@pytest.fixture(scope="module")
+def household() -> Kernel:
+    return Kernel.open(TEMPLATES / "household")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+def client_of(
+    kernel: Kernel, store: Path, address: str = "127.0.0.1", host: str = "127.0.0.1:8000", **options: Any
+) -> TestClient:
+    app = create_app(kernel, store=location_of(store), **options)
+    return TestClient(app, base_url=f"http://{host}", client=(address, 50000))
+
+
+@pytest.fixture
+def local(household: Kernel, store: Path) -> Iterator[TestClient]:
+    with client_of(household, store) as client:
+        yield client
+
+
+def test_without_a_key_loopback_asks_and_makes_no_store(local: TestClient, store: Path) -> None:
+    """Questions are answered, nothing is remembered, and every change wants a key."""
+    assert local.get("/v1/grants").json() == {"grants": [], "next": None}
+    assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is False
+    assert local.get("/v1/audit").json()["rows"] == []
+    for path, body in (
+        ("/v1/grants", GRANT),
+        ("/v1/grants/g-1/revoke", {}),
+        ("/v1/requests", {"resources": ["tool:github"]}),
+        ("/v1/requests/r-1/approve", {}),
+        ("/v1/requests/r-1/deny", {}),
+        ("/v1/agents/butler/rank", {"rank": "ensign"}),
+        ("/v1/agents/butler/lifecycle", {"lifecycle": "suspended"}),
+    ):
+        response = local.post(path, json=body)
+        problem(response, 401, "KEY_REQUIRED")
+        assert response.headers["www-authenticate"].startswith("Bearer")
+    assert not store.exists()
+
+
+def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: Path) -> None:
+    """The store is found when it appears; who gave a grant is the key."""
+    problem(local.post("/v1/grants", json=GRANT, headers=bearer("orgk_" + "A" * 43)), 401, "BAD_CREDENTIAL")
+    secret = first_key(store)
+    response = local.post("/v1/grants", json=GRANT, headers=bearer(secret))
+    assert response.status_code == 201, response.text
+    assert response.json()["issued_by"].startswith("caller:k-")
+    assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is True
+
+
+def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: Path) -> None:
+    """Also one that was used a moment ago."""
+    secret = new_key(store, ["read"])
+    assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
+    with opened(store) as state:
+        state.keys.revoke(state.keys.list()[0].key_id, actor="test")
+    problem(local.get("/v1/orgs", headers=bearer(secret)), 401, "BAD_CREDENTIAL")
+
+
+def test_an_expired_key_opens_nothing(local: TestClient, store: Path) -> None:
+    """Expiry is looked at with every request."""
+    secret = new_key(store, ["read"], seconds=0.6)
+    assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
+    time.sleep(0.8)
+    problem(local.get("/v1/orgs", headers=bearer(secret)), 401, "BAD_CREDENTIAL")
+
+
+@pytest.mark.parametrize(
+    ("scopes", "path", "body"),
+    [
+        (["read", "approve"], "/v1/grants", GRANT),
+        (["read", "grant"], "/v1/agents/butler/rank", {"rank": "ensign"}),
+        (["grant", "approve"], "/access/v1/evaluation", USE),
+        (["grant"], "/v1/explain", {"subject": "role:steward", "action": "use", "resource": "tool:weather"}),
+    ],
+)
+def test_a_key_opens_its_scopes_only(
+    local: TestClient, store: Path, scopes: list[str], path: str, body: dict[str, Any]
+) -> None:
+    """Anything else is 403, questions included."""
+    problem(local.post(path, json=body, headers=bearer(new_key(store, scopes))), 403, "SCOPE_MISSING")
+
+
+def test_a_key_without_read_does_not_read_from_the_cache_either(local: TestClient, store: Path) -> None:
+    """What was answered to others is not answered to it."""
+    assert local.get("/v1/orgs").status_code == 200
+    problem(local.get("/v1/orgs", headers=bearer(new_key(store, ["grant"]))), 403, "SCOPE_MISSING")
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "headers"),
+    [
+        ("192.0.2.7", "127.0.0.1:8000", {}),
+        ("127.0.0.1", "registry.invalid", {}),
+        ("127.0.0.1", "127.0.0.1:8000", {"X-Forwarded-For": "192.0.2.7"}),
+        ("127.0.0.1", "127.0.0.1:8000", {"Forwarded": "for=192.0.2.7"}),
+    ],
+)
+def test_off_loopback_everything_needs_a_key(
+    household: Kernel, store: Path, address: str, host: str, headers: dict[str, str]
+) -> None:
+    """A foreign Host or a forwarded request counts as off loopback; with a key it is answered."""
+    secret = new_key(store, ["read"])
+    with client_of(household, store, address, host) as client:
+        problem(client.get("/v1/orgs", headers=headers), 401, "UNAUTHENTICATED")
+        problem(client.get("/livez", headers=headers), 401, "UNAUTHENTICATED")
+        assert client.get("/v1/orgs", headers={**headers, **bearer(secret)}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "Bearer", "Bearer ", "Basic b3JnazpvcmdrCg==", "orgk_x", "Bearer orgk_", "Bearer a.b.c", "Bearer orgk_\u00e9",
+        "Bearer " + "x" * 3000,
+    ],
+)  # fmt: skip
+def test_a_credential_that_is_none_is_refused_where_none_was_needed(local: TestClient, shown: str) -> None:
+    """Whoever shows something wrong is told so, and not taken for anybody."""
+    problem(local.get("/v1/orgs", headers={"Authorization": shown.encode("latin-1")}), 401, "BAD_CREDENTIAL")
+
+
+def test_two_credentials_are_none(local: TestClient, store: Path) -> None:
+    """Nobody has to guess which one counts."""
+    secret = first_key(store)
+    headers = [("Authorization", f"Bearer {secret}"), ("Authorization", f"Bearer {secret}")]
+    problem(local.get("/v1/orgs", headers=headers), 401, "BAD_CREDENTIAL")
+
+
+@pytest.mark.parametrize("subject", ["agent:butler", "role:steward", "role:errand_runner"])
+def test_an_agent_gives_itself_nothing(local: TestClient, store: Path, subject: str) -> None:
+    """Neither to itself nor to a role it fills, whatever its key opens; to others it may."""
+    secret = new_key(store, ["grant", "rank", "read"], agent="butler")
+    response = local.post("/v1/grants", json={**GRANT, "subject": subject}, headers=bearer(secret))
+    problem(response, 403, "SELF_GRANT")
+    other = local.post("/v1/grants", json={**GRANT, "subject": "agent:clerk"}, headers=bearer(secret))
+    assert other.status_code == 201
+    for path, body in (("rank", {"rank": "senior"}), ("lifecycle", {"lifecycle": "active"})):
+        problem(local.post(f"/v1/agents/butler/{path}", json=body, headers=bearer(secret)), 403, "SELF_GRANT")
+
+
+def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: Path) -> None:
+    """The requester comes from the key; somebody else says yes, and then it may."""
+    agent = bearer(new_key(store, ["read", "request", "approve"], agent="clerk"))
+    person = bearer(new_key(store, ["approve"]))
+    asked = {"resources": ["tool:github"], "reason": "an issue"}
+    problem(
+        local.post("/v1/requests", json={**asked, "requester": "agent:butler"}, headers=agent),
+        403,
+        "OTHER_REQUESTER",
+    )
+    created = local.post("/v1/requests", json=asked, headers=agent)
+    assert created.status_code == 201, created.text
+    assert created.json()["requester"] == "agent:clerk"
+    approve = f"/v1/requests/{created.json()['request_id']}/approve"
+    problem(local.post(approve, json={"approval": "always"}, headers=agent), 403, "SELF_GRANT")
+    done = local.post(approve, json={"approval": "always"}, headers=person)
+    assert done.json()["request"]["status"] == "approved"
+    problem(local.post(approve, json={}, headers=person), 409, "NOT_PENDING")
+    asking = {**USE, "subject": {"type": "agent", "id": "clerk"}}
+    assert local.post("/access/v1/evaluation", json=asking, headers=agent).json()["decision"] is True
+
+
+def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: Path) -> None:
+    """A key that reports uses it up with the answer; a mere question leaves it, and says what is to be done."""
+    admin = bearer(first_key(store))
+    grant = local.post("/v1/grants", json={**GRANT, "uses": 1}, headers=admin).json()["grant_id"]
+    for _ in range(2):
+        asked = local.post("/access/v1/evaluation", json=USE).json()
+        assert asked["decision"] is True
+        assert f"consume_grant:{grant}" in asked["context"]["obligations"]
+    used = local.post("/access/v1/evaluation", json=USE, headers=admin).json()
+    assert used["decision"] is True
+    assert f"consume_grant:{grant}" not in used["context"]["obligations"]
+    assert local.post("/access/v1/evaluation", json=USE, headers=admin).json()["decision"] is False
+    with opened(store) as state:
+        assert [use.audit_id for use in state.grants.uses(grant)] == [used["context"]["audit"]]
+
+
+def test_every_decision_is_written_before_it_is_told(local: TestClient, store: Path) -> None:
+    """With the credential of whoever asked; the row an answer names is there."""
+    secret = first_key(store)
+    rows = [
+        local.post("/access/v1/evaluation", json=USE, headers=headers).json()["context"]["audit"]
+        for headers in ({}, bearer(secret))
+    ]
+    found = {line["row"]: line["entry"] for line in local.get("/v1/audit?kind=decision").json()["rows"]}
+    assert [found[row]["actor"].partition("-")[0] for row in rows] == ["loopback", "caller:k"]
+    assert {found[row]["activity"] for row in rows} == {"deny"}
+
+
+def test_a_caller_does_not_choose_the_time(local: TestClient, store: Path) -> None:
+    """A grant that has run out stays so, whatever the context says; what is not read is named."""
+    admin = bearer(first_key(store))
+    local.post("/v1/grants", json={**GRANT, "expires_at": time.time() + 0.7}, headers=admin)
+    assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is True
+    time.sleep(0.9)
+    answer = local.post("/access/v1/evaluation", json={**USE, "context": {"now": 1.0, "chanel": "x"}}).json()
+    assert answer["decision"] is False
+    assert answer["context"]["ignored"] == ["now", "chanel"]
+
+
+def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store: Path) -> None:
+    """A manifest from the cache is never older than a grant, nor than its end."""
+    admin = bearer(first_key(store))
+
+    def has_github() -> bool:
+        tools = local.get("/v1/agents/clerk").json()["tools"]
+        return any(tool["id"] == "github" and tool["allowed_actions"] for tool in tools)
+
+    assert not has_github()
+    draft = {**GRANT, "subject": "agent:clerk", "expires_at": time.time() + 1.0}
+    assert local.post("/v1/grants", json=draft, headers=admin).status_code == 201
+    assert has_github()
+    time.sleep(1.1)
+    assert not has_github()
+
+
+def test_too_many_wrong_credentials(local: TestClient, store: Path) -> None:
+    """An address that guesses is slowed down; a valid key from it still opens."""
+    secret = first_key(store)
+    statuses = [local.get("/v1/orgs", headers=bearer(f"orgk_{n}")).status_code for n in range(25)]
+    assert statuses[0] == 401
+    assert statuses[-1] == 429
+    assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
+
+
+def test_a_key_may_not_ask_too_often(household: Kernel, store: Path) -> None:
+    """Twice the rate at once, then the rate; others are not held up."""
+    mine, other = new_key(store, ["read"]), new_key(store, ["read"])
+    with client_of(household, store, rate=1.0) as client:
+        found = [client.get("/v1/orgs", headers=bearer(mine)) for _ in range(4)]
+        assert [each.status_code for each in found[:2]] == [200, 200]
+        problem(found[-1], 429, "RATE_LIMITED")
+        assert int(found[-1].headers["retry-after"]) >= 1
+        assert client.get("/v1/orgs", headers=bearer(other)).status_code == 200
+
+
+def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, store: Path) -> None:
+    """Restrictions count: what cannot be looked up is not decided, and where the store is is not told."""
+    store.write_bytes(b"not a database" * 1000)
+    with client_of(household, store) as client:
+        response = client.post("/access/v1/evaluation", json=USE)
+        problem(response, 503, "BAD_STORE")
+        assert str(store) not in response.text
+
+
+def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: Path) -> None:
+    """A misspelt subject, tool or organisation is refused with a suggestion."""
+    admin = bearer(first_key(store))
+    for change in (
+        {"subject": "agent:buttler"}, {"resources": ["tool:githup"]}, {"org_id": "househole"},
+    ):  # fmt: skip
+        problem(local.post("/v1/grants", json=GRANT | change, headers=admin), 409, "UNKNOWN_NAME")
+
+
+# -- tokens ----------------------------------------------------------------------------------------------------------
+
+KEY, OTHER_KEY = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+
+
+def token(
+    key: Any = KEY, headers: dict[str, Any] | None = None, algorithm: str = "ES256", **claims: Any
+) -> str:
+    said = {
+        "iss": ISSUER, "aud": AUDIENCE, "sub": "worker", "exp": time.time() + 60, "scope": "orgkernel:read openid",
+    }  # fmt: skip
+    said = {name: value for name, value in (said | claims).items() if value is not None}
+    return jwt.encode(said, key, algorithm, headers={"kid": "one"} | (headers or {}))
+
+
+def _part(value: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+
+@pytest.fixture
+def trusting(household: Kernel, store: Path, tmp_path: Path) -> Iterator[TestClient]:
+    public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "one", "use": "sig"}
+    (tmp_path / "jwks.json").write_text(json.dumps({"keys": [public]}), encoding="utf-8")
+    settings = TokenSettings(ISSUER, AUDIENCE, str(tmp_path / "jwks.json"), ("ES256",))
+    with client_of(household, store, "192.0.2.7", tokens=settings) as client:
+        yield client
+
+
+def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, store: Path) -> None:
+    """Words of other services open nothing."""
+    assert trusting.get("/v1/orgs", headers=bearer(token())).status_code == 200
+    problem(trusting.post("/v1/grants", json=GRANT, headers=bearer(token())), 403, "SCOPE_MISSING")
+    problem(trusting.get("/v1/orgs", headers=bearer(token(scope="read admin"))), 403, "SCOPE_MISSING")
+    first_key(store)
+    granting = bearer(token(scope="orgkernel:grant"))
+    assert trusting.post("/v1/grants", json=GRANT, headers=granting).json()["issued_by"] == "oidc:worker"
+
+
+def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, store: Path) -> None:
+    """Its claim says whose it is; `admin` in it does not count."""
+    first_key(store)
+    agent = bearer(token(scope="orgkernel:grant orgkernel:admin", orgkernel_agent="butler"))
+    problem(
+        trusting.post("/v1/grants", json={**GRANT, "subject": "agent:butler"}, headers=agent),
+        403,
+        "SELF_GRANT",
+    )
+    problem(
+        trusting.post("/v1/agents/clerk/rank", json={"rank": "senior"}, headers=agent), 403, "SCOPE_MISSING"
+    )
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://other.invalid"}, {"aud": "another"}, {"aud": None}, {"exp": time.time() - 120}, {"exp": None},
+        {"sub": None}, {"sub": ""}, {"sub": "x" * 300}, {"nbf": time.time() + 600}, {"exp": "soon"}, {"iss": None},
+        {"orgkernel_agent": 7}, {"exp": True},
+    ],
+)  # fmt: skip
+def test_a_token_with_other_claims_opens_nothing(trusting: TestClient, claims: dict[str, Any]) -> None:
+    """Issuer, audience, subject and time have to fit, all of them."""
+    try:
+        shown = token(**claims)
+    except TypeError:  # PyJWT itself refuses to make it
+        return
+    problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+def test_a_token_signed_otherwise_opens_nothing(trusting: TestClient) -> None:
+    """Another key, no signature, a shared secret made of the public key, an unknown key id."""
+    public = KEY.public_key()
+    der = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    # PyJWT refuses to sign like this, so it is done by hand.
+    head, body, _ = token().split(".")
+    head = _part({"alg": "HS256", "typ": "JWT", "kid": "one"})
+    mac = hmac.new(der, f"{head}.{body}".encode(), "sha256").digest()
+    confused = f"{head}.{body}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+    for shown in (
+        token(OTHER_KEY), token(None, algorithm="none"), confused, token(headers={"kid": "two"}),
+        token() + "x",
+    ):  # fmt: skip
+        problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path) -> None:
+    """The same status, headers and body, whether the framework looked for the route or not (ADR 0011)."""
+    app = create_app(household, store=location_of(store))
+    client = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+    path = "/access/v1/evaluation"
+    bodies = [
+        {"json": USE}, {"json": {**USE, "context": {"org": "nobody"}}}, {"json": {"subject": 1}}, {"content": b"{"},
+        {"json": {**USE, "context": {"via": 1}}}, {"content": b"x" * 70_000}, {"json": USE, "params": {"a": "b"}},
+    ]  # fmt: skip
+    short = [client.post(path, **body) for body in bodies]
+    app.short_way = super(type(app), app).__call__
+    long = [client.post(path, **body) for body in bodies]
+    assert [each.status_code for each in short] == [200, 404, 400, 415, 400, 413, 400]
+    for one, other in zip(short, long, strict=True):
+        assert (one.status_code, one.content) == (other.status_code, other.content)
+        assert dict(one.headers) == dict(other.headers)

@@ -1,0 +1,1 @@
+"""The toolbox, with real functions, servers and stores."""

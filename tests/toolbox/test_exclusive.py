@@ -1,0 +1,188 @@
+"""Exclusive tools: one holder at a time, and a call without a lock is no call."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orgkernel import Kernel
+from orgkernel.state.store import Store
+from orgkernel.toolbox import PythonFunction
+from tests.state.opening import Clock, opened, sqlite_at
+from tests.toolbox.crew import brief, organization, toolbox
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(time.time())
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    with opened(sqlite_at(tmp_path), clock) as store:
+        yield store
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    return organization(tmp_path)
+
+
+def held(store: Store) -> list[tuple[str, str, int]]:
+    return [(lock.tool_id, lock.holder, lock.token) for lock in store.locks.list("post")]
+
+
+def test_a_call_takes_the_lock_and_gives_it_back(kernel: Kernel, store: Store) -> None:
+    """It is held while the tool runs, and only then."""
+    seen: list[Any] = []
+    box = toolbox(kernel, store, press=PythonFunction(lambda: seen.append(held(store))))
+    context = box.context("post", "agent:ann")
+    assert context.has_tool("press")
+    assert context.level("press") == "write"
+    assert [context.invoke_blocking("press").outcome for _ in range(2)] == ["done", "done"]
+    assert seen == [[("press", "agent:ann", 1)], [("press", "agent:ann", 2)]]
+    assert held(store) == []
+
+
+def test_a_lock_that_is_held_already_is_kept(kernel: Kernel, store: Store) -> None:
+    """Who took it gives it back."""
+    store.locks.acquire("post", "press", "agent:ann")
+    context = toolbox(kernel, store, press=PythonFunction(lambda: "pressed")).context("post", "agent:ann")
+    assert context.invoke_blocking("press").output == "pressed"
+    assert held(store) == [("press", "agent:ann", 1)]
+
+
+def test_what_another_holds_is_unavailable(kernel: Kernel, store: Store) -> None:
+    """The tool does not run."""
+    store.locks.acquire("post", "press", "agent:bob")
+    ran: list[int] = []
+    context = toolbox(kernel, store, press=PythonFunction(lambda: ran.append(1))).context("post", "agent:ann")
+    result = context.invoke_blocking("press", fallback=False)
+    assert (result.outcome, result.code) == ("unavailable", "TOOL_LOCKED")
+    assert result.error == "the tool `press` is locked by `agent:bob`"
+    assert ran == []
+
+
+def test_without_a_store_nobody_can_hold_a_lock(kernel: Kernel) -> None:
+    """So an exclusive tool does not run."""
+    context = toolbox(kernel, press=PythonFunction(lambda: 1)).context("post", "agent:ann")
+    result = context.invoke_blocking("press", fallback=False)
+    assert (result.outcome, result.code) == ("denied", "LOCKED")
+
+
+def test_who_may_not_use_it_takes_no_lock(kernel: Kernel, store: Store) -> None:
+    """A lock is taken only where it is all that is missing."""
+    context = toolbox(kernel, store, press=PythonFunction(lambda: 1)).context("post", "role:guest")
+    result = context.invoke_blocking("press", fallback=False)
+    assert (result.outcome, result.code) == ("denied", "NOT_BOUND_TO_ROLE")
+    store.locks.acquire("post", "press", "agent:ann")
+    assert held(store) == [("press", "agent:ann", 1)]  # the first token there ever was
+
+
+def test_one_holder_may_call_several_times_at_once(kernel: Kernel, store: Store) -> None:
+    """Under one lock, given back by the last."""
+    gate = threading.Barrier(4)
+    context = toolbox(kernel, store, press=PythonFunction(lambda: gate.wait(20))).context("post", "agent:ann")
+
+    async def four() -> list[Any]:
+        return await asyncio.gather(*(context.invoke("press") for _ in range(4)))
+
+    results = asyncio.run(four())
+    assert sorted(result.output for result in results) == [0, 1, 2, 3]
+    assert held(store) == []
+    assert store.locks.acquire("post", "press", "agent:bob").token == 2
+
+
+def test_two_agents_never_press_at_once(kernel: Kernel, store: Store) -> None:
+    """Forty calls of two agents: each that runs runs alone."""
+    inside: list[int] = []
+    most: list[int] = []
+
+    def press() -> None:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.002)
+        inside.pop()
+
+    box = toolbox(kernel, store, press=PythonFunction(press))
+    outcomes: list[str] = []
+
+    def work(agent: str) -> None:
+        context = box.context("post", agent)
+        outcomes.extend(context.invoke_blocking("press", fallback=False).outcome for _ in range(20))
+
+    threads = [threading.Thread(target=work, args=(agent,)) for agent in ("agent:ann", "agent:bob")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 40
+    assert set(outcomes) <= {"done", "unavailable"}
+    assert outcomes.count("done") >= 1
+    assert max(most) == 1
+    assert held(store) == []
+
+
+def test_what_goes_on_running_keeps_the_lock(kernel: Kernel, store: Store) -> None:
+    """A function that was given up still presses; nobody else may, until it ends."""
+    free = threading.Event()
+    box = toolbox(kernel, store, press=PythonFunction(lambda: free.wait(20)))
+    result = box.context("post", "agent:ann").invoke_blocking("press", timeout=0.1, fallback=False)
+    assert (result.outcome, held(store)) == ("timeout", [("press", "agent:ann", 1)])
+    other = box.context("post", "agent:bob").invoke_blocking("press", fallback=False)
+    assert other.code == "TOOL_LOCKED"
+    free.set()
+    for _ in range(100):
+        if not held(store):
+            break
+        time.sleep(0.05)
+    assert held(store) == []
+
+
+def test_a_lock_that_is_lost_while_the_tool_runs_is_said(kernel: Kernel, store: Store) -> None:
+    """Broken or timed out: somebody else may have had the tool at the same time."""
+
+    def broken() -> str:
+        store.locks.break_("post", "press", actor="person:user")
+        return "pressed"
+
+    result = (
+        toolbox(kernel, store, press=PythonFunction(broken))
+        .context("post", "agent:ann")
+        .invoke_blocking("press")
+    )
+    assert (result.outcome, result.metadata["lock"]) == ("done", "LOCK_LOST")
+    assert brief(result) == [("tool", "tool:press", "done", "")]
+
+
+def test_a_failing_tool_gives_the_lock_back(kernel: Kernel, store: Store) -> None:
+    """As does a cancelled one."""
+
+    async def cancelled() -> None:
+        await asyncio.sleep(60)
+
+    def fails() -> None:
+        raise ValueError
+
+    box = toolbox(kernel, store, press=PythonFunction(fails))
+    assert box.context("post", "agent:ann").invoke_blocking("press").outcome == "failed"
+    assert held(store) == []
+    context = toolbox(kernel, store, press=PythonFunction(cancelled)).context("post", "agent:ann")
+
+    async def impatient() -> None:
+        async with asyncio.timeout(0.5):
+            await context.invoke("press")
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(impatient())
+    for _ in range(100):
+        if not held(store):
+            break
+        time.sleep(0.05)
+    assert held(store) == []

@@ -1,0 +1,169 @@
+"""MCP servers as tools: over Streamable HTTP, and as a process, both with the official SDK on either side."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from orgkernel import Kernel
+from orgkernel.errors import BadToolbox
+from orgkernel.toolbox import McpServer, ToolContext
+from tests.api.running import until
+from tests.toolbox import mcp_tools
+from tests.toolbox.crew import organization, toolbox
+from tests.toolbox.serving import nobody, serving
+
+SECRET = "s3cr3t-v4lue-of-the-mailbox"
+COMMAND = (sys.executable, str(Path(mcp_tools.__file__)))
+asked: list[dict[bytes, bytes]] = []
+
+
+def _noting(app: ASGIApp) -> ASGIApp:
+    async def note(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            asked.append(dict(scope["headers"]))
+        await app(scope, receive, send)
+
+    return note
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    app = mcp_tools.server.streamable_http_app(stateless_http=True, json_response=True)
+    with serving(_noting(app)) as url:
+        yield f"{url}/mcp"
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    asked.clear()
+    return organization(tmp_path)
+
+
+@pytest.fixture(params=["http", "process"])
+def server(request: pytest.FixtureRequest) -> Any:
+    return COMMAND if request.param == "process" else request.getfixturevalue("url")
+
+
+def ann(kernel: Kernel, provider: McpServer, tool: str = "look", **options: Any) -> ToolContext:
+    return toolbox(kernel, timeout=30, **{tool: provider}, **options).context("post", "agent:ann")
+
+
+def test_a_tool_of_a_server_is_called(kernel: Kernel, server: Any) -> None:
+    """By the name it has here where the tool has one action."""
+    result = ann(kernel, McpServer(server)).invoke_blocking("look", {"where": "there"})
+    assert (result.outcome, result.output) == ("done", {"result": "seen there"})
+
+
+def test_each_action_is_a_tool_of_the_server(kernel: Kernel, server: Any) -> None:
+    """As the table says; one that is not in it is not served."""
+    context = ann(kernel, McpServer(server, {"read": "read_mail"}), "mail")
+    assert context.invoke_blocking("mail", {"id": "3"}, action="read").output == {"id": "3", "key": ""}
+    other = context.invoke_blocking("mail", {"id": "3"}, action="write", fallback=False)
+    assert (other.outcome, other.error) == ("unavailable", "nothing serves the action `write` of `mail`")
+
+
+def test_what_the_tool_says_of_its_failure_is_a_result(kernel: Kernel, server: Any) -> None:
+    """Failed, and not unavailable."""
+    result = ann(kernel, McpServer(server)).invoke_blocking("look", {"where": "nowhere"})
+    assert (result.outcome, result.code) == ("failed", "TOOL_FAILED")
+    assert result.error == "Error executing tool look"
+
+
+def test_a_tool_the_server_does_not_have_is_unavailable(kernel: Kernel, server: Any) -> None:
+    """Servers say so in the same way as that a tool failed; so its list is asked."""
+    result = ann(kernel, McpServer(server, "peer")).invoke_blocking("look", fallback=False)
+    assert (result.outcome, result.error) == ("unavailable", "the server has no tool `peer`")
+
+
+def test_a_server_that_takes_too_long_is_a_result(kernel: Kernel, url: str) -> None:
+    """The call is stopped."""
+    result = ann(kernel, McpServer(url)).invoke_blocking(
+        "look", {"where": "far"}, timeout=1.0, fallback=False
+    )
+    assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
+
+
+DEAF = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", ["busy", "deaf"])
+def test_a_process_that_takes_too_long_is_ended(kind: str, kernel: Kernel, tmp_path: Path) -> None:
+    """Also one that does not listen: nothing of it is left."""
+    noted = tmp_path / "pid"
+    command = COMMAND if kind == "busy" else (sys.executable, "-c", DEAF, str(noted))
+    context = ann(kernel, McpServer(command))
+    result = context.invoke_blocking("look", {"where": f"far {noted}"}, timeout=4, fallback=False)
+    assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
+    until(lambda: _runs(int(noted.read_text())), lambda runs: not runs)
+
+
+@pytest.mark.parametrize(
+    "where", [("orgkernel-no-such-command",), (sys.executable, "-c", "pass"), (sys.executable, "-c", "print('hello')")]
+)  # fmt: skip
+def test_a_command_that_is_no_server_is_unavailable(kernel: Kernel, where: Any) -> None:
+    """Whether it does not start, ends at once, or says something else."""
+    result = ann(kernel, McpServer(where)).invoke_blocking("look", {"where": "x"}, fallback=False, timeout=15)
+    assert (result.outcome, result.code) == ("unavailable", "TOOL_UNAVAILABLE"), result
+    assert result.error
+
+
+def test_an_address_that_is_no_server_is_unavailable(kernel: Kernel, url: str) -> None:
+    """Nobody there, or something else."""
+    for where in (f"{nobody()}/mcp", url.replace("/mcp", "/other")):
+        result = ann(kernel, McpServer(where)).invoke_blocking("look", {"where": "x"}, fallback=False)
+        assert (result.outcome, result.code) == ("unavailable", "TOOL_UNAVAILABLE"), result
+
+
+def test_credentials_reach_the_server_and_nobody_else(kernel: Kernel, url: str) -> None:
+    """As a variable of a process, as a header over HTTP; masked in what comes back."""
+    source = {"mailbox": SECRET}.get
+    process = McpServer(COMMAND, {"read": "read_mail"}, credential_environment={"MAILBOX_KEY": "mailbox"})
+    result = ann(kernel, process, "mail", credentials=source).invoke_blocking(
+        "mail", {"id": "1"}, action="read"
+    )
+    assert result.output == {"id": "1", "key": "***"}
+    over_http = McpServer(
+        url, {"read": "read_mail"}, credential_headers={"authorization": ("mailbox", "Bearer ")}
+    )
+    result = ann(kernel, over_http, "mail", credentials=source).invoke_blocking(
+        "mail", {"id": "1"}, action="read"
+    )
+    assert result.ok
+    assert {each.get(b"authorization") for each in asked} == {f"Bearer {SECRET}".encode()}
+    for provider in (process, over_http):
+        result = ann(kernel, provider, "mail").invoke_blocking(
+            "mail", {"id": "1"}, action="read", fallback=False
+        )
+        assert (result.outcome, result.error) == ("unavailable", "the credential `mailbox` is missing")
+
+
+def test_nothing_of_this_process_is_in_the_environment_of_a_server(kernel: Kernel, monkeypatch: Any) -> None:
+    """A server gets what it is given."""
+    monkeypatch.setenv("MAILBOX_KEY", "of this process")
+    context = ann(kernel, McpServer(COMMAND, {"read": "read_mail"}), "mail")
+    assert context.invoke_blocking("mail", {"id": "1"}, action="read").output == {"id": "1", "key": ""}
+
+
+def test_what_is_no_server_is_refused_at_once(kernel: Kernel, monkeypatch: Any) -> None:
+    """And so is one where the SDK is missing."""
+    with pytest.raises(BadToolbox, match="an address or a command"):
+        ann(kernel, McpServer(()))
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(BadToolbox) as caught:
+        ann(kernel, McpServer("http://127.0.0.1/mcp"))
+    assert caught.value.help == "`pip install orgkernel[mcp]`"
