@@ -36,7 +36,9 @@ class Cedar:
         self._entities = cedarpy.Entities.from_json_str(
             export.files[ENTITIES_FILE], export.files[SCHEMA_FILE]
         )
-        self.policies = cedarpy.PolicySet.from_str(self.text)
+        self.policies = parse(self.text)
+        self._constant = parse("permit (principal, action, resource);")
+        self._nothing = cedarpy.Entities.from_json_str("[]")
 
     def without(self, unwanted: Callable[[str], bool]) -> Any:
         """The policies but those of an `@id` that is not wanted, parsed."""
@@ -54,6 +56,16 @@ class Cedar:
     def allows(self, request: dict[str, Any], policies: Any = None) -> Any:
         """Cedar's own answer."""
         return cedarpy.is_authorized(request, policies or self.policies, self._entities)
+
+    def allow_all(self, requests: list[dict[str, Any]]) -> list[bool]:
+        """Which of many requests Cedar allows, in one call."""
+        return [
+            answer.allowed for answer in cedarpy.is_authorized_batch(requests, self.policies, self._entities)
+        ]
+
+    def constant(self, request: dict[str, Any]) -> Any:
+        """The answer of one policy that allows everything, without data: what calling Cedar costs anyway."""
+        return cedarpy.is_authorized(request, self._constant, self._nothing)
 
 
 def parse(policies: str) -> Any:

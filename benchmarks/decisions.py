@@ -118,9 +118,7 @@ def access_explain(folder: Path) -> dict[str, Any]:
     return microseconds(lambda turn: explain_access(view, denied[turn % len(denied)]), repeat=1_500)
 
 
-def _time(
-    view: OrgIndex, requests: list[AccessRequest], state: StateView = EMPTY_STATE
-) -> dict[str, float]:
+def _time(view: OrgIndex, requests: list[AccessRequest], state: StateView = EMPTY_STATE) -> dict[str, float]:
     return microseconds(lambda turn: decide_access(view, requests[turn % len(requests)], state))
 
 

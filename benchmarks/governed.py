@@ -114,6 +114,11 @@ def has_ranks(tool: int) -> bool:
     return tool % 5 == 2
 
 
+def reaches_by_rank(rank: int) -> int:
+    """The step of the level that a rank reaches with a tool that ranks matter for."""
+    return _MATRIX[rank]
+
+
 def is_tested(tool: int) -> bool:
     """Whether a tool needs a qualification, which no role has."""
     return tool % 10 == 3

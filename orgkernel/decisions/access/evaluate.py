@@ -85,11 +85,13 @@ def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the l
     if holder.assumed is not None:
         given = _assumed(tables, state, holder, cell, path, context)
     elif stored_grants:
-        # Here and not in a function: what is stored for others must cost nothing.
-        for key in holder.keys:
-            if key in stored_grants:
+        # Here and not in a function: what is stored for others should cost next to nothing.
+        only = holder.only_key
+        if only is not None:
+            if only in stored_grants:
                 given = gather_grants(stored_grants, holder.keys, cell, path, tables.org_id, context)
-                break
+        elif any(key in stored_grants for key in holder.keys):
+            given = gather_grants(stored_grants, holder.keys, cell, path, tables.org_id, context)
     waived = given[1]
     essential = resource in holder.essential
     capped = crew and cell.is_capped and not essential
@@ -149,7 +151,10 @@ def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the l
         recorder.note("qualification", granted, ceiling, failing)
 
     if holder.policies:
-        allowed, top, stops = holder.policy_set(context).say(cell)
+        deciding = holder.deciding
+        if deciding is None:
+            deciding = holder.policy_set(context)
+        allowed, top, stops = deciding.said.get(resource) or deciding.say(cell)
         if not crew:
             if allowed >= required:
                 sources |= codes.BY_POLICY

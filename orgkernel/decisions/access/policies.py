@@ -98,17 +98,18 @@ class AccessPolicy:
 class PolicySet:
     """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
 
-    __slots__ = ("_said", "policies")
+    __slots__ = ("policies", "said")
 
     def __init__(self, policies: Sequence[AccessPolicy]) -> None:
         self.policies = tuple(policies)
-        self._said: dict[str, Said] = {}
+        self.said: dict[str, Said] = {}
+        """Resource to what they say about it, as far as it was asked."""
 
     def say(self, cell: Cell) -> Said:
         """What they say about a resource."""
-        said = self._said.get(cell.resource)
+        said = self.said.get(cell.resource)
         if said is None:
-            said = self._said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
+            said = self.said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
         return said
 
     def _join(self, kind: str, name: str, level: int) -> Said:

@@ -46,8 +46,7 @@ def settled_row(holder: Holder, cell: Cell, request: AccessRequest) -> AccessRow
         level, code = holder.bound.get(cell.resource, 0), "BOUND_TO_ROLE"
         if cell.is_capped:
             level = min(level, role_cap(cell, holder.departments, holder.names, holder.rank))
-        if said[1] < level:
-            level = said[1]
+        level = min(level, said[1])
     actions = cell.able[level]
     if not actions:
         return None
@@ -76,9 +75,7 @@ def candidate_roles(tables: AccessTables, cell: Cell) -> Iterable[str]:
     return sorted((role for role in _levels(tables, cell) if role in order), key=order.__getitem__)
 
 
-def settled_role(
-    tables: AccessTables, cell: Cell, role_id: str, action: str, said: Said
-) -> AccessRow | None:
+def settled_role(tables: AccessTables, cell: Cell, role_id: str, action: str, said: Said) -> AccessRow | None:
     """The row of a role that no policy names, without making a holder of it; None where it cannot.
 
     `said` is what policies say of the tool to every such role.
@@ -91,8 +88,7 @@ def settled_role(
         level, code = _levels(tables, cell).get(role_id, 0), "BOUND_TO_ROLE"
         if level and cell.is_capped:
             level = min(level, role_cap(cell, *tables.traits(role_id)))
-        if said[1] < level:
-            level = said[1]
+        level = min(level, said[1])
     if level < cell.required[action]:
         return None
     outcome: Outcome = "ask" if said[2] else "allow"
