@@ -54,14 +54,13 @@ def access_check(folder: Path) -> dict[str, Any]:
             said = decide_access(view, _request(question))
             assert (said.outcome, said.codes) == (outcome, expected(question)[1]), question
             assert decide_access(view, _request(question), others).codes == said.codes
-    figures = {
+    return {
         "allow": _time(view, allowed),
         "deny": _time(view, denied),
         "check": _time(view, mixed),
         "others": _time(view, mixed, others),
         "first": median(first) * 1e6,
     }
-    return figures
 
 
 def access_list(folder: Path) -> dict[str, Any]:
@@ -101,6 +100,7 @@ def access_who(folder: Path) -> dict[str, Any]:
     again = microseconds(lambda turn: who_can(view, "look", f"tool:tool_{turn % 100}", kinds=("role",)))
     return {
         "results": results / 100,
+        "allowance": 3.0 + 0.25 * results / 100,
         "first": sum(first) / len(first) * 1e6,
         "first_per_result": (sum(first) * 1e6 - 3.0 * len(first)) / results,
         "again": again,

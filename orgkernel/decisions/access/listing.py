@@ -129,24 +129,18 @@ def what_can(
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
     fast = not asked.action and is_settled(holder, state, asked)
     rows: list[AccessRow] = []
-    for cell, path in _cells(tables, state, holder, asked, tuple(kinds)):
+    wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, holder, tuple(kinds))
+    for resource in wanted:
+        cell, path = tables.cells.get(resource), None
+        if cell is None:
+            cell, path = tables.find(resource)
         if fast and cell.is_plain and path is None:
-            row = settled_row(holder, cell, asked)
+            row = settled_row(holder, cell)
             if row is not None:
                 rows.append(row)
         else:
             rows += _rows(tables, state, holder, (cell, path), asked)
     return tuple(rows)
-
-
-def _cells(
-    tables: AccessTables, state: StateView, holder: Holder, asked: AccessRequest, kinds: tuple[str, ...]
-) -> Iterator[tuple[Cell, str | None]]:
-    if asked.resource:
-        yield tables.find(asked.resource)
-        return
-    for resource in candidate_resources(tables, state, holder, kinds):
-        yield tables.find(resource)
 
 
 def _rows(

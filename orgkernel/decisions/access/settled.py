@@ -35,24 +35,30 @@ def is_calm(context: AccessContext) -> bool:
     return not context.depth and context.pace is None and context.input is None
 
 
-def settled_row(holder: Holder, cell: Cell, request: AccessRequest) -> AccessRow | None:
+def settled_row(holder: Holder, cell: Cell) -> AccessRow | None:
     """The row of a plain tool, for a settled subject; None where it can do nothing."""
-    said = holder.policy_set(request.context).say(cell) if holder.policies else NOTHING_SAID
-    if said[2] & POLICY_DENY:
-        return None
-    if cell.resource in holder.essential:
+    resource = cell.resource
+    top, stops = FULL, 0
+    if holder.policies and holder.deciding is not None:
+        _, top, stops = holder.deciding.said.get(resource) or holder.deciding.say(cell)
+        if stops & POLICY_DENY:
+            return None
+    if resource in holder.essential:
         level, code = FULL, "ESSENTIAL_TOOL"
     else:
-        level, code = holder.bound.get(cell.resource, 0), "BOUND_TO_ROLE"
+        level, code = holder.bound.get(resource, 0), "BOUND_TO_ROLE"
         if cell.is_capped:
-            level = min(level, role_cap(cell, holder.departments, holder.names, holder.rank))
-        level = min(level, said[1])
+            cap = role_cap(cell, holder.departments, holder.names, holder.rank)
+            if cap < level:
+                level = cap
+        if top < level:
+            level = top
     actions = cell.able[level]
     if not actions:
         return None
-    if said[2]:
-        return AccessRow(holder.subject, cell.resource, "ask", actions, LEVELS[level], "ASK_APPROVAL", ())
-    return AccessRow(holder.subject, cell.resource, "allow", actions, LEVELS[level], code, ())
+    if stops:
+        return AccessRow(holder.subject, resource, "ask", actions, LEVELS[level], "ASK_APPROVAL", ())
+    return AccessRow(holder.subject, resource, "allow", actions, LEVELS[level], code, ())
 
 
 def role_cap(cell: Cell, departments: frozenset[str], names: frozenset[str], rank: int) -> int:
