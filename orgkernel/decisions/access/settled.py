@@ -49,10 +49,8 @@ def settled_row(holder: Holder, cell: Cell) -> AccessRow | None:
         level, code = holder.bound.get(resource, 0), "BOUND_TO_ROLE"
         if cell.is_capped:
             cap = role_cap(cell, holder.departments, holder.names, holder.rank)
-            if cap < level:
-                level = cap
-        if top < level:
-            level = top
+            level = min(level, cap)
+        level = min(level, top)
     actions = cell.able[level]
     if not actions:
         return None
