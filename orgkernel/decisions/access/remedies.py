@@ -98,7 +98,6 @@ def failing_after(
     if (removed, role) not in kept:
         kept[removed, role] = _assume(case, removed, role)
     tables, holder = kept[removed, role]
-    holder = holder.copied()
     ranks = [rank_number(view, change.value) for change in chosen if change.kind == "rank"]
     holder.assumed = Assumed(
         ranks[0] if ranks else None,
@@ -113,7 +112,7 @@ def _assume(case: Case, removed: frozenset[str], role: str) -> _Assumption:
     tables = case.tables.lacking(removed) if removed else case.tables
     holder = tables.holder(case.request.subject)
     assert holder is not None
-    return tables, tables.holder_in_roles(holder, role, case.cell) if role else holder
+    return tables, tables.holder_in_roles(holder, role, case.cell) if role else holder.copied()
 
 
 def _grant(change: Change) -> Grant:
