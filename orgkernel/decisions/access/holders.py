@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from orgkernel.decisions.access.cells import FULL, LEVEL
+from orgkernel.decisions.access.cells import FULL, LEVEL, tool_resources
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subjects import Identity
@@ -46,7 +46,11 @@ class Holder:
         for role_id in identity.roles:
             profile = posts[role_id].profile
             levels = view.tool_levels_of(role_id)
-            _bind(self.bound, ((f"tool:{tool}", LEVEL[level]) for tool, level in levels.items()))
+            names = tool_resources(view)
+            _bind(
+                self.bound,
+                ((names.get(tool) or f"tool:{tool}", LEVEL[level]) for tool, level in levels.items()),
+            )
             _bind(self.bound, ((f"credential:{each}", FULL) for each in profile.credentials))
             _bind(self.bound, _data(profile.data))
             essential |= essential_tools(view, role_id, levels)
@@ -58,9 +62,10 @@ class Holder:
         profiles = [view.records.posts[role_id].profile for role_id in identity.roles]
         self.only_key = identity.keys[0] if len(identity.keys) == 1 else None
         """The one word that grants and restrictions can mean it by; None where there are several."""
-        self.essential = essential
+        self.essential = _shared(view, essential)
         """Tools that are never refused to it."""
-        self.departments = frozenset(each.department for each in profiles if each.department is not None)
+        departments = frozenset(each.department for each in profiles if each.department is not None)
+        self.departments = _shared(view, departments)
         self.is_worker = bool(profiles) and all(each.position == "worker" for each in profiles)
         """Whether each of its roles is declared to execute only."""
         self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
@@ -107,6 +112,12 @@ class Holder:
     def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
         """The policies that match in these circumstances, by priority, annotations included."""
         return tuple(policy for policy in self.policies if policy.holds_in(context))
+
+
+def _shared(view: OrgView, words: frozenset[str]) -> frozenset[str]:
+    """The one set of these words: few differ, and a check finds them in the processor's cache."""
+    known: dict[frozenset[str], frozenset[str]] = view.remember("sets of words", dict)
+    return known.setdefault(words, words)
 
 
 def essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:

@@ -145,6 +145,7 @@ class PolicyTable:
         for policy in self.policies:
             about = _only_about(policy.definition.record.match.principal)
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
+        self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[int, ...], PolicySet] = {}
         self._about_crew = tuple(policy for policy in self._general if _can_mean_crew(policy))
         self._of_roles: PolicySet | None = None
@@ -184,7 +185,9 @@ class PolicyTable:
         for key in identity.keys:
             found += (policy for policy in self._about.get(key, ()) if _meets(policy, identity))
         found.sort(key=lambda policy: policy.number)
-        return tuple(found)
+        matched = tuple(found)
+        # One for all whom the same policies match.
+        return self._matched.setdefault(matched, matched)
 
     def set_of(self, deciding: tuple[AccessPolicy, ...]) -> PolicySet:
         """The one set of these policies."""
