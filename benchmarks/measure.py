@@ -23,6 +23,8 @@ _HOMES = (
     "benchmarks.floors",
     "benchmarks.http",
     "benchmarks.state",
+    "benchmarks.decisions",
+    "benchmarks.peers",
 )
 
 
