@@ -52,21 +52,22 @@ def render_why(asked: str, explanation: AccessExplanation) -> str:
     ]
     trace = [line for line in explanation.trace if line.value or line.statement != NEUTRAL]
     width = max((len(line.layer) for line in trace), default=0)
-    last = ""
+    last = ("", "")
     for line in trace:
-        label = line.layer if line.layer != last else ""
-        # Two values a layer changed at once rest on the same sentence.
-        said = f": {line.statement}" if line.layer != last or not line.value else ""
+        label = line.layer if line.layer != last[0] else ""
+        # Two values that a layer changed at once may rest on the same sentence.
+        is_said = last == (line.layer, line.statement)
+        said = "" if is_said else f": {line.statement}"
         lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
-        if line.layer != last:
+        if not is_said:
             lines += (f"  {'':<{width}}      {place}" for place in places(line.why))
-        last = line.layer
+        last = (line.layer, line.statement)
     silent = [line.layer for line in explanation.trace if line not in trace]
     if silent:
         lines.append(f"  nothing to say: {', '.join(silent)}")
     if decision.obligations:
         lines += ["", f"  obliged to: {', '.join(decision.obligations)}"]
-    remedies = _remedies(explanation)
+    remedies = list(_remedies(explanation))
     lines += ["", *remedies] if remedies else []
     lines += ["", f"snapshot {decision.snapshot}, state version {decision.state_version}"]
     return as_text(lines)
