@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from manifest_api.authzen import Context
+from manifest_api.authzen_shapes import Context
 from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
 from orgkernel.decisions.reasons import Reason

@@ -26,6 +26,8 @@ from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
 from manifest_api.remembered import Remembered
 from manifest_api.representing import Representing
+from manifest_api.routes.authzen import EVALUATION, post_evaluation
+from manifest_api.short_way import build_short_way
 from orgkernel import __version__
 from orgkernel.kernel.grant_check import require_declared
 from orgkernel.kernel.kernel import Kernel
@@ -36,12 +38,16 @@ class _Registry(FastAPI):
     """The application with the gate before everything the framework does."""
 
     gate: ASGIApp
+    short_way: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What the gate lets in."""
+        if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
+            await self.short_way(scope, receive, send)
+            return
         await super().__call__(scope, receive, send)
 
 
@@ -97,6 +103,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
+    app.short_way = build_short_way(app, post_evaluation)
     gate = Gate(app.answer, answers, doors)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.

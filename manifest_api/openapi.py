@@ -12,7 +12,8 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from manifest_api import access_shapes, authzen, shapes
+from manifest_api import access_shapes, shapes
+from manifest_api import authzen_shapes as authzen
 from manifest_api.routes import (
     access,
     agents,
@@ -23,6 +24,7 @@ from manifest_api.routes import (
     organizations,
     registry,
     requests,
+    searches,
 )
 from manifest_api.routes import (
     authzen as authzen_routes,
@@ -37,6 +39,7 @@ from orgkernel.state.records import AccessRequest
 # The most asked for come first: routes are looked for in this order.
 ROUTERS: tuple[APIRouter, ...] = (
     authzen_routes.router,
+    searches.router,
     organizations.router,
     access.router,
     agents.router,

@@ -40,7 +40,7 @@ _KIND_OF_STATUS = {
 def install_refusals(app: FastAPI) -> None:
     """Answer every exception a route is expected to raise; `Faults` has the others."""
     for exception, answer in (
-        (OrgkernelError, _refuse_by_kernel),
+        (OrgkernelError, refuse_by_kernel),
         (Refused, _refuse_by_route),
         (RequestValidationError, _refuse_parameters),
         (HTTPException, _refuse_by_framework),
@@ -48,7 +48,8 @@ def install_refusals(app: FastAPI) -> None:
         app.add_exception_handler(exception, answer)
 
 
-async def _refuse_by_kernel(request: Request, error: Exception) -> Response:
+async def refuse_by_kernel(request: Request, error: Exception) -> Response:
+    """The problem an error of the kernel or of the store is told as."""
     assert isinstance(error, OrgkernelError)
     answers: Answers = request.app.state.answers
     org = request.path_params.get("org", ACTIVE)

@@ -32,13 +32,13 @@ from orgkernel.loading.entries import DamagedEntry
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free one."
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
-@cache_option
-@click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
 @click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
     help="Requests a second that one key may send.",
 )  # fmt: skip
 @store_option
+@cache_option
+@click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
 def command(
     paths: tuple[str, ...],
     active: str | None,
@@ -77,8 +77,8 @@ def command(
     if access_log:
         _log_plainly("orgkernel.access")
     serve(
-        kernel, host=host, port=port, reload=reload, access_log=access_log, store=location, tokens=tokens, rate=rate,
-        on_ready=lambda url: _say_what_to_try(kernel, url),
+        kernel, host=host, port=port, reload=reload, access_log=access_log,
+        on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
     )  # fmt: skip
 
 

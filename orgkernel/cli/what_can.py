@@ -15,7 +15,7 @@ from orgkernel.cli.asking import (
     via_option,
 )
 from orgkernel.cli.decisions import render_rows
-from orgkernel.cli.opening import format_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
 from orgkernel.crew.v1 import encode
@@ -33,6 +33,7 @@ _KINDS = ("tool", "credential", "data", "role")
 @via_option
 @context_option
 @store_option
+@cache_option
 @format_option("text", "json")
 def command(
     subject: str,
@@ -43,6 +44,7 @@ def command(
     via: tuple[str, ...],
     context: str,
     store: str | None,
+    no_cache: bool,
     form: str,
 ) -> None:
     """List what SUBJECT may do, what it must ask for, and what it could do in other circumstances.
@@ -51,7 +53,9 @@ def command(
     """
     require_kind("subject", subject, "role:")
     request = AccessRequest(subject, "", "", parse_context(context), on_behalf_of, via)
-    rows = open_with_state(paths, org, store).what_can(org, subject, request=request, kinds=kinds)
+    rows = open_with_state(paths, org, store, no_cache=no_cache).what_can(
+        org, subject, request=request, kinds=kinds
+    )
     if form == "json":
         echo_json(encode(rows).decode())
     else:

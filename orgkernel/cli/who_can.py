@@ -13,7 +13,7 @@ from orgkernel.cli.asking import (
     require_kind,
 )
 from orgkernel.cli.decisions import render_rows
-from orgkernel.cli.opening import format_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
 from orgkernel.crew.v1 import encode
@@ -28,6 +28,7 @@ from orgkernel.decisions.access.listing import SUBJECT_KINDS
 @kinds_option(*SUBJECT_KINDS, default=SUBJECT_KINDS)
 @context_option
 @store_option
+@cache_option
 @format_option("text", "json")
 def command(
     action: str,
@@ -37,6 +38,7 @@ def command(
     kinds: tuple[str, ...],
     context: str,
     store: str | None,
+    no_cache: bool,
     form: str,
 ) -> None:
     """List who may do ACTION to RESOURCE, who must ask, and who could in other circumstances.
@@ -44,7 +46,7 @@ def command(
     Exits 0 when anybody is listed, 1 when nobody is, 2 when it cannot run.
     """
     require_kind("resource", resource, "tool:")
-    kernel = open_with_state(paths, org, store)
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
     rows = kernel.who_can(org, action, resource, context=parse_context(context), kinds=kinds)
     if form == "json":
         echo_json(encode(rows).decode())

@@ -14,7 +14,7 @@ from orgkernel.cli.asking import (
     via_option,
 )
 from orgkernel.cli.decisions import EXIT, as_data, render_why
-from orgkernel.cli.opening import format_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
 from orgkernel.crew.v1 import encode
@@ -31,6 +31,7 @@ from orgkernel.decisions.access.request import AccessRequest
 @via_option
 @context_option
 @store_option
+@cache_option
 @format_option("text", "json")
 def command(
     subject: str,
@@ -42,6 +43,7 @@ def command(
     via: tuple[str, ...],
     context: str,
     store: str | None,
+    no_cache: bool,
     form: str,
 ) -> None:
     """Say why SUBJECT may, or may not, do ACTION to RESOURCE: each layer, what it changed, and the line that says so.
@@ -51,7 +53,7 @@ def command(
     require_kind("subject", subject, "role:")
     require_kind("resource", resource, "tool:")
     request = AccessRequest(subject, action, resource, parse_context(context), on_behalf_of, via)
-    explanation = open_with_state(paths, org, store).explain(org, request)
+    explanation = open_with_state(paths, org, store, no_cache=no_cache).explain(org, request)
     if form == "json":
         echo_json(encode(as_data(explanation, trace=True)).decode())
     else:

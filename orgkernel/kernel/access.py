@@ -33,6 +33,11 @@ class AccessDesk:
         """The decision, and each of its codes in words."""
         return decide_with_reasons(self.view, at_this_moment(request, self.clock), self.state)
 
+    def here_and_now(self) -> AccessContext:
+        """Circumstances of which only the time is known."""
+        now, offset = self.clock()
+        return AccessContext(now=now, utc_offset=offset)
+
     def explain(self, request: AccessRequest) -> AccessExplanation:
         """The decision with everything it rests on."""
         return explain_access(self.view, at_this_moment(request, self.clock), self.state)

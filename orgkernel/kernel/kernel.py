@@ -15,10 +15,9 @@ from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOr
 from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.moment import Clock, StateSource, read_clock
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot
-from orgkernel.kernel.standpoint import Standpoint, Standpoints
+from orgkernel.kernel.standpoint import Standpoints
 from orgkernel.loading.cache import Cache
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.reasons import Reason
-    from orgkernel.decisions.state_view import StateView
-    from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import AccessDesk
+    from orgkernel.kernel.moment import Clock, StateSource
+    from orgkernel.kernel.standpoint import Standpoint
 
 ACTIVE = "active"
 
@@ -51,7 +50,7 @@ class Kernel:
         severities: Mapping[str, Severity | None] | None = None,
         cache: Cache | None = None,
         store: StateSource | None = None,
-        clock: Clock = read_clock,
+        clock: Clock | None = None,
     ) -> None:
         self._request = request
         self._store = store
@@ -159,9 +158,9 @@ class Kernel:
         >>> Kernel.open().at_this_moment(AccessRequest("role:co", "use", "tool:scheduler")).context.now > 0
         True
         """
-        from orgkernel.kernel.moment import at_this_moment
+        from orgkernel.kernel.moment import at_this_moment, read_clock
 
-        return at_this_moment(request, self._clock)
+        return at_this_moment(request, self._clock or read_clock)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -210,21 +209,13 @@ class Kernel:
         return self._desk(org).what_can(subject, request, kinds)
 
     def _desk(self, org: str) -> AccessDesk:
-        from orgkernel.kernel.access import AccessDesk
-
-        return AccessDesk(*self._view_and_state(org), self._clock)
-
-    def _view_and_state(self, org: str) -> tuple[OrgView, StateView]:
         from orgkernel.decisions.state_view import EMPTY_STATE
+        from orgkernel.kernel.access import AccessDesk
+        from orgkernel.kernel.moment import read_clock
 
         index = self.organization(org).snapshot.index
-        return index, EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
-
-    def _here_and_now(self) -> AccessContext:
-        from orgkernel.decisions.access.request import AccessContext
-
-        now, offset = self._clock()
-        return AccessContext(now=now, utc_offset=offset)
+        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
+        return AccessDesk(index, state, self._clock or read_clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -239,10 +230,9 @@ class Kernel:
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
         from orgkernel.crew.role import build_role_manifest
 
-        view, state = self._view_and_state(org)
-        return build_role_manifest(
-            view, role, snapshot.findings_about(f"role:{role}"), state, self._here_and_now()
-        )
+        desk = self._desk(org)
+        findings = snapshot.findings_about(f"role:{role}")
+        return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
         """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
@@ -255,13 +245,13 @@ class Kernel:
         """
         from orgkernel.crew.agent import build_agent_manifest
 
-        view, state = self._view_and_state(org)
-        agents = view.records.agents
+        desk = self._desk(org)
+        agents = desk.view.records.agents
         if agent not in agents:
             help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
-            raise UnknownAgent(f"organization {quote(view.org_id)} has no agent {quote(agent)}", help)
+            raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
         findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
-        return build_agent_manifest(view, agent, findings, state, self._here_and_now())
+        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
@@ -301,7 +291,7 @@ class Kernel:
         from orgkernel.crew.filters import RoleFilter, select_roles
         from orgkernel.crew.organization import build_organization_manifest
 
-        _, state = self._view_and_state(org)
+        desk = self._desk(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -312,7 +302,7 @@ class Kernel:
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, state, self._here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
 
     def organization(self, org: str) -> ServedOrganization:

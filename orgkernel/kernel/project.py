@@ -12,7 +12,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "oidc", "toolbox")
+_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -31,10 +31,10 @@ class Project:
     """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
-    oidc: dict[str, Any] | None = None
-    """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
     toolbox: dict[str, Any] = field(default_factory=dict)
     """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
+    oidc: dict[str, Any] | None = None
+    """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
 
 
 def find_project(folder: str) -> Project:
@@ -108,8 +108,8 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         _severity(where, "fail_on", settings.get("fail_on", "error")),
         _cache(where, settings.get("cache", True)),
         store,
-        oidc,
         toolbox,
+        oidc,
     )
 
 

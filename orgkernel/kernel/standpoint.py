@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.kernel.held import State
-from orgkernel.kernel.moment import Clock, StateSource
+
+if TYPE_CHECKING:
+    from orgkernel.decisions.state_view import StateView
+    from orgkernel.kernel.moment import Clock, StateSource
 
 _DAY, _MINUTE = 86_400.0, 60.0
 _NEVER = float("inf")
@@ -47,22 +50,27 @@ class Standpoints:
         self._last: Standpoint | None = None
         self._ends: tuple[object, int, tuple[float, ...]] = (None, -1, ())
 
-    def current(self, state: State, source: StateSource | None, clock: Clock) -> Standpoint:
+    def current(self, state: State, source: StateSource | None, clock: Clock | None) -> Standpoint:
         """The standpoint now. Raises what reading the state raises."""
         last = self._last
         if source is None and last is not None and last.state is state and last.lasts:
             return last
-        stored = EMPTY_STATE if source is None else source.read_view()
-        now, _ = clock()
-        if last is not None and last.holds(state, stored.version, now):
+        from orgkernel.kernel.moment import (
+            read_clock,
+        )  # not needed by a command that asks nothing about access
+
+        stored = None if source is None else source.read_view()
+        version = 0 if stored is None else stored.version
+        now, _ = (clock or read_clock)()
+        if last is not None and last.holds(state, version, now):
             return last
-        ends = self._ends_of(state, stored)
+        ends = () if stored is None else self._ends_of(state, stored)
         place = bisect_right(ends, now)
         since = ends[place - 1] if place else -_NEVER
         until = ends[place] if place < len(ends) else _NEVER
         if any(_speaks_of_time(state)):
             since, until = max(since, now - now % _MINUTE), min(until, now - now % _MINUTE + _MINUTE)
-        self._last = Standpoint(state, stored.version, since, until)
+        self._last = Standpoint(state, version, since, until)
         return self._last
 
     def _ends_of(self, state: State, stored: StateView) -> tuple[float, ...]:

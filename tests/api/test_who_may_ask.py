@@ -403,3 +403,21 @@ def test_a_token_signed_otherwise_opens_nothing(trusting: TestClient) -> None:
         token() + "x",
     ):  # fmt: skip
         problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path) -> None:
+    """The same status, headers and body, whether the framework looked for the route or not (ADR 0011)."""
+    app = create_app(household, store=location_of(store))
+    client = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+    path = "/access/v1/evaluation"
+    bodies = [
+        {"json": USE}, {"json": {**USE, "context": {"org": "nobody"}}}, {"json": {"subject": 1}}, {"content": b"{"},
+        {"json": {**USE, "context": {"via": 1}}}, {"content": b"x" * 70_000}, {"json": USE, "params": {"a": "b"}},
+    ]  # fmt: skip
+    short = [client.post(path, **body) for body in bodies]
+    app.short_way = super(type(app), app).__call__
+    long = [client.post(path, **body) for body in bodies]
+    assert [each.status_code for each in short] == [200, 404, 400, 415, 400, 413, 400]
+    for one, other in zip(short, long, strict=True):
+        assert (one.status_code, one.content) == (other.status_code, other.content)
+        assert dict(one.headers) == dict(other.headers)

@@ -18,6 +18,12 @@ _FAULT = Reason(
     codes.EVALUATION_ERROR, "an error of orgkernel itself; it is denied, because access fails closed"
 )
 
+# What these say depends on nothing but the documents, so it is put together once; the rest is said anew each time.
+_OF_DOCUMENTS = frozenset(
+    {"BOUND_TO_ROLE", "ESSENTIAL_TOOL", "COMMANDS", "MAY_DISPATCH", "REPORTS_TO", "NOT_BOUND_TO_ROLE"}
+)
+_MOST_KEPT = 4_096
+
 
 def decide_with_reasons(
     view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE
@@ -39,6 +45,13 @@ def _decide(
     tables: AccessTables, request: AccessRequest, state: StateView
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
     decision = decide_with(tables, request, state)
+    kept: dict[tuple[str, ...], tuple[Reason, ...]] | None = None
+    key = (request.subject, request.resource, *decision.codes)
+    if _OF_DOCUMENTS.issuperset(decision.codes):
+        kept = tables.view.remember("reasons kept", _nothing_kept)
+        known = kept.get((request.action, *key))
+        if known is not None:
+            return decision, known
     holder = tables.holder(request.subject)
     cell, path = tables.find(request.resource)
     # Only what stored grants say is looked up in the verdict.
@@ -49,4 +62,13 @@ def _decide(
         else None
     )
     case = Case(tables, state, request, holder, cell, path, verdict)
-    return decision, tuple(give_reason(case, code) for code in decision.codes)
+    reasons = tuple(give_reason(case, code) for code in decision.codes)
+    if kept is not None and holder is not None and not cell.unknown:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        kept[request.action, *key] = reasons
+    return decision, reasons
+
+
+def _nothing_kept() -> dict[tuple[str, ...], tuple[Reason, ...]]:
+    return {}

@@ -1,0 +1,257 @@
+"""What OpenID AuthZEN 1.0 asks and answers, as shapes; `authzen` says what that means here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from manifest_api.shapes import LONGEST_WORD
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.request import PaceTier
+from orgkernel.decisions.reasons import Reason
+from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.records.levels import ToolLevel
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
+MOST_EVALUATIONS, MOST_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100
+Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"]
+
+
+Whole = Annotated[float, msgspec.Meta(ge=0, le=1_000_000, multiple_of=1)]
+"""A count. JSON has one kind of number: 2.0 is as good as 2."""
+
+
+class Circumstances(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a context may say; everything else is ignored, and said to be."""
+
+    org: Name = ACTIVE
+    """The organisation; the active one by default."""
+    on_behalf_of: str | None = None
+    via: tuple[str, ...] = ()
+    envelope: dict[str, ToolLevel] | None = None
+    channel: str | None = None
+    peer_kind: Literal["dm", "group"] | None = None
+    peer_id: str | None = None
+    account: str | None = None
+    guild: str | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+    session: str | None = None
+    pace: PaceTier | None = None
+    input: dict[str, Any] | None = None
+    depth: Whole = 0
+    children: Whole = 0
+    concurrent: Whole = 0
+
+
+def _described() -> dict[str, Any]:
+    """The schema of a context: what is known of it, and whatever else a caller likes to say."""
+    _, definitions = msgspec.json.schema_components([Circumstances])
+    return {"properties": definitions["Circumstances"]["properties"]}
+
+
+Context = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
+
+
+class Entity(msgspec.Struct, frozen=True):
+    """A subject or a resource."""
+
+    type: Name
+    id: Name
+    properties: dict[str, Any] = {}
+
+
+class EntityType(msgspec.Struct, frozen=True):
+    """What is searched for: a subject or resource of which only the type is known."""
+
+    type: Name
+    id: str | None = None
+    """Ignored."""
+    properties: dict[str, Any] = {}
+
+
+class Action(msgspec.Struct, frozen=True):
+    """What is to be done."""
+
+    name: Name
+    properties: dict[str, Any] = {}
+
+
+class EvaluationQuestion(msgspec.Struct, frozen=True):
+    """May this subject do this to that?"""
+
+    subject: Entity
+    action: Action
+    resource: Entity
+    context: Context = {}
+
+
+class PartialQuestion(msgspec.Struct, frozen=True):
+    """One of several questions; what it leaves out is taken from above."""
+
+    subject: Entity | msgspec.UnsetType = msgspec.UNSET
+    action: Action | msgspec.UnsetType = msgspec.UNSET
+    resource: Entity | msgspec.UnsetType = msgspec.UNSET
+    context: Context | msgspec.UnsetType = msgspec.UNSET
+
+
+class EvaluationOptions(msgspec.Struct, frozen=True):
+    """How several questions are answered."""
+
+    evaluations_semantic: Semantic = "execute_all"
+
+
+class EvaluationsQuestion(PartialQuestion, frozen=True):
+    """Several questions, or one as for a single evaluation."""
+
+    evaluations: Annotated[tuple[PartialQuestion, ...], msgspec.Meta(max_length=MOST_EVALUATIONS)] = ()
+    options: EvaluationOptions = EvaluationOptions()
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Which part of a list; `next_token` is what earlier drafts call the token."""
+
+    token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
+    next_token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
+    # JSON has one kind of number: 10.0 is a limit as good as 10.
+    limit: Annotated[float, msgspec.Meta(ge=1, le=MOST_RESULTS, multiple_of=1)] = DEFAULT_RESULTS
+
+
+class SubjectSearch(msgspec.Struct, frozen=True):
+    """Who may do this to that?"""
+
+    subject: EntityType
+    action: Action
+    resource: Entity
+    context: Context = {}
+    page: Page = Page()
+
+
+class ResourceSearch(msgspec.Struct, frozen=True):
+    """To what may this subject do this?"""
+
+    subject: Entity
+    action: Action
+    resource: EntityType
+    context: Context = {}
+    page: Page = Page()
+
+
+class ActionSearch(msgspec.Struct, frozen=True):
+    """What may this subject do to that?"""
+
+    subject: Entity
+    resource: Entity
+    context: Context = {}
+    page: Page = Page()
+
+
+class EvaluationError(msgspec.Struct, frozen=True):
+    """Why one of several questions has no answer."""
+
+    status: int
+    message: str
+
+
+class EvaluationContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an answer rests on."""
+
+    outcome: Outcome
+    """`ask` is no permission: somebody has to approve first."""
+    code: str
+    codes: tuple[str, ...]
+    reasons: tuple[Reason, ...] = ()
+    level_required: str = ""
+    level_effective: str = ""
+    obligations: tuple[str, ...] = ()
+    """What the caller has to do when it goes ahead, `WORD:ID` each."""
+    snapshot: str = ""
+    state_version: int = 0
+    audit: str = ""
+    """Name of the audit row."""
+    ignored: tuple[str, ...] = ()
+    """What the context of the question says and nothing here reads."""
+    error: EvaluationError | None = None
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """Whether it may."""
+
+    decision: bool
+    context: EvaluationContext
+
+
+class Evaluations(msgspec.Struct, frozen=True):
+    """The answers, in the order of the questions; with a semantic that stops, up to the one that stopped."""
+
+    evaluations: tuple[Evaluation, ...]
+
+
+class FoundEntity(msgspec.Struct, frozen=True):
+    """A subject or resource that was found."""
+
+    type: str
+    id: str
+
+
+class FoundAction(msgspec.Struct, frozen=True):
+    """An action that was found."""
+
+    name: str
+
+
+class Uncertain(msgspec.Struct, frozen=True):
+    """Something that was not counted as found, or holds only as things are."""
+
+    name: str
+    """A subject or resource as `TYPE:ID`, or an action."""
+    outcome: Outcome
+    depends_on: tuple[str, ...]
+
+
+class SearchContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list rests on."""
+
+    ask: tuple[str, ...]
+    """Those that would have to ask; evaluating them gives no permission."""
+    conditional: tuple[Uncertain, ...]
+    """Those that a time, channel, path or lock could change."""
+    ignored: tuple[str, ...]
+    snapshot: str
+    state_version: int
+
+
+class PageAnswer(msgspec.Struct, frozen=True):
+    """Where the list goes on; `next_token` is empty on the last page."""
+
+    next_token: str
+    count: int
+    total: int
+
+
+class EntityList(msgspec.Struct, frozen=True):
+    """Subjects or resources; each of them, evaluated in the same circumstances, is permitted."""
+
+    results: tuple[FoundEntity, ...]
+    page: PageAnswer
+    context: SearchContext
+
+
+class ActionList(msgspec.Struct, frozen=True):
+    """Actions; each of them, evaluated in the same circumstances, is permitted."""
+
+    results: tuple[FoundAction, ...]
+    page: PageAnswer
+    context: SearchContext
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """Where this decision point answers what."""
+
+    policy_decision_point: str
+    access_evaluation_endpoint: str
+    access_evaluations_endpoint: str
+    search_subject_endpoint: str
+    search_resource_endpoint: str
+    search_action_endpoint: str

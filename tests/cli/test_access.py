@@ -1,0 +1,156 @@
+"""`can`, `why`, `who-can`, `what-can` and `manifest --agent`: what they print, and what they exit with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.in_process import run_here as run
+from tests.support.trees import copy_template
+
+SEND = ("person:partner", "use", "tool:send_email")
+GITHUB = ("person:partner", "use", "tool:github")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return copy_template(tmp_path / "home", "household")
+
+
+def test_a_denial_names_its_line_and_what_would_change_it(home: Path) -> None:
+    """Exit 1; a reason for each code, the way out, and who already can. No store is made by asking."""
+    done = run("can", *SEND, cwd=home)
+    assert done.returncode == 1
+    assert done.stdout == (
+        "deny: person:partner use tool:send_email\n"
+        "  because policy `partner-access` denies tool `send_email`\n"
+        "      policies.yaml:85\n"
+        "  because no policy and no grant gives tool `send_email` to person `partner`\n"
+        "  would be allowed by: grant `tool:send_email` at level `write` and remove policy `partner-access`\n"
+        "  who can: role:steward, agent:butler\n"
+    )
+    assert not (home / ".orgkernel" / "state.db").exists()
+
+
+def test_json_has_everything_a_program_needs(home: Path) -> None:
+    """`can` without the trace, `why` with it; otherwise the same."""
+    short = json.loads(run("can", *SEND, "--format", "json", cwd=home).stdout)
+    whole = json.loads(run("why", *SEND, "--format", "json", cwd=home).stdout)
+    assert {"outcome", "code", "reasons", "remedies", "obligations", "snapshot"} <= short.keys()
+    assert (short["outcome"], short["code"]) == ("deny", "POLICY_DENY")
+    assert {**short, "trace": whole["trace"]} == whole
+    assert [line["layer"] for line in whole["trace"] if line["value"]] == ["policies"]
+
+
+def test_what_is_stored_counts(home: Path) -> None:
+    """A grant opens, its revocation closes, and the outcome is the exit code."""
+    assert run("can", *GITHUB, cwd=home).returncode == 1
+    issued = run("grant", "issue", "person:partner", "tool:github", "--by", "person:owner", cwd=home)
+    assert issued.returncode == 0
+    allowed = run("can", *GITHUB, cwd=home)
+    assert (allowed.returncode, allowed.stdout.splitlines()[0]) == (
+        0,
+        "allow: person:partner use tool:github",
+    )
+    run("grant", "revoke", issued.stdout.split()[0], "--by", "person:owner", cwd=home)
+    assert run("can", *GITHUB, cwd=home).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("partner", "use", "tool:x"), "the subject `partner` has no kind"),
+        (("person:partner", "use", "x"), "the resource `x` has no kind"),
+        ((*SEND, "--context", "{"), "the context is not JSON"),
+        ((*SEND, "--context", "[]"), "the context is not an object"),
+        ((*SEND, "--context", '{"chanel": "x"}'), "did you mean `channel`?"),
+        ((*SEND, "--context", '{"pace": "x"}'), "the context does not fit at `pace`"),
+        ((*SEND, "--org", "househole"), "did you mean `household`?"),
+    ],
+)
+def test_what_cannot_be_asked_is_exit_2(home: Path, arguments: tuple[str, ...], message: str) -> None:
+    """With what is wrong and what to write instead; nothing on stdout."""
+    done = run("can", *arguments, cwd=home)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_circumstances_change_the_answer(home: Path) -> None:
+    """In a group the policy of groups bounds what the owner may do."""
+    owner = ("person:owner", "use", "tool:send_email")
+    assert run("can", *owner, cwd=home).returncode == 0
+    assert run("can", *owner, "--context", '{"peer_kind": "group"}', cwd=home).returncode == 1
+
+
+def test_on_behalf_of_gives_no_more_than_they_have(home: Path) -> None:
+    """The butler may send mail, and not for somebody who may not."""
+    butler = ("agent:butler", "use", "tool:send_email")
+    assert run("can", *butler, cwd=home).returncode == 0
+    done = run("can", *butler, "--on-behalf-of", "person:friend", cwd=home)
+    assert done.returncode == 1
+    assert "PARENT_CAP" in run("why", *butler, "--on-behalf-of", "person:friend", cwd=home).stdout
+
+
+def test_lists(home: Path) -> None:
+    """Who can, and what somebody can; nothing to list is exit 1."""
+    rows = json.loads(
+        run(
+            "who-can",
+            "use",
+            "tool:send_email",
+            "--kind",
+            "role",
+            "--kind",
+            "agent",
+            "--kind",
+            "person",
+            "--format",
+            "json",
+            cwd=home,
+        ).stdout
+    )
+    assert [row["subject"] for row in rows if row["outcome"] == "allow"] == [
+        "role:steward", "agent:butler", "person:owner", "person:user",
+    ]  # fmt: skip
+    done = run("what-can", "role:record_keeper", "--kind", "tool", cwd=home)
+    assert done.returncode == 0
+    assert "tool:write_file" in done.stdout
+    nobody = run("who-can", "use", "tool:browser_agent", "--kind", "role", cwd=home)
+    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "nobody\n")
+
+
+def test_the_manifest_of_an_agent(home: Path) -> None:
+    """All its roles together; a role and an agent at once is one too many."""
+    found = json.loads(
+        run("manifest", "--agent", "butler", "--org", "household", "--format", "json", cwd=home).stdout
+    )
+    assert (found["manifest_of"], [role["id"] for role in found["roles"]]) == (
+        "agent",
+        ["steward", "errand_runner"],
+    )
+    assert run("manifest", "--agent", "butler", "--org", "household", cwd=home).stdout.startswith(
+        "Butler (butler), commander"
+    )
+    both = run("manifest", "steward", "--agent", "butler", "--org", "household", cwd=home)
+    assert both.returncode == 2
+    unknown = run("manifest", "--agent", "buttler", "--org", "household", cwd=home)
+    assert "did you mean `butler`?" in unknown.stderr
+
+
+def test_diff_calls_an_escalation_widened(home: Path, tmp_path: Path) -> None:
+    """A policy that denies less, and one that goes which denied; the other way round is narrowed."""
+    other = copy_template(tmp_path / "other", "household")
+    policies = other / "policies.yaml"
+    text = policies.read_text(encoding="utf-8")
+    policies.write_text(
+        text.replace("deny: [shell, send_email, read_messages, credentials_*]", "deny: [shell]"),
+        encoding="utf-8",
+    )
+    for trees, effect in (((home, other), "widened"), ((other, home), "narrowed")):
+        found = json.loads(run("diff", *map(str, trees), "--format", "json", cwd=tmp_path).stdout)
+        changes = found["changes"] if isinstance(found, dict) else found
+        about = [each for each in changes if each["path"][0] == "policies"]
+        assert about
+        assert {each["classification"] for each in about} == {effect}
