@@ -9,8 +9,10 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
 from orgkernel.decisions.access.explain import NEUTRAL
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
+from orgkernel.kernel.kernel import Kernel
 
 EXIT = {"allow": 0, "deny": 1, "ask": 3}
 _SHOWN_REMEDIES = 5
@@ -92,6 +94,17 @@ def render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
         )
         for line in cells
     )
+
+
+def why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> str:
+    """What to say of an empty list: whether it was asked about something that nothing declares."""
+    _, reasons = kernel.decide_with_reasons(org, request)
+    unknown = [
+        reason.text
+        for reason in reasons
+        if reason.code.endswith("_UNKNOWN") or reason.code == "UNKNOWN_PRINCIPAL"
+    ]
+    return printable(": ".join((nothing, "; ".join(unknown))) if unknown else nothing)
 
 
 def as_text(lines: Iterable[str]) -> str:

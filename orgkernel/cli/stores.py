@@ -47,6 +47,13 @@ def opened(store: str | None, *, create: bool = False, check: GrantCheck | None 
     return open_store(locate_store(find_project(here), here, store), create=create, check_grant=check)
 
 
+def is_there(store: str | None) -> bool:
+    """Whether there is a store already; one of a server counts as there."""
+    here = os.getcwd()
+    path = locate_store(find_project(here), here, store).path
+    return not path or os.path.exists(path)
+
+
 def parse_until(text: str | None) -> float | None:
     """`30m`, `24h`, `7d` from now, or a date, as seconds since 1970; raises `UsageError`."""
     if text is None:

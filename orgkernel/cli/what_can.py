@@ -14,7 +14,7 @@ from orgkernel.cli.asking import (
     require_kind,
     via_option,
 )
-from orgkernel.cli.decisions import render_rows
+from orgkernel.cli.decisions import render_rows, why_empty
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
@@ -53,13 +53,13 @@ def command(
     """
     require_kind("subject", subject, "role:")
     request = AccessRequest(subject, "", "", parse_context(context), on_behalf_of, via)
-    rows = open_with_state(paths, org, store, no_cache=no_cache).what_can(
-        org, subject, request=request, kinds=kinds
-    )
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    rows = kernel.what_can(org, subject, request=request, kinds=kinds)
     if form == "json":
         echo_json(encode(rows).decode())
     else:
         click.echo(render_rows(rows, by_subject=False), nl=False)
     if not rows:
-        click.echo("nothing", err=True)
+        asked = AccessRequest(subject, "read", "data:none", request.context, on_behalf_of, via)
+        click.echo(why_empty("nothing", kernel, org, asked), err=True)
         raise click.exceptions.Exit(1)

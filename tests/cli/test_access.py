@@ -121,6 +121,24 @@ def test_lists(home: Path) -> None:
     assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "nobody\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("who-can", "use", "tool:githb"), "nobody: tool `githb` is not declared; did you mean `github`?"),
+        (("who-can", "drive", "tool:github"), "nobody: tool `github` has no action `drive`, it has `use`"),
+        (("what-can", "person:partnr"), "nothing: `person:partnr` is not declared; did you mean `partner`?"),
+        (("what-can", "persn:partner"), "nothing: `persn:partner` is not declared; did you mean `person`?"),
+        (("what-can", "person:neighbour", "--kind", "role"), "nothing"),
+    ],
+)  # fmt: skip
+def test_an_empty_list_says_whether_the_name_is_known(
+    home: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """A misspelt name is no answer about rights."""
+    done = run(*arguments, cwd=home)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{said}\n")
+
+
 def test_the_manifest_of_an_agent(home: Path) -> None:
     """All its roles together; a role and an agent at once is one too many."""
     found = json.loads(

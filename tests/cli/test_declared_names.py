@@ -98,3 +98,36 @@ def test_whoever_gives_has_it_at_that_moment(ask: Ask) -> None:
     ask("agent", "add", "butler", "--lifecycle", "suspended")
     give = ("grant", "issue", "agent:clerk", "tool:github", "--level", "read", "--by", "agent:butler")
     assert "at level `none` itself, and cannot grant `read`" in ask(*give, code=2).stderr
+
+
+def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> None:
+    """They are listed with their starting values before there is any store, and ranked, trusted and moved as they are."""
+    listed = json.loads(ask("agent", "list", "--format", "json").stdout)
+    assert [(each["agent_id"], each["rank"], each["trust"]) for each in listed] == [
+        ("butler", "commander", 0.75), ("clerk", "lieutenant", 0.6),
+    ]  # fmt: skip
+    assert not (home / ".orgkernel" / "state.db").exists()
+    assert ask("agent", "set-rank", "clerk", "commander").stdout == "clerk is commander\n"
+    ask("agent", "move", "butler", "suspended")
+    ask("agent", "add", "parrot", "--rank", "ensign")
+    rows = [line.split() for line in ask("agent", "list").stdout.splitlines()[1:]]
+    assert rows == [
+        ["butler", "commander", "0.75", "suspended"],
+        ["clerk", "commander", "0.6", "active"],
+        ["parrot", "ensign", "–", "active"],
+    ]
+    assert "code AGENT_INACTIVE" in ask("why", "agent:butler", "use", "tool:weather", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("set-rank", "clerk", "comander"), "there is no rank `comander`\nhelp: did you mean `commander`?"),
+        (("add", "parrot", "--rank", "comander"), "there is no rank `comander`\nhelp: did you mean `commander`?"),
+        (("set-rank", "clark", "commander"), "there is no agent `clark`\nhelp: did you mean `clerk`?"),
+        (("move", "clark", "suspended"), "there is no agent `clark`\nhelp: did you mean `clerk`?"),
+    ],
+)  # fmt: skip
+def test_agents_and_ranks_that_nothing_declares(ask: Ask, arguments: tuple[str, ...], message: str) -> None:
+    """Are refused with what was meant, and nothing is stored."""
+    assert ask("agent", *arguments, code=2).stderr == f"error: {message}\n"

@@ -11,7 +11,6 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import LEVELS
 
-
 _SUBJECTS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
