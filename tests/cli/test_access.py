@@ -172,3 +172,31 @@ def test_diff_calls_an_escalation_widened(home: Path, tmp_path: Path) -> None:
         about = [each for each in changes if each["path"][0] == "policies"]
         assert about
         assert {each["classification"] for each in about} == {effect}
+
+
+def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_else(
+    home: Path, tmp_path: Path
+) -> None:
+    """An escalation is not weighed against what is taken away elsewhere; each circumstance is told with its tool."""
+    other = copy_template(tmp_path / "other", "household")
+    policies = other / "policies.yaml"
+    text = policies.read_text(encoding="utf-8")
+    denied = text.replace(
+        "deny: [shell, send_email, read_messages, credentials_*]",
+        "deny: [smart_home, send_email, read_messages, credentials_*]",
+        1,
+    )
+    policies.write_text(denied, encoding="utf-8")
+    done = run("diff", str(home), str(other), "--format", "json", cwd=tmp_path)
+    told = {(each["sentence"], each["classification"]) for each in json.loads(done.stdout)["changes"]}
+    assert told == {
+        ("household: policy group-chat-restrictions no longer denies tool:shell", "widened"),
+        ("household: policy group-chat-restrictions now denies tool:smart_home", "narrowed"),
+    }
+    policies.write_text(text.replace("    ceiling: true\n", "", 1), encoding="utf-8")
+    done = run("diff", str(home), str(other), "--format", "github", cwd=tmp_path)
+    said = "household: policy group-chat-restrictions no longer bounds credentials, data, tools\n"
+    assert f"title=orgkernel diff%3A widened::{said}" in done.stdout
+    assert "widened::errand_runner: tool jira no longer depends on peer_kind:group\n" in done.stdout, (
+        done.stdout
+    )
