@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
+from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.access.explain import NEUTRAL
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
@@ -94,6 +95,28 @@ def render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
         )
         for line in cells
     )
+
+
+def render_envelope(envelope: AccessEnvelope) -> str:
+    """What a sender gets, and where its messages go."""
+    routing = envelope.routing
+    delayed = ", answers wait" if routing.delay_response else ""
+    lines = [
+        ("subject", envelope.subject),
+        ("session", routing.session_key),
+        ("persona", routing.persona),
+        ("queue", f"{routing.queue_mode or 'none'}{delayed}"),
+        ("tools", ", ".join(_with_ask(row) for row in envelope.tools)),
+        ("credentials", ", ".join(envelope.credentials)),
+        ("data", envelope.data),
+        ("policies", ", ".join(envelope.policies_matched)),
+        ("of them deny", ", ".join(envelope.policies_denied)),
+    ]
+    return as_text(f"{name:<12}  {said or 'none'}" for name, said in lines)
+
+
+def _with_ask(row: AccessRow) -> str:
+    return row.resource.partition(":")[2] + (" (ask)" if row.outcome == "ask" else "")
 
 
 def why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> str:

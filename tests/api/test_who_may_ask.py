@@ -320,6 +320,19 @@ def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: P
     )
 
 
+def test_the_envelope_of_a_sender_needs_no_store(local: TestClient, store: Path) -> None:
+    """The session and the tools of a channel identity, here and now; what means nothing is said."""
+    asked = {"subject": "sender:signal//owner-phone", "context": {"peer_kind": "group", "mood": "good"}}
+    found = local.post("/v1/envelope", json=asked).json()
+    assert found["ignored"] == ["mood"]
+    assert found["envelope"]["subject"] == "person:owner"
+    assert found["envelope"]["routing"]["session_key"] == "unknown:group:unknown"
+    assert [row["resource"] for row in found["envelope"]["tools"]] == [
+        "tool:web_search", "tool:weather", "tool:read_file",
+    ]  # fmt: skip
+    assert not store.exists()
+
+
 # -- tokens ----------------------------------------------------------------------------------------------------------
 
 KEY, OTHER_KEY = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))

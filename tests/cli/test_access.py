@@ -200,3 +200,23 @@ def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_
     assert "widened::errand_runner: tool jira no longer depends on peer_kind:group\n" in done.stdout, (
         done.stdout
     )
+
+
+def test_the_envelope_of_a_sender(home: Path) -> None:
+    """Who a channel identity is, where its messages go, what it gets, and by which policies."""
+    slack = ("--context", '{"channel": "slack", "account": "company", "now": 43200, "utc_offset": 0}')
+    asked = ("what-can", "sender:slack/company/U-COLLEAGUE", "--envelope", *slack)
+    assert run(*asked, cwd=home).stdout.splitlines() == [
+        "subject       person:colleague",
+        "session       work",
+        "persona       none",
+        "queue         none",
+        "tools         web_search, calendar_read, read_file, write_file, github, jira",
+        "credentials   github, jira, slack",
+        "data          contextual",
+        "policies      work-slack-context, work-contacts",
+        "of them deny  work-contacts",
+    ]
+    found = json.loads(run(*asked, "--format", "json", cwd=home).stdout)
+    assert (found["routing"]["session_key"], found["data"]) == ("work", "contextual")
+    assert run(*asked, "--via", "role:steward", cwd=home).returncode == 2
