@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.reasoned import decide_with_reasons
@@ -37,6 +38,11 @@ class AccessDesk:
         """Circumstances of which only the time is known."""
         now, offset = self.clock()
         return AccessContext(now=now, utc_offset=offset)
+
+    def envelope(self, subject: str, context: AccessContext | None) -> AccessEnvelope:
+        """Everything a sender gets, and where its messages go."""
+        asked = at_this_moment(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
+        return decide_envelope(self.view, subject, asked.context, self.state)
 
     def explain(self, request: AccessRequest) -> AccessExplanation:
         """The decision with everything it rests on."""

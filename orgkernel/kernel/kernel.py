@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from orgkernel.crew.filters import RoleFilter
     from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
+    from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.reasons import Reason
     from orgkernel.kernel.access import AccessDesk
@@ -207,6 +208,14 @@ class Kernel:
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
         return self._desk(org).what_can(subject, request, kinds)
+
+    def envelope(self, org: str, subject: str, context: AccessContext | None = None) -> AccessEnvelope:
+        """Everything a sender gets in some circumstances: session, tools, credentials, data, and by which policies.
+
+        >>> Kernel.open().envelope("household", "person:owner").routing.session_key
+        'main'
+        """
+        return self._desk(org).envelope(subject, context)
 
     def _desk(self, org: str) -> AccessDesk:
         from orgkernel.decisions.state_view import EMPTY_STATE

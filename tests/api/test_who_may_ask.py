@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,14 +166,39 @@ def test_two_credentials_are_none(local: TestClient, store: Path) -> None:
 
 @pytest.mark.parametrize("subject", ["agent:butler", "role:steward", "role:errand_runner"])
 def test_an_agent_gives_itself_nothing(local: TestClient, store: Path, subject: str) -> None:
-    """Neither to itself nor to a role it fills, whatever its key opens; to others it may."""
+    """Neither to itself nor to a role it fills, whatever its key opens."""
     secret = new_key(store, ["grant", "rank", "read"], agent="butler")
     response = local.post("/v1/grants", json={**GRANT, "subject": subject}, headers=bearer(secret))
     problem(response, 403, "SELF_GRANT")
-    other = local.post("/v1/grants", json={**GRANT, "subject": "agent:clerk"}, headers=bearer(secret))
-    assert other.status_code == 201
     for path, body in (("rank", {"rank": "senior"}), ("lifecycle", {"lifecycle": "active"})):
         problem(local.post(f"/v1/agents/butler/{path}", json=body, headers=bearer(secret)), 403, "SELF_GRANT")
+
+
+def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Path) -> None:
+    """As far as `may_grant` goes, no further than what it has itself at this moment, and nothing else."""
+    folder = tmp_path / "home"
+    shutil.copytree(TEMPLATES / "household", folder)
+    with (folder / "roles" / "errand_runner.yaml").open("a", encoding="utf-8") as role:
+        role.write("may_grant: [{tool: github, level: write}]\n")
+    agent = bearer(new_key(store, ["admin"], agent="butler"))
+    person = bearer(new_key(store, ["request"]))
+    gift = {"subject": "agent:clerk", "resources": ["tool:github"], "level": "write"}
+    with client_of(Kernel.open(folder), store) as local:
+        for other in (
+            {"level": "full"}, {"resources": ["tool:jira"]}, {"resources": ["tool:git*"]},
+            {"resources": ["credential:github"]}, {"resources": ["tool:github", "tool:jira"]}, {"waives": ["rank"]},
+        ):  # fmt: skip
+            problem(local.post("/v1/grants", json=gift | other, headers=agent), 403, "MAY_NOT_GRANT")
+        assert local.post("/v1/grants", json=gift, headers=agent).status_code == 201
+        asked = {"requester": "agent:clerk", "resources": ["tool:jira"]}
+        wanted = local.post("/v1/requests", json=asked, headers=person).json()["request_id"]
+        problem(local.post(f"/v1/requests/{wanted}/approve", json={}, headers=agent), 403, "MAY_NOT_GRANT")
+        asked = {"requester": "agent:clerk", "resources": ["tool:github"], "level": "read"}
+        wanted = local.post("/v1/requests", json=asked, headers=person).json()["request_id"]
+        assert local.post(f"/v1/requests/{wanted}/approve", json={}, headers=agent).status_code == 200
+        with opened(store) as state:
+            state.restrictions.issue("agent:butler", ["tool:github"], issued_by="person:owner", level="read")
+        problem(local.post("/v1/grants", json=gift, headers=agent), 403, "MAY_NOT_GRANT")
 
 
 def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: Path) -> None:
@@ -288,6 +314,23 @@ def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: P
         {"subject": "agent:buttler"}, {"resources": ["tool:githup"]}, {"org_id": "househole"},
     ):  # fmt: skip
         problem(local.post("/v1/grants", json=GRANT | change, headers=admin), 409, "UNKNOWN_NAME")
+    asked = {"requester": "agent:clerk", "resources": ["tool:githup"]}
+    assert problem(local.post("/v1/requests", json=asked, headers=admin), 409, "UNKNOWN_NAME")["help"] == (
+        "did you mean `tool:github`?"
+    )
+
+
+def test_the_envelope_of_a_sender_needs_no_store(local: TestClient, store: Path) -> None:
+    """The session and the tools of a channel identity, here and now; what means nothing is said."""
+    asked = {"subject": "sender:signal//owner-phone", "context": {"peer_kind": "group", "mood": "good"}}
+    found = local.post("/v1/envelope", json=asked).json()
+    assert found["ignored"] == ["mood"]
+    assert found["envelope"]["subject"] == "person:owner"
+    assert found["envelope"]["routing"]["session_key"] == "unknown:group:unknown"
+    assert [row["resource"] for row in found["envelope"]["tools"]] == [
+        "tool:web_search", "tool:weather", "tool:read_file",
+    ]  # fmt: skip
+    assert not store.exists()
 
 
 # -- tokens ----------------------------------------------------------------------------------------------------------
