@@ -35,14 +35,14 @@ class Auditor:
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
         """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
         started = time.perf_counter()
-        request = self._kernel.at_this_moment(request)
-        decision, reasons = self._kernel.decide_with_reasons(org, request)
+        desk = self._kernel.access_desk(org)
+        request = desk.at_this_moment(request)
+        decision, reasons = desk.decide_with_reasons(request)
         store = self._remembered.open()
         if store is None:
             return _Started(org, request, caller, decision, reasons, None)
-        view = self._kernel.organization(org).snapshot.index
         entry = build_entry(
-            view, request, decision, at=request.context.now, actor=caller.credential,
+            desk.view, request, decision, at=request.context.now, actor=caller.credential,
             seconds=time.perf_counter() - started,
         )  # fmt: skip
         ticket = store.audit.submit(entry, uses_of(decision, caller))
