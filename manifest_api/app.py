@@ -41,6 +41,7 @@ class _Registry(FastAPI):
 
     gate: ASGIApp
     short_way: ASGIApp
+    long_way: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
@@ -50,7 +51,7 @@ class _Registry(FastAPI):
         if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
             await self.short_way(scope, receive, send)
             return
-        await super().__call__(scope, receive, send)
+        await self.long_way(scope, receive, send)
 
 
 def create_app(
@@ -105,6 +106,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
+    app.long_way = Faults(super(_Registry, app).__call__)
     app.short_way = build_short_way(app, partial(answer_evaluation, app.state.auditor))
     gate = Gate(app.answer, answers, doors)
     app.gate = AccessLog(gate) if access_log else gate

@@ -25,7 +25,8 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] 
     ):
         return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, no id is that long"
     # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
-    if b"%2f" in scope.get("raw_path", b"").lower() or "\0" in path:
+    raw_path: bytes = scope.get("raw_path", b"")
+    if (b"%" in raw_path and b"%2f" in raw_path.lower()) or "\0" in path:
         return UNKNOWN_ROUTE, "a path segment has a character no id has"
     if len(scope["query_string"]) > MAX_QUERY:
         return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"

@@ -385,7 +385,7 @@ def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path)
         {"json": {**USE, "context": {"via": 1}}}, {"content": b"x" * 70_000}, {"json": USE, "params": {"a": "b"}},
     ]  # fmt: skip
     short = [client.post(path, **body) for body in bodies]
-    app.short_way = super(type(app), app).__call__
+    app.short_way = app.long_way
     long = [client.post(path, **body) for body in bodies]
     assert [each.status_code for each in short] == [200, 404, 400, 415, 400, 413, 400]
     for one, other in zip(short, long, strict=True):
