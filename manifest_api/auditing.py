@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from manifest_api.guards.caller import Caller
+from manifest_api.limited_uses import as_told, uses_of
 from manifest_api.remembered import Remembered
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
@@ -37,7 +38,7 @@ class Auditor:
         started = time.perf_counter()
         desk = self._kernel.access_desk(org)
         request = desk.at_this_moment(request)
-        decision, reasons = desk.decide_with_reasons(request)
+        decision, reasons = as_told(*desk.decide_with_reasons(request), request, caller)
         store = self._remembered.open()
         if store is None:
             return _Started(org, request, caller, decision, reasons, None)
@@ -88,11 +89,6 @@ class _Started:
         self.decision = decision
         self.reasons = reasons
         self.ticket = ticket
-
-
-def uses_of(decision: AccessDecision, caller: Caller) -> tuple[str, ...]:
-    """The grants an answer uses up: only for a credential that reports what it does; others are told to consume them."""
-    return decision.grants if caller.is_known and caller.may("report") else ()
 
 
 def _as_done(started: _Started) -> AccessDecision:
