@@ -110,6 +110,18 @@ ROWS: tuple[Row, ...] = (
         "HTTP, first: ready answers", ("http_first", "ours.per_second"), "/s",
         ("http_first", "response_model_of_ready.per_second"), None, "more", (0, 10_000), once=True,
     ),
+    Row(
+        "AuthZEN over HTTP", ("authzen", "ours.per_second"), "/s", ("authzen", "bare.per_second"), 0.5, "more",
+        (0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP: processor time", ("authzen", "ours.cpu_us"), "µs", ("authzen", "bare.cpu_us"),
+        sizes=(0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP, audited", ("authzen_audited", "ours.per_second"), "/s",
+        ("authzen_audited", "bare.per_second"), None, "more", (0, 10_000), once=True, steady=False,
+    ),
     Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     *_ACCESS,
