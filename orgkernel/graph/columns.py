@@ -5,6 +5,7 @@ An edge costs four small integers and one packed place instead of an object; `Ed
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -24,6 +25,8 @@ _IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number 
 _LINE_BITS = _COLUMN_BITS = COLUMN_BITS
 FILE_SHIFT = _LINE_BITS + _COLUMN_BITS
 _BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
+UNUSED = (1 << 32) - 1
+"""In place of a number: no node."""
 _MASK = (1 << _LINE_BITS) - 1
 _new = tuple.__new__
 
@@ -63,6 +66,17 @@ class _Numbers(dict[str, int]):
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
         return number
+
+
+def positions_of(column: array[int], number: int) -> Iterator[int]:
+    """Where a number stands in a column of numbers of nodes, in the order of positions."""
+    # Looking through the bytes takes a twentieth of looking at each number.
+    content, wanted = column.tobytes(), number.to_bytes(column.itemsize, sys.byteorder)
+    at = content.find(wanted) if number != UNUSED else -1
+    while at >= 0:
+        if at % column.itemsize == 0:
+            yield at // column.itemsize
+        at = content.find(wanted, at + 1)
 
 
 class EdgeColumns:
@@ -147,20 +161,22 @@ class EdgeColumns:
         parts = self.order.parts
         return array("I", chain.from_iterable(compress(range(a, b), wanted[a:b]) for a, b in parts))
 
-    def from_source(self, numbers: Iterable[int], source: str) -> tuple[int, ...]:
-        """Those of the positions that start at one node, found by looking at each."""
-        return self._at(self._source, numbers, source)
+    def from_source(self, kind: EdgeKind, source: str) -> tuple[int, ...]:
+        """The positions of the edges of a kind that start at one node, looked for without a table."""
+        return self._look(self._source, kind, source)
 
-    def to_target(self, numbers: Iterable[int], target: str) -> tuple[int, ...]:
-        """Those of the positions that end at one node, found by looking at each."""
-        return self._at(self._target, numbers, target)
+    def to_target(self, kind: EdgeKind, target: str) -> tuple[int, ...]:
+        """The positions of the edges of a kind that end at one node, looked for without a table."""
+        return self._look(self._target, kind, target)
 
-    def _at(self, column: array[int], numbers: Iterable[int], word: str) -> tuple[int, ...]:
-        try:
-            end = self._words.index(word)
-        except ValueError:
-            return ()
-        return tuple([number for number in numbers if column[number] == end])
+    def _look(self, column: array[int], kind: EdgeKind, word: str) -> tuple[int, ...]:
+        wanted, kinds = _NUMBER_OF_KIND[kind], self._kind
+        found = [at for at in positions_of(column, self.number_of(word)) if kinds[at] == wanted]
+        return tuple(found if len(self.order.parts) == 1 else sorted(found, key=self.order.rank))
+
+    def number_of(self, word: str) -> int:
+        """What stands for a word in the columns; `UNUSED` for one that no edge has."""
+        return self._words.index(word) if word in self._words else UNUSED
 
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""
@@ -186,17 +202,13 @@ class EdgeColumns:
 
     def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
         """Whether an edge of a kind, above level `none`, leads to a node from others than these; without a table."""
-        if target not in self._words:
-            return False
-        end, at, wanted = self._words.index(target), -1, _NUMBER_OF_KIND[kind]
-        while True:
-            try:
-                at = self._target.index(end, at + 1)
-            except ValueError:
-                return False
-            is_wanted = self._kind[at] == wanted and not self.attribute(at).endswith(":none")
-            if is_wanted and self.source(at) not in sources:
-                return True
+        wanted = _NUMBER_OF_KIND[kind]
+        return any(
+            self._kind[at] == wanted
+            and self.source(at) not in sources
+            and not self.attribute(at).endswith(":none")
+            for at in positions_of(self._target, self.number_of(target))
+        )
 
     def kind(self, number: int) -> EdgeKind:
         """The kind of the edge at a position."""

@@ -11,13 +11,13 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from orgkernel.graph.columns import FILE_SHIFT, EdgeColumns, EdgeRun
+from orgkernel.graph.columns import FILE_SHIFT, UNUSED, EdgeColumns, EdgeRun, positions_of
 from orgkernel.graph.edge_order import EdgeOrder
 from orgkernel.graph.schema import EdgeKind
 
 # More parts than this are put together again: looking for a position's rank would take long.
 _PARTS = 256
-_UNUSED_KIND, _UNUSED = 255, (1 << 32) - 1
+_UNUSED_KIND = 255
 _KINDS = tuple(EdgeKind)
 _REPORTS_TO = _KINDS.index(EdgeKind.REPORTS_TO)
 _INSIDE = (1 << FILE_SHIFT) - 1
@@ -63,7 +63,7 @@ def exchange_edges(columns: EdgeColumns, role_id: str, file: str, runs: Iterable
     files = {place >> FILE_SHIFT for place in own.columns()[4]}
     if len(files) > 1 or (files and own.words[files.pop()] != file):
         return None
-    number, start = _number(columns, file), _number(columns, role_id)
+    number, start = columns.number_of(file), columns.number_of(role_id)
     superior, anchor = _find(columns, start, number)
     places = [number << FILE_SHIFT | place & _INSIDE for place in own.columns()[4]]
     moved: list[tuple[int, int]] = []
@@ -125,11 +125,6 @@ def _joined(column: array[int], parts: Sequence[tuple[int, int]]) -> array[int]:
     return joined
 
 
-def _number(columns: EdgeColumns, word: str) -> int:
-    """The number of a word; one that no edge has where it has none."""
-    return columns.words.index(word) if word in columns.words else _UNUSED
-
-
 def _said(columns: EdgeColumns, positions: Iterable[int]) -> Iterator[_Said]:
     kinds, sources, targets, attributes, _ = columns.columns()
     words = columns.words
@@ -150,18 +145,13 @@ def _same(one: Sequence[_Said], other: Sequence[_Said]) -> int:
 def _find(columns: EdgeColumns, start: int, file: int) -> tuple[int | None, int | None]:
     """The positions of the edge to the superior and of some other edge that a role's profile says."""
     kinds, sources, _, _, places = columns.columns()
-    superior, at = None, -1
-    if _UNUSED in (start, file):
-        return None, None
-    while True:
-        try:
-            at = sources.index(start, at + 1)
-        except ValueError:
-            return superior, None
+    superior = None
+    for at in positions_of(sources, start):
         if places[at] >> FILE_SHIFT == file:
             if kinds[at] != _REPORTS_TO:
                 return superior, at
             superior = at
+    return superior, None
 
 
 def _block(columns: EdgeColumns, anchor: int, file: int) -> tuple[int, int]:
@@ -189,25 +179,26 @@ def _exchanged(
     rank: int,
 ) -> tuple[EdgeColumns, tuple[int, ...]]:
     words = columns.words
-    number_of = {word: _number(columns, word) for row in said for word in row[1:]}
+    number_of = {word: columns.number_of(word) for row in said for word in row[1:]}
     for word, known in number_of.items():
-        if known == _UNUSED:
+        if known == UNUSED:
             number_of[word] = len(words)
             words = (*words, word)
+    more = (
+        array("B", [row[0] for row in said]),
+        array("I", [number_of[source] for _, source, _, _ in said]),
+        array("I", [number_of[target] for _, _, target, _ in said]),
+        array("I", [number_of[attribute] for _, _, _, attribute in said]),
+        array("Q", places),
+    )
     # Others read the old columns meanwhile.
-    copies = tuple(column[:] for column in columns.columns())
-    kinds, sources, targets, attributes, at = copies
+    copies = tuple(old + new for old, new in zip(columns.columns(), more, strict=True))
+    kinds, sources, targets, _, at = copies
     for position, place in moved:
         at[position] = place
     for position in removed:
-        kinds[position], sources[position], targets[position] = _UNUSED_KIND, _UNUSED, _UNUSED
-    start = len(kinds)
-    for kind, source, target, attribute in said:
-        kinds.append(kind)
-        sources.append(number_of[source])
-        targets.append(number_of[target])
-        attributes.append(number_of[attribute])
-    at.extend(places)
+        kinds[position], sources[position], targets[position] = _UNUSED_KIND, UNUSED, UNUSED
+    start = len(kinds) - len(said)
     order = columns.order
     if removed or said:
         order = order.replaced(rank, rank + len(removed), (start, len(kinds)))

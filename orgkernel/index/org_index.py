@@ -43,14 +43,18 @@ class _Rows(_Asked[dict[str, tuple[int, ...]]]):
     ) -> None:
         super().__init__(make)
         self._look = look
-        self._looked = dict.fromkeys(EdgeKind, 0)
+        self._looked: dict[EdgeKind, dict[str, tuple[int, ...]]] = {kind: {} for kind in EdgeKind}
 
     def find(self, kind: EdgeKind, node: str) -> tuple[int, ...]:
         """The numbers of a node's edges of a kind."""
-        if kind in self or self._looked[kind] == _LOOKS:
+        if kind in self:
             return self[kind].get(node, ())
-        self._looked[kind] += 1
-        return self._look(kind, node)
+        looked = self._looked[kind]
+        if node not in looked:
+            if len(looked) >= _LOOKS:
+                return self[kind].get(node, ())
+            looked[node] = self._look(kind, node)
+        return looked[node]
 
 
 class OrgIndex(OrgView):
@@ -69,14 +73,8 @@ class OrgIndex(OrgView):
         self._columns = columns
         self._numbers = _Asked(columns.numbers_of)
         numbers = self._numbers.__getitem__
-        self._outward = _Rows(
-            lambda kind: columns.by_source(numbers(kind)),
-            lambda kind, node: columns.from_source(numbers(kind), node),
-        )
-        self._inward = _Rows(
-            lambda kind: columns.by_target(numbers(kind)),
-            lambda kind, node: columns.to_target(numbers(kind), node),
-        )
+        self._outward = _Rows(lambda kind: columns.by_source(numbers(kind)), columns.from_source)
+        self._inward = _Rows(lambda kind: columns.by_target(numbers(kind)), columns.to_target)
         if like is not None:
             self._take_over(like, exchanges)
 

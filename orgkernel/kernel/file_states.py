@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -81,6 +81,23 @@ def unchanged(
         )
         digests.append(file.digest if is_same and file is not None else None)
     return tuple(digests)
+
+
+def find_numbers(located: Sequence[Located], changed: Iterable[str]) -> list[int] | None:
+    """The positions of the files at paths that changed; None where the files may be others now.
+
+    What is gone and held none of the files, such as what an editor writes beside a file, changes nothing.
+    """
+    positions = {each.path: number for number, each in enumerate(located)}
+    found = set()
+    for path in changed:
+        if path in positions and os.path.isfile(path) and not os.path.islink(path):
+            found.add(positions[path])
+        elif path in positions or os.path.lexists(path):
+            return None
+        elif any(known.startswith(os.path.join(path, "")) for known in positions):
+            return None
+    return sorted(found)
 
 
 def with_digests(seen: Seen) -> Seen:

@@ -18,6 +18,7 @@ from orgkernel.kernel.check import with_severities
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
 
 # What stands twice is found by going through all documents, which a patch does not.
@@ -76,10 +77,14 @@ def exchange_findings(
 
 
 def _judge(organization: OrgSnapshot, posts: _Posts) -> Iterable[Diagnostic]:
-    for post in posts.values():
-        for rule in rules_of(Scope.PROFILE):
+    if not posts:
+        return
+    theirs = Posts(organization.index, posts.values())
+    for rule in rules_of(Scope.PROFILE):
+        for post in rule.suspects(theirs) if rule.suspects else posts.values():
             yield from rule.run(post)
-        for rule in rules_of(Scope.POST):
+    for rule in rules_of(Scope.POST):
+        for post in posts.values():
             yield from rule.run(organization.index, post)
 
 
