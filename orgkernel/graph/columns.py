@@ -5,7 +5,6 @@ An edge costs four small integers and one packed place instead of an object; `Ed
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -71,7 +70,7 @@ class _Numbers(dict[str, int]):
 def positions_of(column: array[int], number: int) -> Iterator[int]:
     """Where a number stands in a column of numbers of nodes, in the order of positions."""
     # Looking through the bytes takes a twentieth of looking at each number.
-    content, wanted = column.tobytes(), number.to_bytes(column.itemsize, sys.byteorder)
+    content, wanted = column.tobytes(), array(column.typecode, [number]).tobytes()
     at = content.find(wanted) if number != UNUSED else -1
     while at >= 0:
         if at % column.itemsize == 0:

@@ -112,7 +112,9 @@ class OrgIndex(OrgView):
         return tuple(map(self._columns.edge, self._numbers[kind]))
 
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
-        return tuple(self._inward[kind] if kind in self._inward else self._columns.targets(self._numbers[kind]))
+        return tuple(
+            self._inward[kind] if kind in self._inward else self._columns.targets(self._numbers[kind])
+        )
 
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         numbers, columns = self._numbers[kind], self._columns

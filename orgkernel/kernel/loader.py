@@ -7,7 +7,6 @@ files with another content are read as documents.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from orgkernel.kernel.file_states import (
     Seen,
     SignedFile,
     SignedTree,
-    digest_of_parts,
+    digest_of_request,
     find_numbers,
     key_of,
     unchanged,
@@ -231,16 +230,8 @@ class Loader:
 
     def _request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        roots = self.request.roots
-        own = [root.path for root in roots if not root.shared]
-        top = os.path.dirname(os.path.commonpath(own)) if own else ""
-        shape = [
-            (root.name, root.shared, root.context, os.path.relpath(root.path, top) if not root.shared else "")
-            for root in roots
-        ]
-        severities = sorted((code, level and level.value) for code, level in self._severities.items())
-        asked = (shape, severities, sorted(self.request.asked), more)
-        return f"{kind}-{digest_of_parts(fingerprint(self.cache), msgspec.msgpack.encode(asked))}"
+        program = fingerprint(self.cache)
+        return f"{kind}-{digest_of_request(program, self.request, self._severities, *more)}"
 
     # -- remembering --------------------------------------------------------------------------------------------------
 

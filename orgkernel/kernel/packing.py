@@ -14,8 +14,8 @@ import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
-from orgkernel.graph.exchange import in_order
 from orgkernel.graph.elsewhere import Elsewhere, Including
+from orgkernel.graph.exchange import in_order
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.index.org_index import OrgIndex

@@ -73,7 +73,8 @@ def _first_or_last(
     def test(difference: Difference) -> bool:
         known = declared(difference.after)
         return any(
-            end not in known or not _is_held_by_another(difference, kind, end) for end in difference.ends(kind)
+            end not in known or not _is_held_by_another(difference, kind, end)
+            for end in difference.ends(kind)
         )
 
     return test

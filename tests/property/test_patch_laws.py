@@ -141,11 +141,14 @@ def test_patched_equals_rebuilt(
     folder = tmp_path_factory.mktemp("patched")
     tree = write_tree(folder, {**TREE, **texts})
     request = resolve_paths(["."], str(tree))
-    staying = Loader(request, {})
+    staying, told = Loader(request, {}), Loader(request, {})
+    told.load()
     for edits in [[], *steps]:
         write_tree(folder, {f"roles/{role_id}.yaml": text for role_id, text in edits})
-        patched = staying.load()
-        assert everything(patched) == everything(Loader(request, {}).load())
+        patched, rebuilt = staying.load(), everything(Loader(request, {}).load())
+        assert everything(patched) == rebuilt
+        # Whoever watches says which files alone may have changed.
+        assert everything(told.load([str(tree / f"roles/{role_id}.yaml") for role_id, _ in edits])) == rebuilt
         for organization in patched.organizations.values() if asked else ():
             columns = in_order(organization.columns)
             anew = OrgIndex(organization.records, columns)
@@ -167,3 +170,51 @@ def test_what_abilities_say_is_patched(tmp_path: Path) -> None:
 def _plain(role_id: str, tools: str) -> str:
     able = f"capabilities: {{bst_domains: [codegen], tools_primary: [{tools}]}}"
     return f"_schema: orgkernel:role_profile\nrole_id: {role_id}\n{able}\n"
+
+
+def test_what_is_not_certain_is_compared_whole(tmp_path: Path) -> None:
+    """Files that come, go, become links or folders are noticed by a load that is told of their paths."""
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    request = resolve_paths(["."], str(tree))
+    told = Loader(request, {})
+    told.load()
+
+    def come(path: Path) -> None:
+        path.write_text(_plain("late", "lamp"), encoding="utf-8")
+
+    def become_a_link(path: Path) -> None:
+        path.unlink()
+        path.symlink_to(tree / "roles/co.yaml")
+
+    def become_a_folder(path: Path) -> None:
+        path.unlink()
+        path.mkdir()
+        (path / "note.yaml").write_text(_plain("late", "lamp"), encoding="utf-8")
+
+    edits = [
+        (tree / "roles/late.yaml", come),
+        (tree / "roles/late.yaml", Path.unlink),
+        (tree / "roles/late", Path.mkdir),
+        (tree / "roles/dev.yaml", become_a_link),
+        (tree / "roles/ops.yaml", become_a_folder),
+        (tree / "roles", lambda path: path.rename(tree / "people")),
+    ]
+    for path, edit in edits:
+        edit(path)
+        assert everything(told.load([str(path)])) == everything(Loader(request, {}).load())
+
+
+def test_only_what_is_told_of_is_looked_at(tmp_path: Path) -> None:
+    """Told of one file, and of what an editor left for a moment, a load does not see the others; the next one does."""
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    request = resolve_paths(["."], str(tree))
+    told = Loader(request, {})
+    told.load()
+    write_tree(tmp_path, {"roles/dev.yaml": _plain("dev", "shell"), "roles/ops.yaml": _plain("ops", "shell")})
+    index = (
+        told.load([str(tree / "roles/dev.yaml"), str(tree / "roles/dev.yaml~")]).organizations["shop"].index
+    )
+    assert [edge.source for edge in index.holders_of("shell")] == ["dev"]
+    assert everything(told.load()) == everything(Loader(request, {}).load())
