@@ -29,13 +29,13 @@ from orgkernel.rules.rule import Scope
 from tests.property.test_cache_laws import everything
 from tests.support.trees import write_tree
 
-ROLES = ("co", "xo", "dev", "ops")
+ROLES = ("co", "xo", "dev", "ops", "doc")
 # Two organisations share the profiles; one keeps tools apart, prefers roles, counts skills and caps a tool by rank.
 TREE = {
     "org.yaml": """\
 _schema: orgkernel:organization
 org_id: shop
-hierarchy: {co: {subordinates: [xo]}, xo: {subordinates: [dev, ops]}, dev: {}, ops: {}}
+hierarchy: {co: {subordinates: [xo, doc]}, doc: {}, xo: {subordinates: [dev, ops]}, dev: {}, ops: {}}
 domains: [codegen, docker_ops]
 domain_routing: {codegen: [ops, dev]}
 separations: {hands: {tools: [ticket, shell]}}
@@ -95,7 +95,7 @@ def profiles(draw: st.DrawFn, role_id: str) -> str:
     """A profile whose other fields are always the same, at other lines perhaps."""
     lines = [*draw(st.lists(st.sampled_from(("# a line", "description: Does it.")), max_size=2, unique=True))]
     lines += ["_schema: orgkernel:role_profile", f"role_id: {role_id}"]
-    kind = {"co": "commander", "xo": "executive"}.get(role_id, "specialist")
+    kind = {"co": "commander", "xo": "executive", "doc": "executive"}.get(role_id, "specialist")
     lines += [f"role_type: {kind}"]
     able = draw(ABLE)
     if able:
