@@ -70,6 +70,7 @@ ROWS: tuple[Row, ...] = (
     Row("warm load", ("warm_load", "seconds"), "s", _PARSE, 0.12),
     Row("one changed file, new process", ("one_changed_fresh", "seconds"), "s", _PARSE, 0.06),
     Row("one changed file, running server", ("one_changed_server", "seconds"), "s", _PARSE, 0.02),
+    Row("the same, not told which", ("one_changed_server", "untold"), "s", _PARSE),
     Row("peak memory of a cold load", ("cold_load", "peak_kb_per_role"), "KB/role"),
     Row("resident memory of a server", ("memory", "resident_kb_per_role"), "KB/role", once=True),
     Row("index", ("memory", "index_kb_per_role"), "KB/role", aim=3.0, once=True),

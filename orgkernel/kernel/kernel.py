@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
@@ -336,14 +336,16 @@ class Kernel:
         state = self._state
         return state.refused.get(self._resolve(org, state), ())
 
-    def reload(self) -> Reload:
+    def reload(self, changed: Collection[str] | None = None) -> Reload:
         """Read what changed again. An organisation that now has errors keeps its last good version.
+
+        Who watches all files can say which paths `changed`; the others are then not looked at.
 
         >>> Kernel.open().reload().changed
         False
         """
         with self._reloading:
-            latest = self._loader.load()
+            latest = self._loader.load(changed)
             self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
 
