@@ -11,8 +11,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from orgkernel.graph.columns import FILE_SHIFT, UNUSED, EdgeColumns, EdgeRun, positions_of
+from orgkernel.graph.columns import FILE_SHIFT, EdgeColumns, EdgeRun
 from orgkernel.graph.edge_order import EdgeOrder
+from orgkernel.graph.positions import UNUSED, positions_of
 from orgkernel.graph.schema import EdgeKind
 
 # More parts than this are put together again: looking for a position's rank would take long.
