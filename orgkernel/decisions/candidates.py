@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from orgkernel.graph.questions import OrgView
+from orgkernel.graph.questions import AUTHORITIES, OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 
@@ -51,7 +51,7 @@ class Candidates:
         self._line = view.domain_and_broader(domain)
         order = view.order
         handled = view.remember("domains of each role", lambda: _count_domains(view))
-        authorities: dict[str, int] = view.remember("authority of each role", dict)
+        authorities: dict[str, int] = view.remember(AUTHORITIES, dict)
         posts = view.records.posts
         ranks: dict[str, int] = {}
         for distance, near in enumerate(self._line):

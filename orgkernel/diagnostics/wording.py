@@ -26,6 +26,8 @@ def quote(text: object) -> str:
 
 def printable(text: str) -> str:
     """Text with control characters written out, so that a file cannot drive the reader's terminal."""
+    if text.isprintable():
+        return text
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 

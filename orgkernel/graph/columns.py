@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.edge_order import EdgeOrder
+from orgkernel.graph.positions import UNUSED, positions_of
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_mark
 
@@ -24,8 +25,6 @@ _IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number 
 _LINE_BITS = _COLUMN_BITS = COLUMN_BITS
 FILE_SHIFT = _LINE_BITS + _COLUMN_BITS
 _BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
-UNUSED = (1 << 32) - 1
-"""In place of a number: no node."""
 _MASK = (1 << _LINE_BITS) - 1
 _new = tuple.__new__
 
@@ -65,17 +64,6 @@ class _Numbers(dict[str, int]):
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
         return number
-
-
-def positions_of(column: array[int], number: int) -> Iterator[int]:
-    """Where a number stands in a column of numbers of nodes, in the order of positions."""
-    # Looking through the bytes takes a twentieth of looking at each number.
-    content, wanted = column.tobytes(), array(column.typecode, [number]).tobytes()
-    at = content.find(wanted) if number != UNUSED else -1
-    while at >= 0:
-        if at % column.itemsize == 0:
-            yield at // column.itemsize
-        at = content.find(wanted, at + 1)
 
 
 class EdgeColumns:
@@ -169,8 +157,11 @@ class EdgeColumns:
         return self._look(self._target, kind, target)
 
     def _look(self, column: array[int], kind: EdgeKind, word: str) -> tuple[int, ...]:
-        wanted, kinds = _NUMBER_OF_KIND[kind], self._kind
-        found = [at for at in positions_of(column, self.number_of(word)) if kinds[at] == wanted]
+        wanted, kinds = _NUMBER_OF_KIND[kind], self._kind.tobytes()
+        # Edges of some kinds all stand together.
+        first, beyond = kinds.find(wanted), kinds.rfind(wanted) + 1
+        met = positions_of(column, self.number_of(word), first, beyond) if beyond else ()
+        found = [at for at in met if kinds[at] == wanted]
         return tuple(found if len(self.order.parts) == 1 else sorted(found, key=self.order.rank))
 
     def number_of(self, word: str) -> int:

@@ -11,12 +11,14 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from orgkernel.graph.columns import FILE_SHIFT, UNUSED, EdgeColumns, EdgeRun, positions_of
+from orgkernel.graph.columns import FILE_SHIFT, EdgeColumns, EdgeRun
 from orgkernel.graph.edge_order import EdgeOrder
+from orgkernel.graph.positions import UNUSED, positions_of
 from orgkernel.graph.schema import EdgeKind
 
-# More parts than this are put together again: looking for a position's rank would take long.
-_PARTS = 256
+# More parts than this are put together again, since looking for a position's rank would take long; and more positions
+# out of use than an eighth of the others and this, since they take memory.
+_PARTS, _OUT_OF_USE = 256, 4_096
 _UNUSED_KIND = 255
 _KINDS = tuple(EdgeKind)
 _REPORTS_TO = _KINDS.index(EdgeKind.REPORTS_TO)
@@ -49,7 +51,9 @@ class Exchange:
     @property
     def is_long(self) -> bool:
         """Whether the edges have to be put in order, which makes positions others."""
-        return len(self.after.order.parts) > _PARTS
+        order = self.after.order
+        out_of_use = len(self.after.columns()[0]) - len(order)
+        return len(order.parts) > _PARTS or out_of_use > len(order) // 8 + _OUT_OF_USE
 
 
 def exchange_edges(columns: EdgeColumns, role_id: str, file: str, runs: Iterable[EdgeRun]) -> Exchange | None:

@@ -17,6 +17,8 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
+AUTHORITIES = "authority of each role"
+"""What a view remembers of role types: role id to authority, as far as it was asked for."""
 T = TypeVar("T")
 
 _LEVEL_OF: dict[str, ToolLevel] = {level: level for level in LEVELS}

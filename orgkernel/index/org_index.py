@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.exchange import Exchange
-from orgkernel.graph.questions import OrgView
+from orgkernel.graph.questions import AUTHORITIES, OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.index.exchanged import exchange_numbers, exchange_rows
@@ -93,6 +93,8 @@ class OrgIndex(OrgView):
         for name in _OF_COMMAND:
             if name in like.__dict__:
                 self.__dict__[name] = like.__dict__[name]
+        if AUTHORITIES in like._remembered:
+            self._remembered[AUTHORITIES] = like._remembered[AUTHORITIES].copy()
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward.find(kind, source)))

@@ -84,10 +84,13 @@ def unchanged(
     if signed is None:
         return (None,) * len(located)
     limit = signed.begun - _TICK
-    before = {(file.root, file.name): file for file in signed.files}
+    # Mostly the same files in the same order; otherwise each is looked for.
+    ordered: Sequence[SignedFile | None] = signed.files
+    if [(file.root, file.name) for file in signed.files] != [(each.number, each.name) for each in located]:
+        before = {(file.root, file.name): file for file in signed.files}
+        ordered = [before.get((each.number, each.name)) for each in located]
     digests: list[str | None] = []
-    for each, signature in zip(located, signatures, strict=True):
-        file = before.get((each.number, each.name))
+    for each, signature, file in zip(located, signatures, ordered, strict=True):
         is_same = (
             file is not None
             and signature is not None

@@ -68,7 +68,7 @@ def _names_undeclared(
 def _first_or_last(
     kind: EdgeKind, declared: Callable[[OrgView], Collection[str]]
 ) -> Callable[[Difference], bool]:
-    """Whether something is led to that was not before, or no longer is, or is no id at all: it may mean another."""
+    """Whether something is led to that was not before, or no longer is, or is no id at all: it may mean another one."""
 
     def test(difference: Difference) -> bool:
         known = declared(difference.after)
@@ -78,6 +78,12 @@ def _first_or_last(
         )
 
     return test
+
+
+def _tools_used_or_not(difference: Difference) -> bool:
+    tools, kind = difference.after.records.tools, EdgeKind.EQUIPPED_WITH
+    ends = difference.ends(kind)
+    return any(end in tools and not _is_held_by_another(difference, kind, end) for end in ends)
 
 
 def _is_held_by_another(difference: Difference, kind: EdgeKind, end: str) -> bool:
@@ -116,6 +122,6 @@ REACH: Mapping[str, Callable[[Difference], bool]] = {
     "ORG408": _stated_levels,
     "ORG419": _separated_tools,
     "ORG604": _counted_skills,
-    "ORG701": _first_or_last(EdgeKind.EQUIPPED_WITH, lambda view: view.records.tools),
+    "ORG701": _tools_used_or_not,
 }
 """Code to whether the rule has to run again for a difference."""

@@ -122,6 +122,39 @@ def test_watching_goes_on_after_a_crash(
     assert not answers.reading_failed
 
 
+def test_kernel_is_told_what_changed_only_when_everything_was_seen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look compares all files, as does the one after a failure; in between the paths of changes are enough."""
+    kernel = Kernel.open(folder)
+    answers = Answers(kernel)
+    reloader = Reloader(answers)
+    told: list[Any] = []
+    original = Kernel.reload
+    path = str(folder / ROLE_FILE)
+
+    def listen(held: Kernel, changed: Any = None) -> Any:
+        told.append(changed)
+        return original(held, changed)
+
+    async def changes(*_: str, **__: Any) -> AsyncIterator[set[Any]]:
+        yield set()
+        change_line(folder / ROLE_FILE, GOOD_LINE, BAD_LINE)
+        yield {(Change.modified, path)}
+        assert kernel.organization(ORG).stale
+        change_line(folder / ROLE_FILE, BAD_LINE, GOOD_LINE)
+        answers.reading_failed = True
+        yield {(Change.modified, path)}
+        assert not kernel.organization(ORG).stale
+        yield {(Change.added, path), (Change.deleted, f"{path}.new")}
+        reloader.stop()
+
+    monkeypatch.setattr(Kernel, "reload", listen)
+    monkeypatch.setattr(reloading, "awatch", changes)
+    asyncio.run(reloader.watch())
+    assert told == [None, {path}, None, {path, f"{path}.new"}]
+
+
 def test_log_has_a_line_for_each_organization(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Kept, updated and unchanged organisations are told apart, and nothing is said when nothing changed."""
     caplog.set_level(logging.INFO, "orgkernel.server")

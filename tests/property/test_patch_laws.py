@@ -175,6 +175,22 @@ def test_what_abilities_say_is_patched(tmp_path: Path) -> None:
         assert loader.load().organizations["shop"].records.posts["co"] is posts["co"]
 
 
+def test_columns_that_were_exchanged_often_are_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Positions out of use do not pile up, however often one profile says something else."""
+    monkeypatch.setattr("orgkernel.graph.exchange._OUT_OF_USE", 40)
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    request = resolve_paths(["."], str(tree))
+    loader = Loader(request, {})
+    for number in range(60):
+        write_tree(tmp_path, {"roles/dev.yaml": _plain("dev", f"tool_{number}, lamp, tool_{number}_too")})
+        columns = loader.load().organizations["shop"].columns
+        assert len(columns.columns()[0]) - len(columns) <= len(columns) // 8 + 40
+    assert everything(loader.load()) == everything(Loader(request, {}).load())
+
+
 def _plain(role_id: str, tools: str) -> str:
     able = f"capabilities: {{bst_domains: [codegen], tools_primary: [{tools}]}}"
     return f"_schema: orgkernel:role_profile\nrole_id: {role_id}\n{able}\n"
