@@ -22,6 +22,7 @@ _HOMES = (
     "benchmarks.questions",
     "benchmarks.floors",
     "benchmarks.http",
+    "benchmarks.authzen",
     "benchmarks.state",
     "benchmarks.decisions",
     "benchmarks.peers",

@@ -70,6 +70,7 @@ ROWS: tuple[Row, ...] = (
     Row("warm load", ("warm_load", "seconds"), "s", _PARSE, 0.12),
     Row("one changed file, new process", ("one_changed_fresh", "seconds"), "s", _PARSE, 0.06),
     Row("one changed file, running server", ("one_changed_server", "seconds"), "s", _PARSE, 0.02),
+    Row("the same, not told which", ("one_changed_server", "untold"), "s", _PARSE),
     Row("peak memory of a cold load", ("cold_load", "peak_kb_per_role"), "KB/role"),
     Row("resident memory of a server", ("memory", "resident_kb_per_role"), "KB/role", once=True),
     Row("index", ("memory", "index_kb_per_role"), "KB/role", aim=3.0, once=True),
@@ -109,6 +110,18 @@ ROWS: tuple[Row, ...] = (
     Row(
         "HTTP, first: ready answers", ("http_first", "ours.per_second"), "/s",
         ("http_first", "response_model_of_ready.per_second"), None, "more", (0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP", ("authzen", "ours.per_second"), "/s", ("authzen", "bare.per_second"), 0.5, "more",
+        (0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP: processor time", ("authzen", "ours.cpu_us"), "µs", ("authzen", "bare.cpu_us"),
+        sizes=(0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP, audited", ("authzen_audited", "ours.per_second"), "/s",
+        ("authzen_audited", "bare.per_second"), None, "more", (0, 10_000), once=True, steady=False,
     ),
     Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),

@@ -9,6 +9,7 @@ import msgspec
 from manifest_api.authzen_shapes import Context
 from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
+from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import Grant, Lifecycle, Waiver
 from orgkernel.kernel.kernel import ACTIVE
@@ -37,6 +38,23 @@ class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     resource: Name
     context: Context = {}
     """Circumstances as for an evaluation, `on_behalf_of`, `via` and `envelope` included."""
+
+
+class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What does a sender get, and where do its messages go?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    """`sender:PLATFORM/SPACE/ID`, `person:ID`, `system:ID`, `webhook:ID`, `agent:ID` or `role:ID`."""
+    context: Context = {}
+
+
+class EnvelopeFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a sender gets here and now. Nothing is remembered by asking."""
+
+    envelope: AccessEnvelope
+    ignored: tuple[str, ...]
+    """Keys of the context that mean nothing here."""
 
 
 class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

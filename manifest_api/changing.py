@@ -13,8 +13,12 @@ from manifest_api.guards.caller import Caller
 from manifest_api.problems import BAD_CURSOR, NO_STORE, SELF_GRANT, Refused
 from manifest_api.remembered import Remembered
 from orgkernel.crew.v1 import encode
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
+from orgkernel.kernel.grant_check import require_declared
+from orgkernel.kernel.grant_right import require_right
 from orgkernel.kernel.held import State
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.store import Store
 
 T = TypeVar("T")
@@ -76,3 +80,16 @@ def refuse_helping_itself(caller: Caller, state: State, subject: str) -> None:
             f"the credential belongs to agent {quote(caller.agent_id)}, and this is for {quote(subject)}",
             "somebody else has to do it",
         )
+
+
+async def refuse_giving_too_much(caller: Caller, kernel: Kernel, wanted: Grant) -> None:
+    """Raise where an agent's credential would give what the roles of that agent may not give, or do not have."""
+    if caller.agent_id is None:
+        return
+    grantor = f"agent:{caller.agent_id}"
+
+    def check() -> None:
+        require_declared(kernel.state, wanted)
+        require_right(kernel, grantor, wanted)
+
+    await run_in_threadpool(check)

@@ -61,7 +61,7 @@ change, and everything off loopback, needs `Authorization: Bearer KEY`.
 _SHAPES = (
     OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, AccessRequest,
     access_shapes.AccessRows, access_shapes.AgentList, access_shapes.ApprovalAnswer, access_shapes.Approved,
-    access_shapes.AuditPage, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
+    access_shapes.AuditPage, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
     access_shapes.GrantPage, access_shapes.LifecycleChange, access_shapes.Note, access_shapes.RankChange,
     access_shapes.RequestDraft, access_shapes.RequestPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
     authzen.ActionList, authzen.ActionSearch, authzen.Configuration, authzen.EntityList, authzen.Evaluation,

@@ -100,6 +100,10 @@ BAD_EVALUATION = _kind(
     "BAD_EVALUATION", 400, "The question about access cannot be understood",
     "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` says what is wrong.",
 )  # fmt: skip
+MAY_NOT_GRANT = _kind(
+    "MAY_NOT_GRANT", 403, "The role may not give this away",
+    "An agent gives what `may_grant` of its roles names, and no more than it has itself. The help says what it may.",
+)  # fmt: skip
 UNKNOWN_AGENT = _kind(
     "UNKNOWN_AGENT", 404, "There is no such agent", "No roster of the organisation declares an agent of this id.",
 )  # fmt: skip

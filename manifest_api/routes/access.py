@@ -9,7 +9,15 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import AccessRows, Explained, ExplainQuestion, WhatCanQuestion, WhoCanQuestion
+from manifest_api.access_shapes import (
+    AccessRows,
+    EnvelopeFound,
+    EnvelopeQuestion,
+    Explained,
+    ExplainQuestion,
+    WhatCanQuestion,
+    WhoCanQuestion,
+)
 from manifest_api.answering import AnswersOfApp
 from manifest_api.authzen import Asked, understand
 from manifest_api.guards.caller import require_scope
@@ -47,6 +55,26 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
             who_can=found.who_can, ignored=asked.ignored,
         )  # fmt: skip
+
+    return await answers.respond_once(ask, asked.org)
+
+
+@router.post(
+    "/v1/envelope",
+    response_class=Response,
+    responses=told("EnvelopeFound", *_ANSWERS, kept=False, org=True),
+    openapi_extra=_body("EnvelopeQuestion", "subject"),
+    dependencies=[only()],
+)
+async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
+    """What a sender gets in some circumstances, before anything particular is asked: the session, the tools, the data."""
+    require_scope(request, "read")
+    question = await read_body(request, EnvelopeQuestion, '{"subject": "sender:slack/company/U-1"}')
+    asked = _understand(question.org, question.subject, "", "", question.context)
+
+    def ask(kernel: Kernel) -> EnvelopeFound:
+        found = kernel.envelope(asked.org, question.subject, asked.request.context)
+        return EnvelopeFound(envelope=found, ignored=asked.ignored)
 
     return await answers.respond_once(ask, asked.org)
 

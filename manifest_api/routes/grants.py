@@ -14,6 +14,7 @@ from manifest_api.changing import (
     Limit,
     find_in_store,
     page_of,
+    refuse_giving_too_much,
     refuse_helping_itself,
     told_once,
     with_store,
@@ -22,6 +23,7 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.problems import UNKNOWN_RECORD, Refused
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.state.store import Store
 
@@ -83,6 +85,8 @@ async def post_grant(request: Request, answers: AnswersOfApp) -> Response:
     caller = require_scope(request, "grant")
     draft = await read_body(request, GrantDraft, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
     refuse_helping_itself(caller, answers.kernel.state, draft.subject)
+    wanted = Grant("", draft.subject, tuple(draft.resources), draft.level, tuple(draft.waives), draft.org_id)
+    await refuse_giving_too_much(caller, answers.kernel, wanted)
     granted = await with_store(
         request,
         lambda store: store.grants.issue(

@@ -14,6 +14,7 @@ from manifest_api.changing import (
     Limit,
     find_in_store,
     page_of,
+    refuse_giving_too_much,
     refuse_helping_itself,
     told_once,
     with_store,
@@ -22,6 +23,7 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import OTHER_REQUESTER, UNKNOWN_RECORD, Refused
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.state.records import AccessRequest, RequestStatus
 from orgkernel.state.store import Store
@@ -107,10 +109,12 @@ async def post_approval(request: Request, answers: AnswersOfApp, request_id: Req
     """Say yes: once, for a day, or always. Never by the agent that asked."""
     caller = require_scope(request, "approve")
     answer = await read_body(request, ApprovalAnswer, '{"approval": "once"}')
+    asked = await with_store(request, lambda store: _existing(store, request_id))
+    refuse_helping_itself(caller, answers.kernel.state, asked.requester)
+    wanted = Grant("", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id)
+    await refuse_giving_too_much(caller, answers.kernel, wanted)
 
     def approve(store: Store) -> Approved:
-        asked = _existing(store, request_id)
-        refuse_helping_itself(caller, answers.kernel.state, asked.requester)
         done, grant = store.requests.approve(
             request_id, answer.approval, responder=caller.credential, reason=answer.reason
         )

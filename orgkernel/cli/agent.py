@@ -6,9 +6,19 @@ from typing import get_args
 
 import click
 
-from orgkernel.cli.opening import format_option
-from orgkernel.cli.stores import by_option, echo_record, echo_records, opened, reason_option, store_option
-from orgkernel.decisions.state_view import Lifecycle
+from orgkernel.cli.declared import find_declared
+from orgkernel.cli.declared_agents import admit, declared_agents, merged, require_rank
+from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.stores import (
+    by_option,
+    echo_record,
+    echo_records,
+    is_there,
+    opened,
+    reason_option,
+    store_option,
+)
+from orgkernel.decisions.state_view import AgentState, Lifecycle
 
 
 @click.group("agent")
@@ -23,7 +33,9 @@ def command() -> None:
 @click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True)
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
 def add(
     agent_id: str,
@@ -32,10 +44,14 @@ def add(
     lifecycle: Lifecycle,
     actor: str,
     reason: str,
+    paths: tuple[str, ...],
     store: str | None,
+    no_cache: bool,
     form: str,
 ) -> None:
-    """Add an agent to the store."""
+    """Add an agent to the store: one that a roster declares, or will."""
+    if rank is not None:
+        require_rank(find_declared(paths, store, no_cache=no_cache), rank)
     with opened(store, create=True) as state:
         agent = state.agents.add(
             agent_id, actor=actor, rank=rank, trust=trust, lifecycle=lifecycle, reason=reason
@@ -48,11 +64,25 @@ def add(
 @click.argument("rank")
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
-def set_rank(agent_id: str, rank: str, actor: str, reason: str, store: str | None, form: str) -> None:
+def set_rank(
+    agent_id: str,
+    rank: str,
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
     """Promote or demote an agent."""
-    with opened(store) as state:
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    require_rank(kernel, rank)
+    with opened(store, create=kernel is not None) as state:
+        admit(kernel, state, agent_id, actor)
         agent = state.agents.set_rank(agent_id, rank, actor=actor, reason=reason)
     echo_record(form, agent, f"{agent_id} is {rank}")
 
@@ -62,11 +92,24 @@ def set_rank(agent_id: str, rank: str, actor: str, reason: str, store: str | Non
 @click.argument("trust", type=click.FloatRange(0, 1))
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
-def set_trust(agent_id: str, trust: float, actor: str, reason: str, store: str | None, form: str) -> None:
+def set_trust(
+    agent_id: str,
+    trust: float,
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
     """Note how far an agent is trusted, 0 to 1."""
-    with opened(store) as state:
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    with opened(store, create=kernel is not None) as state:
+        admit(kernel, state, agent_id, actor)
         agent = state.agents.set_trust(agent_id, trust, actor=actor, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
 
@@ -76,22 +119,42 @@ def set_trust(agent_id: str, trust: float, actor: str, reason: str, store: str |
 @click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
-def move(agent_id: str, lifecycle: Lifecycle, actor: str, reason: str, store: str | None, form: str) -> None:
+def move(
+    agent_id: str,
+    lifecycle: Lifecycle,
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
     """Move an agent along its lifecycle: suspend, reactivate, decommission."""
-    with opened(store) as state:
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    with opened(store, create=kernel is not None) as state:
+        admit(kernel, state, agent_id, actor)
         agent = state.agents.move(agent_id, lifecycle, actor=actor, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
 
 
 @command.command("list")
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
-def list_(store: str | None, form: str) -> None:
-    """List the agents of the store."""
-    with opened(store) as state:
-        agents = state.agents.list()
+def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
+    """List the agents of the rosters and of the store, as they stand now."""
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    stored: tuple[AgentState, ...] = ()
+    declared = tuple(declared_agents(kernel))
+    if not declared or is_there(store):
+        with opened(store) as state:
+            stored = state.agents.list()
+    agents = merged(stored, declared)
     echo_records(
         form,
         agents,

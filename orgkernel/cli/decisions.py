@@ -8,9 +8,12 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
+from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.access.explain import NEUTRAL
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
+from orgkernel.kernel.kernel import Kernel
 
 EXIT = {"allow": 0, "deny": 1, "ask": 3}
 _SHOWN_REMEDIES = 5
@@ -52,21 +55,22 @@ def render_why(asked: str, explanation: AccessExplanation) -> str:
     ]
     trace = [line for line in explanation.trace if line.value or line.statement != NEUTRAL]
     width = max((len(line.layer) for line in trace), default=0)
-    last = ""
+    last = ("", "")
     for line in trace:
-        label = line.layer if line.layer != last else ""
-        # Two values a layer changed at once rest on the same sentence.
-        said = f": {line.statement}" if line.layer != last or not line.value else ""
+        label = line.layer if line.layer != last[0] else ""
+        # Two values that a layer changed at once may rest on the same sentence.
+        is_said = last == (line.layer, line.statement)
+        said = "" if is_said else f": {line.statement}"
         lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
-        if line.layer != last:
+        if not is_said:
             lines += (f"  {'':<{width}}      {place}" for place in places(line.why))
-        last = line.layer
+        last = (line.layer, line.statement)
     silent = [line.layer for line in explanation.trace if line not in trace]
     if silent:
         lines.append(f"  nothing to say: {', '.join(silent)}")
     if decision.obligations:
         lines += ["", f"  obliged to: {', '.join(decision.obligations)}"]
-    remedies = _remedies(explanation)
+    remedies = list(_remedies(explanation))
     lines += ["", *remedies] if remedies else []
     lines += ["", f"snapshot {decision.snapshot}, state version {decision.state_version}"]
     return as_text(lines)
@@ -91,6 +95,39 @@ def render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
         )
         for line in cells
     )
+
+
+def render_envelope(envelope: AccessEnvelope) -> str:
+    """What a sender gets, and where its messages go."""
+    routing = envelope.routing
+    delayed = ", answers wait" if routing.delay_response else ""
+    lines = [
+        ("subject", envelope.subject),
+        ("session", routing.session_key),
+        ("persona", routing.persona),
+        ("queue", f"{routing.queue_mode or 'none'}{delayed}"),
+        ("tools", ", ".join(_with_ask(row) for row in envelope.tools)),
+        ("credentials", ", ".join(envelope.credentials)),
+        ("data", envelope.data),
+        ("policies", ", ".join(envelope.policies_matched)),
+        ("of them deny", ", ".join(envelope.policies_denied)),
+    ]
+    return as_text(f"{name:<12}  {said or 'none'}" for name, said in lines)
+
+
+def _with_ask(row: AccessRow) -> str:
+    return row.resource.partition(":")[2] + (" (ask)" if row.outcome == "ask" else "")
+
+
+def why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> str:
+    """What to say of an empty list: whether it was asked about something that nothing declares."""
+    _, reasons = kernel.decide_with_reasons(org, request)
+    unknown = [
+        reason.text
+        for reason in reasons
+        if reason.code.endswith("_UNKNOWN") or reason.code == "UNKNOWN_PRINCIPAL"
+    ]
+    return printable(": ".join((nothing, "; ".join(unknown))) if unknown else nothing)
 
 
 def as_text(lines: Iterable[str]) -> str:

@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.declared import check_of, find_declared
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
     by_option,
     echo_record,
@@ -42,7 +43,9 @@ def command() -> None:
 )
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
 def issue(
     subject: str,
@@ -56,12 +59,18 @@ def issue(
     uses: int | None,
     actor: str,
     reason: str,
+    paths: tuple[str, ...],
     store: str | None,
+    no_cache: bool,
     form: str,
 ) -> None:
-    """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`."""
+    """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
+
+    What no document declares is not given. A role or an agent (`--by`) gives what its `may_grant` names.
+    """
     until = parse_until(expires)
-    with opened(store, create=True) as state:
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    with opened(store, create=True, check=check_of(kernel)) as state:
         grant = state.grants.issue(
             subject,
             resources,

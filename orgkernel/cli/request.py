@@ -6,7 +6,8 @@ from typing import get_args
 
 import click
 
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.declared import check_of, find_declared
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
     by_option,
     echo_record,
@@ -41,7 +42,9 @@ def command() -> None:
 )
 @click.option("--org", metavar="ORG", help="Organisation it is for. Default: all.")
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
 def create(
     requester: str,
@@ -51,11 +54,14 @@ def create(
     waives: tuple[Waiver, ...],
     org: str | None,
     reason: str,
+    paths: tuple[str, ...],
     store: str | None,
+    no_cache: bool,
     form: str,
 ) -> None:
-    """Ask for a permission on RESOURCEs in the name of SUBJECT."""
-    with opened(store, create=True) as state:
+    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares."""
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    with opened(store, create=True, check=check_of(kernel, grants=False)) as state:
         request = state.requests.create(
             requester,
             resources,
@@ -74,11 +80,26 @@ def create(
 @click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
-def approve(request_id: str, approval: str, actor: str, reason: str, store: str | None, form: str) -> None:
-    """Say yes to a request: once (the default), for a day, or always."""
-    with opened(store) as state:
+def approve(
+    request_id: str,
+    approval: str,
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
+    """Say yes to a request: once (the default), for a day, or always.
+
+    A role or an agent (`--by`) says yes to what its `may_grant` names.
+    """
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    with opened(store, check=check_of(kernel)) as state:
         request, grant = state.requests.approve(
             request_id,
             approval,  # type: ignore[arg-type]  # click has checked it

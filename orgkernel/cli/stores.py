@@ -19,6 +19,7 @@ from orgkernel.kernel.project import find_project
 from orgkernel.kernel.stored import locate_store, open_store
 
 if TYPE_CHECKING:
+    from orgkernel.state.grants import GrantCheck
     from orgkernel.state.store import Store
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -40,10 +41,17 @@ by_option = click.option(
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the audit.")
 
 
-def opened(store: str | None, *, create: bool = False) -> Store:
-    """The store of the project one stands in; it is a context manager."""
+def opened(store: str | None, *, create: bool = False, check: GrantCheck | None = None) -> Store:
+    """The store of the project one stands in; it is a context manager. `check` looks at each grant before it is made."""
     here = os.getcwd()
-    return open_store(locate_store(find_project(here), here, store), create=create)
+    return open_store(locate_store(find_project(here), here, store), create=create, check_grant=check)
+
+
+def is_there(store: str | None) -> bool:
+    """Whether there is a store already; one of a server counts as there."""
+    here = os.getcwd()
+    path = locate_store(find_project(here), here, store).path
+    return not path or os.path.exists(path)
 
 
 def parse_until(text: str | None) -> float | None:

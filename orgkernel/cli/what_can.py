@@ -14,12 +14,13 @@ from orgkernel.cli.asking import (
     require_kind,
     via_option,
 )
-from orgkernel.cli.decisions import render_rows
+from orgkernel.cli.decisions import render_envelope, render_rows, why_empty
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
 from orgkernel.crew.v1 import encode
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.errors import UsageError
 
 _KINDS = ("tool", "credential", "data", "role")
 
@@ -34,6 +35,9 @@ _KINDS = ("tool", "credential", "data", "role")
 @context_option
 @store_option
 @cache_option
+@click.option(
+    "--envelope", is_flag=True, help="Also the session its messages go to, and the policies that spoke."
+)
 @format_option("text", "json")
 def command(
     subject: str,
@@ -45,6 +49,7 @@ def command(
     context: str,
     store: str | None,
     no_cache: bool,
+    envelope: bool,
     form: str,
 ) -> None:
     """List what SUBJECT may do, what it must ask for, and what it could do in other circumstances.
@@ -53,13 +58,21 @@ def command(
     """
     require_kind("subject", subject, "role:")
     request = AccessRequest(subject, "", "", parse_context(context), on_behalf_of, via)
-    rows = open_with_state(paths, org, store, no_cache=no_cache).what_can(
-        org, subject, request=request, kinds=kinds
-    )
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    if envelope and (on_behalf_of or via):
+        raise UsageError(
+            "an envelope is what somebody gets for themselves", "leave `--on-behalf-of` and `--via` out"
+        )
+    if envelope:
+        found = kernel.envelope(org, subject, request.context)
+        echo_json(encode(found).decode()) if form == "json" else click.echo(render_envelope(found), nl=False)
+        return
+    rows = kernel.what_can(org, subject, request=request, kinds=kinds)
     if form == "json":
         echo_json(encode(rows).decode())
     else:
         click.echo(render_rows(rows, by_subject=False), nl=False)
     if not rows:
-        click.echo("nothing", err=True)
+        asked = AccessRequest(subject, "read", "data:none", request.context, on_behalf_of, via)
+        click.echo(why_empty("nothing", kernel, org, asked), err=True)
         raise click.exceptions.Exit(1)

@@ -12,12 +12,13 @@ from orgkernel.cli.asking import (
     parse_context,
     require_kind,
 )
-from orgkernel.cli.decisions import render_rows
+from orgkernel.cli.decisions import render_rows, why_empty
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
 from orgkernel.crew.v1 import encode
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
+from orgkernel.decisions.access.request import AccessRequest
 
 
 @click.command("who-can")
@@ -53,5 +54,5 @@ def command(
     else:
         click.echo(render_rows(rows, by_subject=True), nl=False)
     if not rows:
-        click.echo("nobody", err=True)
+        click.echo(why_empty("nobody", kernel, org, AccessRequest("system:cron", action, resource)), err=True)
         raise click.exceptions.Exit(1)

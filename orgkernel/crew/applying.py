@@ -77,14 +77,15 @@ def _items(part: str, items: Sequence[Mapping[str, Any]], edits: Sequence[_Edit]
 
 def _item(part: str, item: Mapping[str, Any], edits: Sequence[_Edit]) -> dict[str, Any]:
     result = dict(item)
-    elements = []
+    elements: dict[str, list[Change]] = {}
     for path, change in edits:
-        if path[0] == ELEMENTS:
-            elements.append(change)
+        field = str(path[0])
+        if field in ELEMENTS:
+            elements.setdefault(field, []).append(change)
         else:
-            put_field(part, result, str(path[0]), change.after)
-    if elements:
-        result[ELEMENTS] = _elements(result[ELEMENTS], elements)
+            put_field(part, result, field, change.after)
+    for field, its in elements.items():
+        result[field] = _elements(result[field], its)
     return result
 
 

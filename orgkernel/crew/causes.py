@@ -11,7 +11,7 @@ import msgspec
 
 from orgkernel.crew.places import Places
 from orgkernel.crew.renames import Names
-from orgkernel.crew.sections import CATALOGUE, ELEMENTS, ROLES
+from orgkernel.crew.sections import ACTIONS, CATALOGUE, ROLES
 from orgkernel.decisions.reasons import Why
 
 _Item = Mapping[str, Any]
@@ -57,7 +57,7 @@ def causes_of(
         kind, fields = CATALOGUE[part]
         if field in fields:
             return side.places(kind, here["id"], field) or side.why_item(role_id, part, here)
-        if field == ELEMENTS and here["level"] == there["level"]:
+        if field == ACTIONS and here["level"] == there["level"]:
             found += side.places(kind, here["id"], "actions")
         if field == "runnable":
             found += _of_tools(side, other, role_id, here, there)

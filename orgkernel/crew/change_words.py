@@ -10,6 +10,7 @@ import msgspec
 from orgkernel.crew.changes import Change
 from orgkernel.crew.normal_form import default_name
 from orgkernel.crew.sections import (
+    ACTIONS,
     ECHO,
     ELEMENTS,
     EVERY_HOLDER,
@@ -156,17 +157,25 @@ _MORE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def _about_field(change: Change, who: str, part: str, key: str, field: str) -> str:
     name, before, after = _id_in(part, key), change.before, change.after
-    if field == ELEMENTS:
+    if field in ELEMENTS:
         if change.kind == "changed":
-            return f"{who}: the order of actions of {noun_of(part)} {name} is now {_listed(after)}"
+            return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {_listed(after)}"
         gained = change.kind == "gained"
         actions = after if gained else before
+        if field != ACTIONS:
+            verb = field if gained else f"no longer {field}"
+            return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {_listed(actions)}"
         word = f"action{'s' * (len(actions) != 1)} {_listed(actions)} of {noun_of(part)} {name}"
         return f"{who} {'may now' if gained else 'may no longer'} use {word}"
     if field == "value":
         if key == "can_delegate":
             return f"{who} {'may now' if after else 'may no longer'} delegate"
         return f"{who}: {_said(name if part == 'identity' else f'{part}.{name}', before, after)}"
+    if field == "conditional":
+        now, was = (set(each.split("; ")) if each else set() for each in (after, before))
+        said = [f"now depends on {_listed(sorted(now - was))}"] if now - was else []
+        said += [f"no longer depends on {_listed(sorted(was - now))}"] if was - now else []
+        return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same in another order'}"
     if field == "level":
         return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
     if field == "runnable":

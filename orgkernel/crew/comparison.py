@@ -138,18 +138,20 @@ class _Comparison:
             one, other = read_field(part, before, field), read_field(part, after, field)
             if field == "why" or one == other:
                 continue
-            if field == ELEMENTS:
-                yield from self._elements((*path, field), part, before, after)
+            if field in ELEMENTS:
+                yield from self._elements((*path, field), part, before, after, field)
                 continue
             why = self._why(path, part, before, after, field)
             yield self._change(
                 "changed", (*path, field), before=one, after=other, why_before=why[0], why_after=why[1]
             )
 
-    def _elements(self, path: Path, part: str, before: _Record, after: _Record) -> Iterator[Change]:
-        one, other = before[ELEMENTS], after[ELEMENTS]
+    def _elements(
+        self, path: Path, part: str, before: _Record, after: _Record, field: str
+    ) -> Iterator[Change]:
+        one, other = before[field], after[field]
         lists = _compare_lists(numbered(one), numbered(other))
-        why = self._why(path, part, before, after, ELEMENTS)
+        why = self._why(path, part, before, after, field)
         if lists.lost:
             yield self._change(
                 "lost", path, before=[one[number] for number in lists.lost], at_before=lists.lost,

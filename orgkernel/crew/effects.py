@@ -2,7 +2,7 @@
 
 Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
 of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
-that disappears; for an organisation a dispatch edge or a higher limit on delegation, a policy that allows more or denies
+that disappears, a circumstance in which an allowed tool was refused; for an organisation a dispatch edge or a higher limit on delegation, a policy that allows more or denies
 less; a role or an organisation that is added. Narrowed is the inverse. Everything else is neutral: what a role is told, where it stands, what it has to report.
 
 INVARIANT: the effect of a change turned round is the inverse, so everything is a comparison of two measures.
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.crew.changes import Change, Effect
-from orgkernel.crew.sections import ELEMENTS, ROLES, address_of
+from orgkernel.crew.sections import ACTIONS, ELEMENTS, ROLES, address_of
 from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
@@ -24,7 +24,6 @@ _GIVES = frozenset(
 _TOOLS = ("tools", "essential_tools")
 _CLEARANCES = (None, "basic", "enhanced", "full", "oracle")
 _DELEGATION = ("strict", "envelope")
-_TIERS_OF_DATA = (None, "none", "minimal", "contextual", "full")
 # Facts whose values are compared as they are.
 _GROWS = {
     ("identity", "authority_level"),
@@ -46,9 +45,13 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     if change.kind in ("renamed", "moved"):
         return "neutral"
     if part in _TOOLS and key is not None and old is not None and new is not None:
-        if field == ELEMENTS:
+        if field == ACTIONS:
             return _presence(change)
-        return _compared(_level_of(old, key), _level_of(new, key)) if field in (None, "level") else "neutral"
+        if field == "conditional":
+            return _conditions(change, old, new, part, key)
+        if field != "capped_by":
+            levels = _level_of(old, key), _level_of(new, key)
+            return _compared(*levels) if field in (None, "level") else "neutral"
     if part in _TOOLS and field == "capped_by":
         return _compared(-len(change.before), -len(change.after))
     if part == "policies" and role_id is None:
@@ -83,6 +86,21 @@ def _level_of(role: _Role, tool: str) -> int:
     return max(levels, default=0)
 
 
+def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> Effect:
+    """Circumstances that could take away what is allowed are less of it; those that could allow what is not, more."""
+    allowed = {
+        bool(item["allowed_actions"]) for role in (old, new) for item in role[part] if item["id"] == tool
+    }
+    if len(allowed) != 1:
+        return "neutral"  # the actions that are gained or lost say it
+    more = _compared(_many(change.before), _many(change.after))
+    return _INVERSE[more] if allowed.pop() else more
+
+
+def _many(conditions: str | None) -> int:
+    return len(conditions.split("; ")) if conditions else 0
+
+
 # How much a policy of an effect lets through.
 _EFFECTS = ("deny", "ask", "annotate", "allow")
 
@@ -91,8 +109,8 @@ def _policy(change: Change, field: str | None) -> Effect:
     """A policy that gives is more when it is there and when it names more; one that takes, less."""
     if field == "effect":
         return _compared(_step(_EFFECTS, change.before), _step(_EFFECTS, change.after))
-    if field == "permissions":
-        return _compared(_breadth(change.before), _breadth(change.after))
+    if field in ELEMENTS:
+        return _presence(change) if field == "allows" else _INVERSE[_presence(change)]
     if field in ("ceiling", "fallback"):
         return _compared(change.after, change.before)
     if field is not None:
@@ -107,24 +125,6 @@ def _policy(change: Change, field: str | None) -> Effect:
 
 
 _INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
-
-
-def _breadth(permissions: Any) -> float:
-    """How much the permissions of a policy let through: what is allowed counts up, what is denied counts down."""
-    said = permissions if isinstance(permissions, Mapping) else {}
-    tools = said.get("tools")
-    allowed = tools.get("allow", ()) if isinstance(tools, Mapping) else tools
-    denied = tools.get("deny", ()) if isinstance(tools, Mapping) else ()
-    return (
-        _count(allowed) + _count(said.get("credentials")) + _step(_TIERS_OF_DATA, said.get("data")) - _count(denied)
-    )  # fmt: skip
-
-
-def _count(names: Any) -> float:
-    if names is None:
-        return 0
-    listed = [names] if isinstance(names, str) else list(names)
-    return sum(1_000 if name == "*" else 10 if str(name).endswith("*") else 1 for name in listed)
 
 
 def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import NOWHERE
+from orgkernel.crew.policy_terms import permitted
 from orgkernel.crew.role import build_role_manifest, finding_item
 from orgkernel.crew.why import fact, listed, settings, why_item
 from orgkernel.decisions.access.request import AccessContext
@@ -91,10 +92,10 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
             priority=policy.priority,
             ceiling=policy.ceiling,
             fallback=policy.fallback,
-            **{
-                name: _said(getattr(policy, name))
-                for name in ("match", "permissions", "session", "modifiers")
-            },
+            **permitted(policy),
+            match=_said(policy.match),
+            session=_said(policy.session),
+            modifiers=_said(policy.modifiers),
         )
 
 

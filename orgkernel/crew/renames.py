@@ -16,8 +16,8 @@ import msgspec
 
 from orgkernel.crew.normal_form import without_why
 from orgkernel.crew.sections import (
+    ACTIONS,
     CATALOGUE,
-    ELEMENTS,
     MEMBERS,
     ROLES,
     SINGLE,
@@ -33,7 +33,7 @@ Names = Mapping[str, str]
 _NOT_OF_THE_PROFILE = MEMBERS | {"role_id", "org_id", "org_name", "chain", "findings", "essential_tools"}
 _DERIVED = {
     "plans": {"runnable", "missing_tools"},
-    "tools": {ELEMENTS},
+    "tools": {ACTIONS},
     "pace": {"escalate_to"},
     "domains": {"chosen"},
 }

@@ -31,8 +31,9 @@ UNORDERED = frozenset({"findings"})
 """Parts whose order is that of lines, and which are sorted by their keys instead."""
 ECHO = ("name", "role_type", "authority_level", "external")
 """What a manifest repeats of another role."""
-ELEMENTS = "allowed_actions"
-"""The one field of an item whose elements are gained and lost one by one."""
+ACTIONS = "allowed_actions"
+ELEMENTS = frozenset({ACTIONS, "allows", "asks", "denies", "bounds"})
+"""Fields of an item whose elements are gained and lost one by one: actions of a tool, what a policy speaks of."""
 
 _QUALIFIER = {"peers": "channel", "escalation": "tier"}
 _TOOL = frozenset(

@@ -309,7 +309,14 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     fallback: bool
     match: dict[str, Any]
     """Whom it speaks of, and when."""
-    permissions: dict[str, Any]
+    allows: tuple[str, ...]
+    """What it allows, `KIND:ID` each; an id may end in a star. For a ceiling: the most that is left of what it bounds."""
+    asks: tuple[str, ...]
+    """For what somebody has to be asked."""
+    denies: tuple[str, ...]
+    """What it denies, whatever others allow."""
+    bounds: tuple[str, ...]
+    """For a ceiling: the kinds of resource of which no more is left than it allows."""
     session: dict[str, Any]
     modifiers: dict[str, Any]
 

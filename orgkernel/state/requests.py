@@ -56,7 +56,10 @@ class Requests:
         tool_call_id: str | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> AccessRequest:
-        """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
+        """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`.
+
+        Raises what the kernel's check of names raises, too: nobody could approve what nothing declares.
+        """
         require_reference("the requester", requester, REQUESTERS)
         for resource in resources:
             require_reference("the resource", resource, RESOURCES)
@@ -66,6 +69,10 @@ class Requests:
         require_word("the level", level, LEVELS)
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
+        if self._check is not None:
+            self._check(
+                Grant("", requester, tuple(resources), level, tuple(waives), org_id, channel, session)
+            )
         draft = AccessRequest(
             self._rows.new_id("r"),
             requester,

@@ -48,7 +48,7 @@ class Store:
     ) -> None:
         """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
 
-        `check_grant` is asked before a grant is issued, by hand or by approving a request.
+        `check_grant` is asked before a grant is issued, by hand or by approving a request, and before one is asked for.
         """
         self.location = location
         self.folder = Folder(location.checkpoints, tokens)

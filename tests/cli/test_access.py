@@ -121,6 +121,24 @@ def test_lists(home: Path) -> None:
     assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "nobody\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("who-can", "use", "tool:githb"), "nobody: tool `githb` is not declared; did you mean `github`?"),
+        (("who-can", "drive", "tool:github"), "nobody: tool `github` has no action `drive`, it has `use`"),
+        (("what-can", "person:partnr"), "nothing: `person:partnr` is not declared; did you mean `partner`?"),
+        (("what-can", "persn:partner"), "nothing: `persn:partner` is not declared; did you mean `person`?"),
+        (("what-can", "person:neighbour", "--kind", "role"), "nothing"),
+    ],
+)  # fmt: skip
+def test_an_empty_list_says_whether_the_name_is_known(
+    home: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """A misspelt name is no answer about rights."""
+    done = run(*arguments, cwd=home)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{said}\n")
+
+
 def test_the_manifest_of_an_agent(home: Path) -> None:
     """All its roles together; a role and an agent at once is one too many."""
     found = json.loads(
@@ -154,3 +172,51 @@ def test_diff_calls_an_escalation_widened(home: Path, tmp_path: Path) -> None:
         about = [each for each in changes if each["path"][0] == "policies"]
         assert about
         assert {each["classification"] for each in about} == {effect}
+
+
+def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_else(
+    home: Path, tmp_path: Path
+) -> None:
+    """An escalation is not weighed against what is taken away elsewhere; each circumstance is told with its tool."""
+    other = copy_template(tmp_path / "other", "household")
+    policies = other / "policies.yaml"
+    text = policies.read_text(encoding="utf-8")
+    denied = text.replace(
+        "deny: [shell, send_email, read_messages, credentials_*]",
+        "deny: [smart_home, send_email, read_messages, credentials_*]",
+        1,
+    )
+    policies.write_text(denied, encoding="utf-8")
+    done = run("diff", str(home), str(other), "--format", "json", cwd=tmp_path)
+    told = {(each["sentence"], each["classification"]) for each in json.loads(done.stdout)["changes"]}
+    assert told == {
+        ("household: policy group-chat-restrictions no longer denies tool:shell", "widened"),
+        ("household: policy group-chat-restrictions now denies tool:smart_home", "narrowed"),
+    }
+    policies.write_text(text.replace("    ceiling: true\n", "", 1), encoding="utf-8")
+    done = run("diff", str(home), str(other), "--format", "github", cwd=tmp_path)
+    said = "household: policy group-chat-restrictions no longer bounds credentials, data, tools\n"
+    assert f"title=orgkernel diff%3A widened::{said}" in done.stdout
+    assert "widened::errand_runner: tool jira no longer depends on peer_kind:group\n" in done.stdout, (
+        done.stdout
+    )
+
+
+def test_the_envelope_of_a_sender(home: Path) -> None:
+    """Who a channel identity is, where its messages go, what it gets, and by which policies."""
+    slack = ("--context", '{"channel": "slack", "account": "company", "now": 43200, "utc_offset": 0}')
+    asked = ("what-can", "sender:slack/company/U-COLLEAGUE", "--envelope", *slack)
+    assert run(*asked, cwd=home).stdout.splitlines() == [
+        "subject       person:colleague",
+        "session       work",
+        "persona       none",
+        "queue         none",
+        "tools         web_search, calendar_read, read_file, write_file, github, jira",
+        "credentials   github, jira, slack",
+        "data          contextual",
+        "policies      work-slack-context, work-contacts",
+        "of them deny  work-contacts",
+    ]
+    found = json.loads(run(*asked, "--format", "json", cwd=home).stdout)
+    assert (found["routing"]["session_key"], found["data"]) == ("work", "contextual")
+    assert run(*asked, "--via", "role:steward", cwd=home).returncode == 2

@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel
 
 from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.envelope import decide_envelope
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
 from orgkernel.kernel.snapshot import Snapshot
@@ -124,6 +125,12 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.system-timer-default.match.conditions.0.event_type": "another",
     f"{POLICY}.partner-access.match.conditions": [{"time": "08:00-23:00"}],
     f"{POLICY}.partner-access.session.pin": True,
+    f"{POLICY}.partner-access.session.key": "another",
+    f"{POLICY}.partner-access.session.persona": "calm",
+    f"{POLICY}.partner-access.priority": 99,
+    f"{POLICY}.quiet-hours.modifiers.queue_mode": "steer",
+    f"{POLICY}.quiet-hours.modifiers.delay_response": False,
+    "directory:people.partner.name": "Somebody",
     "crew_roster:org": "elsewhere",
     "crew_roster:agents.butler.rank": "lieutenant",
     "crew_roster:agents.clerk.trust": 0.9,
@@ -135,8 +142,7 @@ FIELDS: dict[str, Any] = {
 AWAITED = {
     "Rank.name", "Rank.agency", "Rank.recall_tier", "Rank.description", "Requirement.min_proficiency",
     "Qualification.name", "Qualification.description", "Qualification.tier", "Qualification.threshold",
-    "Person.name", "SystemOrigin.description", "Webhook.description", "Session.persona", "Session.key",
-    "Modifiers.queue_mode", "Modifiers.delay_response", "Policy.priority", "Policy.description",
+    "SystemOrigin.description", "Webhook.description", "Policy.description",
     "Member.callsign", "Member.description", "Assignment.watches", "Separation.description",
 }  # fmt: skip
 SUBJECTS = [
@@ -211,7 +217,10 @@ def observe(snapshot: Snapshot) -> Any:
         )
         for decision in [decide_access(view, AccessRequest(subject, action, resource, context), STATE)]
     ]
-    return found, decided
+    routed = [
+        decide_envelope(view, subject, context, STATE).routing for subject in SUBJECTS for context in CONTEXTS
+    ]
+    return found, decided, routed
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +230,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in FIELDS.items()])
 def test_another_value_is_noticed(field: str, value: Any, tmp_path: Path, before: Any) -> None:
-    """In a finding or a decision; a field that can be changed unnoticed is one nobody reads."""
+    """In a finding, a decision or where a message goes; a field that can be changed unnoticed is one nobody reads."""
     kind, _, route = field.partition(":")
     folder = lay_out(tmp_path)
     if route.endswith("departments"):

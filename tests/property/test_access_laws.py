@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from orgkernel.decisions.access.codes import SOURCES
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision, Change
-from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.explain import NEUTRAL, explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import EMPTY_STATE
@@ -298,6 +298,7 @@ def test_explain_equals_decide(seed: int) -> None:
         explanation = explain_access(view, request, state)
         assert explanation.decision == decide_access(view, request, state)
         assert tuple(reason.code for reason in explanation.reasons) == explanation.decision.codes
+        assert all(line.statement != NEUTRAL for line in explanation.trace if line.value), explanation.trace
         layers = list(dict.fromkeys(line.layer for line in explanation.trace))
         assert (
             layers == LAYERS

@@ -12,6 +12,7 @@ from orgkernel.decisions.access.decide import decide_access, decide_with
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, TraceLine, Who
 from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import give_reason
+from orgkernel.decisions.access.layers import LAYER_OF, say_value, why_declared
 from orgkernel.decisions.access.listing import who_can
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.request import AccessRequest
@@ -70,35 +71,6 @@ def _who(case: Case) -> Who:
     return Who(tuple(able[:SHOWN_SUBJECTS]), len(able))
 
 
-# The layer that each failing bit and each source belongs to.
-_LAYERS = {
-    "identity": codes.UNKNOWN_PRINCIPAL | codes.AGENT_INACTIVE,
-    "structure": codes.TOOL_UNKNOWN | codes.CREDENTIAL_UNKNOWN | codes.DATA_UNKNOWN | codes.ROLE_UNKNOWN
-    | codes.RESOURCE_UNKNOWN | codes.ACTION_UNKNOWN | codes.TOOL_DISABLED,
-    "visibility": codes.NOT_VISIBLE | codes.NOT_IN_RESTRICTED_TO,
-    "role binding": codes.NOT_BOUND_TO_ROLE | codes.CANNOT_DELEGATE | codes.TARGET_NOT_ALLOWED
-    | codes.DISPATCH_EDGE_FORBIDDEN | codes.WORKER_CANNOT_DISPATCH,
-    "rank": codes.RANK_TOO_LOW,
-    "qualification": codes.QUALIFICATION_MISSING,
-    "policies": codes.POLICY_DENY | codes.POLICY_CEILING | codes.NO_POLICY_MATCH | codes.ASK_APPROVAL,
-    "grants and restrictions": codes.RESTRICTED,
-    "position": codes.POSITION_CAP,
-    "delegation": codes.PARENT_CAP | codes.DEPTH_EXCEEDED | codes.CHILD_LIMIT,
-    "pace": codes.PACE_CAP,
-    "file and sacred scope": 0,
-    "pre-flight": 0,
-    "exclusive lock": codes.LOCKED,
-    "input": codes.INPUT_INVALID,
-}  # fmt: skip
-_SOURCE_LAYERS = {
-    "ESSENTIAL_TOOL": "role binding", "BOUND_TO_ROLE": "role binding", "COMMANDS": "role binding",
-    "MAY_DISPATCH": "role binding", "REPORTS_TO": "role binding", "POLICY_ALLOW": "policies",
-    "GRANTED": "grants and restrictions",
-}  # fmt: skip
-_LAYER_OF = {
-    **{name: layer for layer, bits in _LAYERS.items() for name in codes.names_of(bits)},
-    **_SOURCE_LAYERS,
-}
 _NOT_CONFIGURED = ("file and sacred scope", "pre-flight")
 
 
@@ -120,7 +92,7 @@ class _Trace:
             )
         said: dict[str, list[Reason]] = {}
         for reason in reasons:
-            said.setdefault(_LAYER_OF[reason.code], []).append(reason)
+            said.setdefault(LAYER_OF[reason.code], []).append(reason)
         names = case.cell.levels
         lines = []
         before = (0, len(names) - 1, 0)
@@ -128,6 +100,8 @@ class _Trace:
             about = said.get(layer, [])
             text = "; ".join(reason.text for reason in about) or _neutral(case, layer)
             why = tuple(dict.fromkeys(each for reason in about for each in reason.why))
+            if not about and layer in ("identity", "structure"):
+                why = why_declared(case, layer)
             changed = False
             for value, old, new in (
                 ("granted", names[before[0]], names[granted]),
@@ -136,7 +110,8 @@ class _Trace:
             ):
                 if old != new:
                     changed = True
-                    lines.append(TraceLine(layer, text, value, old, new, why))  # type: ignore[arg-type]
+                    of_it = say_value(case, layer, value, about) or (text, why)
+                    lines.append(TraceLine(layer, of_it[0], value, old, new, of_it[1]))  # type: ignore[arg-type]
             if not changed:
                 lines.append(TraceLine(layer, text, "", "", "", why))
             before = granted, ceiling, failing

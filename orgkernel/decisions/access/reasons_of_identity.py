@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from orgkernel.decisions.access.case import Case, Said, roles_of, why_edges, why_tool
 from orgkernel.decisions.access.qualified import missing_qualifications
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import LEVELS
+
+_SUBJECTS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
 def _unknown_principal(case: Case) -> Said:
@@ -19,6 +21,9 @@ def _unknown_principal(case: Case) -> Said:
     hints = []
     for each in unknown:
         kind, _, name = each.partition(":")
+        if kind not in _SUBJECTS:
+            hints.append(did_you_mean(kind, _SUBJECTS) or f"kinds are {', '.join(map(quote, _SUBJECTS))}")
+            continue
         known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(
             kind, ()
         )
@@ -42,6 +47,8 @@ def _resource_unknown(case: Case) -> Said:
         else f"{quote(case.request.resource)} is no resource"
     )
     hint = did_you_mean(case.cell.id, known)
+    if kind not in _KINDS:
+        hint = did_you_mean(kind, _KINDS) or f"kinds are {listing(_KINDS)}"
     return f"{text}; {hint}" if hint else text, ()
 
 
@@ -76,7 +83,8 @@ def _not_in_restricted_to(case: Case) -> Said:
     return f"{case.what} is restricted to {named}", why_tool(case, "restricted_to")
 
 
-def _binding_edges(case: Case) -> list[Edge]:
+def binding_edges(case: Case) -> list[Edge]:
+    """The edges by which the subject's roles give a tool."""
     view = case.tables.view
     return [
         edge
@@ -101,11 +109,22 @@ def _not_bound(case: Case) -> Said:
         text = f"{case.who} fills no role here, and no grant gives it {case.what}"
     else:
         text = f"{case.who} is not given {case.what} by its role or a grant"
-    return text, why_edges(_binding_edges(case))
+    return text, why_edges(binding_edges(case)) or _what_is_given(case)
+
+
+def _what_is_given(case: Case) -> tuple[Why, ...]:
+    """Where the roles say what they are given, for what they are not."""
+    posts = case.tables.view.records.posts
+    field = {"tool": "capabilities", "credential": "credentials", "data": "data"}.get(
+        case.cell.kind, "role_id"
+    )
+    return tuple(
+        why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in roles_of(case)
+    )
 
 
 def _bound_to_role(case: Case) -> Said:
-    edges = [edge for edge in _binding_edges(case) if _level_of(edge) >= case.required]
+    edges = [edge for edge in binding_edges(case) if _level_of(edge) >= case.required]
     if edges:
         return "; ".join(dict.fromkeys(str(edge) for edge in edges)), why_edges(edges)
     field = {"credential": "credentials"}.get(case.cell.kind, case.cell.kind)

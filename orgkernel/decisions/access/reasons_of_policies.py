@@ -11,7 +11,8 @@ from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import listing
 
 
-def _policies(case: Case, speaks: Callable[[AccessPolicy], bool]) -> Said:
+def policies_that(case: Case, speaks: Callable[[AccessPolicy], bool]) -> Said:
+    """The policies about the subject that speak so, by name, and their lines."""
     assert case.holder is not None
     found = [policy for policy in case.holder.policy_set(case.request.context).policies if speaks(policy)]
     why: list[Why] = []
@@ -54,19 +55,19 @@ def caps(case: Case, policy: AccessPolicy) -> bool:
 
 
 def _policy_deny(case: Case) -> Said:
-    text, why = _policies(case, lambda policy: denies(case, policy))
+    text, why = policies_that(case, lambda policy: denies(case, policy))
     return f"{text} den{'ies' if text.startswith('policy') else 'y'} {case.what}", why
 
 
 def _ask_approval(case: Case) -> Said:
-    text, why = _policies(case, lambda policy: asks(case, policy))
+    text, why = policies_that(case, lambda policy: asks(case, policy))
     if not why:
         return f"whom {case.who} acts for has to be approved for {case.what}", ()
     return f"{text} want{'s' if text.startswith('policy') else ''} an approval for {case.what}", why
 
 
 def _policy_ceiling(case: Case) -> Said:
-    text, why = _policies(case, lambda policy: caps(case, policy))
+    text, why = policies_that(case, lambda policy: caps(case, policy))
     return (
         f"{text} leave{'s' if text.startswith('policy') else ''} no more than what {'it allows' if text.startswith('policy') else 'they allow'}, and not {case.what}",
         why,
@@ -74,7 +75,7 @@ def _policy_ceiling(case: Case) -> Said:
 
 
 def _policy_allow(case: Case) -> Said:
-    text, why = _policies(case, lambda policy: policy.effect == "allow" and _covers(case, policy))
+    text, why = policies_that(case, lambda policy: policy.effect == "allow" and _covers(case, policy))
     return f"{text} allow{'s' if text.startswith('policy') else ''} {case.what}", why
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+
+from msgspec.structs import replace as replace_struct
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.case import Case, Said, why_profiles, why_tool
 from orgkernel.decisions.access.evaluate import weigh
 from orgkernel.decisions.access.run import find_lock, is_neutral, level_passed
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.diagnostics.wording import quote
 
 
@@ -18,7 +21,8 @@ def _position(case: Case) -> Said:
 
 def _parent_cap(case: Case) -> Said:
     tables, request = case.tables, case.request
-    found = []
+    found: list[str] = []
+    why: list[Why] = []
     for subject in (request.on_behalf_of, *request.via):
         parent = None if subject is None else tables.holder(subject)
         if parent is not None and not is_neutral(tables, parent):
@@ -33,11 +37,26 @@ def _parent_cap(case: Case) -> Said:
                 request.context,
             )
             if verdict[0] & ~codes.ASK_APPROVAL:
-                found.append(f"{quote(subject)} may not use {case.what} ({codes.names_of(verdict[0])[0]})")
+                reason = _of_parent(
+                    replace(
+                        case, request=replace_struct(request, subject=subject), holder=parent, verdict=verdict
+                    )
+                )
+                found.append(f"{quote(subject)} may not use {case.what}: {reason.text}")
+                why += reason.why
     if request.envelope is not None and level_passed(request.envelope, case.cell) < case.required:
         found.append(f"the envelope passes too little of {case.what} on")
-    place = tables.view.records.document.place("limits")
-    return "; ".join(found), (why_place("limits", place),)
+    if not why:
+        why.append(why_place("limits", tables.view.records.document.place("limits")))
+    return "; ".join(found), tuple(dict.fromkeys(why))
+
+
+def _of_parent(case: Case) -> Reason:
+    """What keeps somebody else from it, who is asked without a run of their own."""
+    from orgkernel.decisions.access.evidence import give_reason  # which is made of this module, too
+
+    assert case.verdict is not None
+    return give_reason(case, codes.names_of(case.verdict[0])[0])
 
 
 def _limit(case: Case, field: str, text: str) -> Said:

@@ -191,3 +191,50 @@ def test_a_star_to_deny_beside_a_list_is_that_list_whatever_else_is_written(tmp_
     view = Kernel.open(write_tree(tmp_path, files)).latest("o").index
     outcomes = [decide_access(view, AccessRequest("role:r", "use", f"tool:{tool}")) for tool in ("a", "b")]
     assert [decision.codes for decision in outcomes] == [("BOUND_TO_ROLE",), ("POLICY_CEILING",)]
+
+
+def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgView) -> None:
+    """Whoever reads a denial sees who gave, who took, and the line of each."""
+    denied = explain_access(
+        household, AccessRequest("person:partner", "use", "tool:calendar_read", AccessContext(peer_kind="group", now=1.0))
+    )  # fmt: skip
+    told = [(line.value, line.statement, len(line.why)) for line in denied.trace if line.layer == "policies"]
+    assert told == [
+        ("granted", "policy `partner-access` allows tool `calendar_read`", 1),
+        ("ceiling", "policy `group-chat-restrictions` leaves no more than what it allows, and not tool `calendar_read`", 1),
+    ]  # fmt: skip
+    request = AccessRequest("agent:butler", "use", "tool:smart_home", on_behalf_of="person:grandmother")
+    lines = {line.layer: line for line in explain_access(household, request).trace if line.value}
+    assert lines["role binding"].statement == "role steward equipped with tool smart_home"
+    assert lines["role binding"].why[0].file.endswith("roles/steward.yaml")
+    said = "`person:grandmother` may not use tool `smart_home`: policy `family-access` leaves no more than"
+    assert lines["delegation"].statement.startswith(said)
+    assert lines["delegation"].why[0].file.endswith("policies.yaml")
+
+
+def test_every_line_of_a_trace_that_changed_something_has_a_place(household: OrgView) -> None:
+    """So have the names of the question, and what a role lacks is looked for where it says what it has."""
+    explanation = explain_access(household, AccessRequest("agent:clerk", "use", "tool:github", NOON))
+    places = {line.layer: [Path(why.file).name for why in line.why] for line in explanation.trace}
+    assert places["identity"] == ["crew.yaml"]
+    assert places["structure"] == ["tools.yaml"]
+    assert places["role binding"] == ["record_keeper.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "resource", "said"),
+    [
+        ("persn:partner", "tool:weather", "`persn:partner` is not declared; did you mean `person`?"),
+        ("user:partner", "tool:weather",
+         "`user:partner` is not declared; kinds are `role`, `agent`, `person`, `system`, `webhook`, `sender`"),
+        ("person:partner", "tol:weather", "`tol:weather` is no resource; did you mean `tool`?"),
+        ("person:partner", "thing:weather",
+         "`thing:weather` is no resource; kinds are `tool`, `credential`, `data`, `role`"),
+    ],
+)  # fmt: skip
+def test_a_kind_that_does_not_exist_is_told_apart_from_a_name(
+    household: OrgView, subject: str, resource: str, said: str
+) -> None:
+    """A denial says which kinds there are."""
+    (reason, *_) = explain_access(household, AccessRequest(subject, "use", resource, NOON)).reasons
+    assert reason.text == said

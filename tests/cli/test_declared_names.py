@@ -1,0 +1,133 @@
+"""What is given, asked for and promoted is declared, and whoever gives may (issue 4, points 4 and 5)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.in_process import run_here
+from tests.support.trees import TEMPLATES
+
+Ask = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def home(quick_folder: Path) -> Path:
+    folder = quick_folder / "home"
+    shutil.copytree(TEMPLATES / "household", folder)
+    with (folder / "roles" / "errand_runner.yaml").open("a", encoding="utf-8") as role:
+        role.write("may_grant: [{tool: github, level: write}]\n")
+    return folder
+
+
+@pytest.fixture
+def ask(home: Path) -> Ask:
+    """Run a command in the household; it has to end as the test says."""
+
+    def ask(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = run_here(*arguments, cwd=home)
+        assert done.returncode == code, done.stderr
+        return done
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "help"),
+    [
+        (("person:partnr", "tool:github"), "`person:partnr` is not declared", "did you mean `person:partner`?"),
+        (("person:partner", "tool:githb"), "`tool:githb` is not declared", "did you mean `tool:github`?"),
+        (("agent:zorblax", "tool:github"), "`agent:zorblax` is not declared", "declare it first"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", [("grant", "issue"), ("request", "create")])
+def test_what_nothing_declares_is_neither_given_nor_asked_for(
+    ask: Ask, home: Path, command: tuple[str, str], given: tuple[str, str], message: str, help: str
+) -> None:
+    """The name that was meant is suggested, and nothing is remembered."""
+    assert ask(*command, *given, code=2).stderr == f"error: {message}\nhelp: {help}\n"
+    assert json.loads(ask(command[0], "list", "--format", "json").stdout) == []
+
+
+def test_without_documents_names_are_not_checked_and_that_is_said(quick_folder: Path) -> None:
+    """A store may be looked after from elsewhere; a path that was named has to be there."""
+    done = run_here("grant", "issue", "agent:worf", "tool:any", cwd=quick_folder)
+    assert (done.returncode, done.stderr) == (
+        0,
+        "note: there are no documents here, so names are not checked\n",
+    )
+    done = run_here("grant", "issue", "agent:worf", "tool:any", "--path", "nowhere", cwd=quick_folder)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("by", ["agent:butler", "role:errand_runner"])
+def test_a_role_and_its_agent_give_what_the_role_may_give(ask: Ask, by: str) -> None:
+    """At most at the level that `may_grant` names, without lifting caps; the help says what they may."""
+    give = ("grant", "issue", "agent:clerk", "tool:github", "--by", by)
+    refused = ask(*give, code=2).stderr
+    assert refused == (
+        f"error: `{by}` may not grant `tool:github` at level `full`\nhelp: it may grant level `write`\n"
+    )
+    assert "may not lift `rank`" in ask(*give, "--level", "write", "--waive", "rank", code=2).stderr
+    ask(*give, "--level", "write")
+    assert f"`{by}` may not grant `tool:jira`" in ask(
+        "grant", "issue", "agent:clerk", "tool:jira", "--by", by, code=2
+    ).stderr  # fmt: skip
+    wanted = ask("request", "create", "agent:clerk", "tool:jira").stdout.split()[0]
+    assert "may not grant `tool:jira`" in ask("request", "approve", wanted, "--by", by, code=2).stderr
+    ask("request", "approve", wanted, "--by", "person:owner")
+
+
+@pytest.mark.parametrize(
+    ("by", "subject"),
+    [("agent:butler", "role:errand_runner"), ("role:errand_runner", "agent:butler"), ("role:steward", "agent:butler")],
+)  # fmt: skip
+def test_a_gift_does_not_come_back_to_the_giver(ask: Ask, by: str, subject: str) -> None:
+    """What is given to a role is given to whoever fills it."""
+    refused = ask("grant", "issue", subject, "tool:github", "--level", "read", "--by", by, code=2).stderr
+    assert refused == f"error: `{by}` cannot give itself a permission\nhelp: somebody else has to do it\n"
+
+
+def test_whoever_gives_has_it_at_that_moment(ask: Ask) -> None:
+    """A suspended agent gives nothing, whatever its roles may give."""
+    ask("agent", "add", "butler", "--lifecycle", "suspended")
+    give = ("grant", "issue", "agent:clerk", "tool:github", "--level", "read", "--by", "agent:butler")
+    assert "at level `none` itself, and cannot grant `read`" in ask(*give, code=2).stderr
+
+
+def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> None:
+    """They are listed with their starting values before there is any store, and ranked, trusted and moved as they are."""
+    listed = json.loads(ask("agent", "list", "--format", "json").stdout)
+    assert [(each["agent_id"], each["rank"], each["trust"]) for each in listed] == [
+        ("butler", "commander", 0.75), ("clerk", "lieutenant", 0.6),
+    ]  # fmt: skip
+    assert not (home / ".orgkernel" / "state.db").exists()
+    assert ask("agent", "set-rank", "clerk", "commander").stdout == "clerk is commander\n"
+    ask("agent", "move", "butler", "suspended")
+    ask("agent", "add", "parrot", "--rank", "ensign")
+    rows = [line.split() for line in ask("agent", "list").stdout.splitlines()[1:]]
+    assert rows == [
+        ["butler", "commander", "0.75", "suspended"],
+        ["clerk", "commander", "0.6", "active"],
+        ["parrot", "ensign", "–", "active"],
+    ]
+    assert "code AGENT_INACTIVE" in ask("why", "agent:butler", "use", "tool:weather", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("set-rank", "clerk", "comander"), "there is no rank `comander`\nhelp: did you mean `commander`?"),
+        (("add", "parrot", "--rank", "comander"), "there is no rank `comander`\nhelp: did you mean `commander`?"),
+        (("set-rank", "clark", "commander"), "there is no agent `clark`\nhelp: did you mean `clerk`?"),
+        (("move", "clark", "suspended"), "there is no agent `clark`\nhelp: did you mean `clerk`?"),
+    ],
+)  # fmt: skip
+def test_agents_and_ranks_that_nothing_declares(ask: Ask, arguments: tuple[str, ...], message: str) -> None:
+    """Are refused with what was meant, and nothing is stored."""
+    assert ask("agent", *arguments, code=2).stderr == f"error: {message}\n"
