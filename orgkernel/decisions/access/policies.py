@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from orgkernel.decisions.access.cells import FULL, LEAST, Cell
 from orgkernel.decisions.access.circumstances import holds
 from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
+from orgkernel.decisions.access.names import Names
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subjects import Identity
 from orgkernel.graph.definition import Definition
@@ -15,23 +16,6 @@ from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Polic
 # What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
 Said = tuple[int, int, int]
 NOTHING_SAID: Said = (0, FULL, 0)
-
-
-class Names:
-    """Names and beginnings of names with a star, told apart once."""
-
-    __slots__ = ("_beginnings", "_exact")
-
-    def __init__(self, words: Iterable[str]) -> None:
-        words = tuple(words)
-        self._exact = frozenset(word for word in words if not word.endswith(STAR))
-        self._beginnings = tuple(word[:-1] for word in words if word.endswith(STAR))
-
-    def __bool__(self) -> bool:
-        return bool(self._exact or self._beginnings)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._exact or name.startswith(self._beginnings)
 
 
 class AccessPolicy:

@@ -6,20 +6,16 @@ removed. A set is minimal when no other one that works asks for less: fewer chan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import get_args
+from collections.abc import Iterator
 
 from orgkernel.decisions.access import codes
+from orgkernel.decisions.access.assuming import WAIVERS, Assumption, failing_after
 from orgkernel.decisions.access.candidates import helpful_roles
 from orgkernel.decisions.access.case import Case
-from orgkernel.decisions.access.cells import is_named
 from orgkernel.decisions.access.decision import Change, Remedy
-from orgkernel.decisions.access.holders import Assumed, Holder, rank_now, rank_number
+from orgkernel.decisions.access.holders import rank_now, rank_number
 from orgkernel.decisions.access.qualified import missing_qualifications
-from orgkernel.decisions.access.run import weigh_run
 from orgkernel.decisions.access.stored import WAIVED
-from orgkernel.decisions.access.tables import AccessTables
-from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.levels import LEVELS
 
@@ -42,12 +38,10 @@ _BY_ROLE = (
     | codes.QUALIFICATION_MISSING | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP
     | codes.PARENT_CAP | codes.PACE_CAP | _COMMAND
 )  # fmt: skip
-_WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
-_WAIVER_OF = {WAIVED[waiver]: waiver for waiver in _WAIVERS}
+_WAIVER_OF = {WAIVED[waiver]: waiver for waiver in WAIVERS}
 _FIXABLE = _BY_GRANT | _BY_POLICY | _BY_ROLE | codes.QUALIFICATION_MISSING
 
 Changes = frozenset[Change]
-_Assumption = tuple[AccessTables, Holder]
 
 
 def find_remedies(case: Case) -> tuple[Remedy, ...]:
@@ -78,49 +72,6 @@ def render_change(change: Change) -> str:
     return f"{verbs[change.kind]} {quote(change.value)}"
 
 
-def failing_after(
-    case: Case,
-    changes: Iterable[Change],
-    assumed: dict[tuple[frozenset[str], str], _Assumption] | None = None,
-) -> int:
-    """What fails when the request is decided again with the changes made.
-
-    `assumed` keeps the subject in another role and with policies removed, for more questions about the same case.
-    """
-    assert case.holder is not None
-    view = case.tables.view
-    chosen = list(changes)
-    removed = frozenset(change.value for change in chosen if change.kind == "policy_removed")
-    if removed and case.cell.kind == "credential" and not is_named(view.records, case.cell.id, removed):
-        return codes.CREDENTIAL_UNKNOWN
-    role = next((change.value for change in chosen if change.kind == "role"), "")
-    kept = {} if assumed is None else assumed
-    if (removed, role) not in kept:
-        kept[removed, role] = _assume(case, removed, role)
-    tables, holder = kept[removed, role]
-    ranks = [rank_number(view, change.value) for change in chosen if change.kind == "rank"]
-    holder.assumed = Assumed(
-        ranks[0] if ranks else None,
-        frozenset(change.value for change in chosen if change.kind == "qualification"),
-        tuple(_grant(change) for change in chosen if change.kind == "grant"),
-    )
-    return weigh_run(tables, case.state, holder, case.cell, case.request.action, case.path, case.request)[0]
-
-
-def _assume(case: Case, removed: frozenset[str], role: str) -> _Assumption:
-    """The tables without some policies, and the subject, in another role where one is named."""
-    tables = case.tables.lacking(removed) if removed else case.tables
-    holder = tables.holder(case.request.subject)
-    assert holder is not None
-    return tables, tables.holder_in_roles(holder, role, case.cell) if role else holder.copied()
-
-
-def _grant(change: Change) -> Grant:
-    level = next(level for level in LEVELS if level == change.level)
-    waives = tuple(waiver for waiver in _WAIVERS if waiver in change.waives)
-    return Grant("", "", (change.value,), level, waives)
-
-
 class _Search:
     """A walk over sets of changes: whatever fails first has to be answered by one of the changes that touch it."""
 
@@ -128,7 +79,7 @@ class _Search:
         self._case = case
         self._failing: dict[Changes, int] = {}
         self._roles: tuple[str, ...] | None = None
-        self._assumed: dict[tuple[frozenset[str], str], _Assumption] = {}
+        self._assumed: dict[tuple[frozenset[str], str], Assumption] = {}
 
     def run(self) -> None:
         """Try every set that could work."""
