@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types contracts unit docs regenerate bench lock clean
+.PHONY: run test check lint types contracts unit docs regenerate bench differential lock clean
 
 # Set everything up, check the shipped organisations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -44,6 +44,12 @@ regenerate: $(VENV)/dev.stamp
 # Compare with what a user would take instead: a table of ratios.
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
+
+# Decide generated cases ourselves and with Cedar, from an export made of documents alone; 1 on any disagreement.
+CASES ?= 100000
+SEED ?= 0
+differential: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.differential --cases $(CASES) --seed $(SEED)
 
 lock: $(VENV)/dev.stamp
 	$(BIN)/python -m pip install --quiet uv

@@ -23,7 +23,7 @@ from benchmarks.load_generator import fetch, request_bytes, run_burst
 from benchmarks.questions import ORG
 from benchmarks.serving import ASKED
 
-_CONNECTIONS = 16
+CONNECTIONS = 16
 _BURSTS, _SECONDS = 7, 0.7
 _PATIENCE = 600
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -33,7 +33,7 @@ def http_again(folder: Path) -> dict[str, Any]:
     """From the response cache, beside a bare application that says the same head and body, and the same body only."""
     request = request_bytes(f"/v1/orgs/{ORG}/roles/role_7", {"Accept": "application/json"})
     with ExitStack() as servers, tempfile.TemporaryDirectory() as place:
-        ours = servers.enter_context(_serving("ours", str(folder)))
+        ours = servers.enter_context(serving("ours", str(folder)))
         head, body = fetch(ours.port, request)
         small = b"\r\n".join(
             line for line in head.split(b"\r\n") if line.lower().startswith((b"http/", b"content-"))
@@ -41,15 +41,15 @@ def http_again(folder: Path) -> dict[str, Any]:
         files = {"head": head, "small": small, "body": body}
         for name, said in files.items():
             (Path(place) / name).write_bytes(said)
-        same = servers.enter_context(_serving("bare", *(f"{place}/{each}" for each in (".", "head", "body"))))
+        same = servers.enter_context(serving("bare", *(f"{place}/{each}" for each in (".", "head", "body"))))
         plain = servers.enter_context(
-            _serving("bare", *(f"{place}/{each}" for each in (".", "small", "body")))
+            serving("bare", *(f"{place}/{each}" for each in (".", "small", "body")))
         )
         assert _lines(fetch(same.port, request)) == _lines((head, body)), (
             "the bare application says something else"
         )
         assert fetch(plain.port, request)[1] == body
-        answer = _compare({"ours": ours, "bare": same, "bare_body_only": plain}, [request])
+        answer = compare({"ours": ours, "bare": same, "bare_body_only": plain}, [request])
         assert fetch(ours.port, request)[1] == body, "the answer changed while it was measured"
     return {**answer, "bytes": len(body)}
 
@@ -60,18 +60,20 @@ def http_first(folder: Path) -> dict[str, Any]:
     """
     requests = [request_bytes(f"/v1/orgs/{ORG}/roles/role_{number}") for number in range(ASKED)]
     with ExitStack() as servers:
-        ours = servers.enter_context(_serving("ours_keeping_nothing", str(folder)))
+        ours = servers.enter_context(serving("ours_keeping_nothing", str(folder)))
         theirs = {
-            kind: servers.enter_context(_serving(kind, str(folder)))
+            kind: servers.enter_context(serving(kind, str(folder)))
             for kind in ("response_model", "response_model_of_ready")
         }
         for request in requests[:20]:
             said = [msgspec.json.decode(fetch(each.port, request)[1]) for each in (ours, *theirs.values())]
             assert said == said[:1] * 3, "they say different things"
-        return _compare({"ours": ours, **theirs}, requests)
+        return compare({"ours": ours, **theirs}, requests)
 
 
-class _Server:
+class Server:
+    """A server that runs, and what it has used."""
+
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
         self.port = port
         self._stat = Path(f"/proc/{process.pid}/stat")
@@ -86,26 +88,30 @@ class _Server:
 
 
 @contextmanager
-def _serving(kind: str, *arguments: str) -> Iterator[_Server]:
+def serving(kind: str, *arguments: str) -> Iterator[Server]:
+    """A server of a kind that `serving.py` knows, for as long as it is needed."""
     command = [sys.executable, "-m", "benchmarks.serving", kind, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield _Server(process, int(process.stdout.readline()))
+        yield Server(process, int(process.stdout.readline()))
     finally:
         process.terminate()
         process.wait(_PATIENCE)
         process.stdout.close()
 
 
-def _compare(servers: dict[str, _Server], requests: Sequence[bytes]) -> dict[str, Any]:
+def compare(
+    servers: dict[str, Server], requests: Sequence[bytes], connections: int = CONNECTIONS
+) -> dict[str, Any]:
+    """What each of them answers, asked in short turns: answers a second, p99, processor time an answer."""
     taken: dict[str, list[tuple[float, float, float]]] = {name: [] for name in servers}
     for server in servers.values():
-        run_burst(server.port, requests, _CONNECTIONS, 0.3)
+        run_burst(server.port, requests, connections, 0.3)
     for _ in range(_BURSTS):
         for name, server in servers.items():
             before = server.processor_seconds
-            burst = run_burst(server.port, requests, _CONNECTIONS, _SECONDS)
+            burst = run_burst(server.port, requests, connections, _SECONDS)
             after = server.processor_seconds
             used = (after - before) if before is not None and after is not None else float("nan")
             p99 = quantiles(burst.latencies, n=100)[98]

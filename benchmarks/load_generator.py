@@ -1,4 +1,4 @@
-"""A load generator: GET over keep-alive connections, one request at a time on each, timed one by one.
+"""A load generator: GET and POST over keep-alive connections, one request at a time on each, timed one by one.
 
 Plain sockets and `selectors`, so that the client costs less than the server it measures. It reads answers that have a
 Content-Length, or none for 304, which is what is measured here; anything else raises.
@@ -30,11 +30,13 @@ class Burst:
         return len(self.latencies) / self.seconds
 
 
-def request_bytes(path: str, headers: Mapping[str, str] | None = None) -> bytes:
-    """A GET as it goes over the wire."""
-    lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1"]
+def request_bytes(path: str, headers: Mapping[str, str] | None = None, body: bytes | None = None) -> bytes:
+    """A GET as it goes over the wire; with a body of JSON, a POST."""
+    lines = [f"{'GET' if body is None else 'POST'} {path} HTTP/1.1", "Host: 127.0.0.1"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+    if body is not None:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + (body or b"")
 
 
 def fetch(port: int, request: bytes) -> tuple[bytes, bytes]:

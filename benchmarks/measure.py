@@ -22,7 +22,10 @@ _HOMES = (
     "benchmarks.questions",
     "benchmarks.floors",
     "benchmarks.http",
+    "benchmarks.authzen",
     "benchmarks.state",
+    "benchmarks.decisions",
+    "benchmarks.peers",
 )
 
 

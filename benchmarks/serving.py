@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType, UnionType
@@ -22,6 +23,8 @@ from manifest_api.kept import ResponseCache
 from manifest_api.server import build_config
 from orgkernel.crew.v1 import RoleManifest
 from orgkernel.kernel.kept_bytes import KeptBytes
+from orgkernel.kernel.stored import open_store
+from orgkernel.state.location import parse_location
 
 ASKED = 200
 """How many roles the servers that keep nothing are asked for in turn."""
@@ -30,6 +33,13 @@ ASKED = 200
 def ours(folder: Path) -> Any:
     """The product."""
     return create_app(open_kernel(folder))
+
+
+def ours_writing_down(folder: Path) -> Any:
+    """The product with a store: what it answers about access is on the disk before."""
+    location = parse_location("state.db", tempfile.mkdtemp(dir=folder.parent))
+    open_store(location).close()
+    return create_app(open_kernel(folder), store=location)
 
 
 def ours_keeping_nothing(folder: Path) -> Any:
@@ -120,7 +130,8 @@ def main() -> None:
     """Serve one of them."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
     apps = {
-        each.__name__: each for each in (ours, ours_keeping_nothing, response_model, response_model_of_ready)
+        each.__name__: each
+        for each in (ours, ours_writing_down, ours_keeping_nothing, response_model, response_model_of_ready)
     }
     app = bare(*(Path(each).read_bytes() for each in sys.argv[3:5])) if kind == "bare" else apps[kind](folder)
     listener = socket.socket()

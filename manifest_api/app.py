@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
 from manifest_api.auditing import Auditor
+from manifest_api.evaluating import answer_evaluation
 from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.gate import Gate
@@ -26,7 +28,7 @@ from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
 from manifest_api.remembered import Remembered
 from manifest_api.representing import Representing
-from manifest_api.routes.authzen import EVALUATION, post_evaluation
+from manifest_api.routes.authzen import EVALUATION
 from manifest_api.short_way import build_short_way
 from orgkernel import __version__
 from orgkernel.kernel.grant_check import require_declared
@@ -39,6 +41,7 @@ class _Registry(FastAPI):
 
     gate: ASGIApp
     short_way: ASGIApp
+    long_way: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
@@ -48,7 +51,7 @@ class _Registry(FastAPI):
         if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
             await self.short_way(scope, receive, send)
             return
-        await super().__call__(scope, receive, send)
+        await self.long_way(scope, receive, send)
 
 
 def create_app(
@@ -103,7 +106,8 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    app.short_way = build_short_way(app, post_evaluation)
+    app.long_way = Faults(super(_Registry, app).__call__)
+    app.short_way = build_short_way(app, partial(answer_evaluation, app.state.auditor))
     gate = Gate(app.answer, answers, doors)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from manifest_api.guards.caller import Caller
+from manifest_api.limited_uses import as_told, uses_of
 from manifest_api.remembered import Remembered
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
@@ -35,14 +36,14 @@ class Auditor:
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
         """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
         started = time.perf_counter()
-        request = self._kernel.at_this_moment(request)
-        decision, reasons = self._kernel.decide_with_reasons(org, request)
+        desk = self._kernel.access_desk(org)
+        request = desk.at_this_moment(request)
+        decision, reasons = as_told(*desk.decide_with_reasons(request), request, caller)
         store = self._remembered.open()
         if store is None:
             return _Started(org, request, caller, decision, reasons, None)
-        view = self._kernel.organization(org).snapshot.index
         entry = build_entry(
-            view, request, decision, at=request.context.now, actor=caller.credential,
+            desk.view, request, decision, at=request.context.now, actor=caller.credential,
             seconds=time.perf_counter() - started,
         )  # fmt: skip
         ticket = store.audit.submit(entry, uses_of(decision, caller))
@@ -88,11 +89,6 @@ class _Started:
         self.decision = decision
         self.reasons = reasons
         self.ticket = ticket
-
-
-def uses_of(decision: AccessDecision, caller: Caller) -> tuple[str, ...]:
-    """The grants an answer uses up: only for a credential that reports what it does; others are told to consume them."""
-    return decision.grants if caller.is_known and caller.may("report") else ()
 
 
 def _as_done(started: _Started) -> AccessDecision:

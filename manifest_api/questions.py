@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import Depends, Path, Query, Request
+from starlette.types import Scope
 
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
@@ -108,14 +110,26 @@ async def read_body(
     kind: ProblemKind = INVALID_REQUEST,
 ) -> Shape:
     """The body as a shape; what does not fit is a problem of this kind."""
-    content_type = read_head(request.scope).content_type
+    decode: Callable[[bytes], Shape] = msgspec.json.Decoder(shape).decode
+    return parse_body(request.scope, await request.body(), decode, example, kind)
+
+
+def parse_body(
+    scope: Scope,
+    body: bytes,
+    decode: Callable[[bytes], Shape],
+    example: str,
+    kind: ProblemKind = INVALID_REQUEST,
+) -> Shape:
+    """As `read_body`, of a body that is there."""
+    content_type = read_head(scope).content_type
     if content_type != b"application/json":
         media_type = content_type.decode("latin-1")
         raise Refused(
             NOT_JSON, f"the content type is {quote(media_type)}", "send `Content-Type: application/json`"
         )
     try:
-        return msgspec.json.decode(await request.body(), type=shape)
+        return decode(body)
     except msgspec.ValidationError as error:
         raise unfit(str(error), kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

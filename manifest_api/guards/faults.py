@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import logging
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.problems import INTERNAL, problem_response
 from orgkernel.diagnostics.wording import quote
 
 logger = logging.getLogger("orgkernel.server")
+
+
+def answer_fault(scope: Scope) -> Response:
+    """The answer for the exception that is being handled; the log has all of it."""
+    logger.exception("a fault of ours at %s %s", scope["method"], quote(scope["path"]))
+    return problem_response(INTERNAL, "the server could not answer", "its log says why")
 
 
 class Faults:
@@ -34,6 +41,4 @@ class Faults:
         except Exception:
             if started:
                 raise  # the server closes the connection: half a response must not look whole
-            logger.exception("a fault of ours at %s %s", scope["method"], quote(scope["path"]))
-            response = problem_response(INTERNAL, "the server could not answer", "its log says why")
-            await response(scope, receive, send)
+            await answer_fault(scope)(scope, receive, send)

@@ -12,12 +12,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.guards.caller import note_caller
-from manifest_api.guards.faults import Faults
+from manifest_api.guards.faults import answer_fault
 from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import refuse_too_long
 from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.guards.who import Doors, refuse_reading
+from manifest_api.kept import Representation
 from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
 from orgkernel.errors import StoreError
 
@@ -34,7 +35,6 @@ class Gate:
         self._app = app
         self._answers = answers
         self._doors = doors
-        self._guarded = Faults(self._pass)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,10 +46,19 @@ class Gate:
         head = read_head(scope)
         if head.request_id:
             send = _naming(send, head.request_id)
-        await self._guarded(scope, receive, send)
+        try:
+            answer = await self._meet(scope, head)
+        except Exception:
+            answer = answer_fault(scope)
+        if answer is None:
+            await self._app(scope, receive, send)
+        elif isinstance(answer, Representation):
+            await answer.send(head.conditions, send, scope["method"])
+        else:
+            await HeadAsGet(StandardHeaders(answer))(scope, receive, send)
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        head = read_head(scope)
+    async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
+        """What a request is answered here; None for one that goes in."""
         try:
             caller = await self._doors.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
@@ -57,36 +66,25 @@ class Gate:
             refused = error
         except StoreError as error:
             logger.error("the keys cannot be read: %s", error.message)
-            await _answer(problem_of_store(error), scope, receive, send)
-            return
+            return problem_of_store(error)
         if refused is not None:
-            await _answer(refusal_response(refused), scope, receive, send)
-            return
+            return refusal_response(refused)
         note_caller(scope, caller)
         # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
         # path and a query within the limits, or it would not have been answered the first time.
-        if not head.has_body and await self._answer_again(scope, head, send):
-            return
+        if not head.has_body:
+            kept = self._find_kept(scope, head)
+            if kept is not None:
+                return kept
         too_long = refuse_too_long(scope, head)
-        if too_long is not None:
-            await _answer(problem_response(*too_long), scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        return None if too_long is None else problem_response(*too_long)
 
-    async def _answer_again(self, scope: Scope, head: RequestHead, send: Send) -> bool:
-        """Whether the request could be answered as it was before."""
+    def _find_kept(self, scope: Scope, head: RequestHead) -> Representation | None:
+        """The answer to the same request before."""
         try:
-            kept = self._answers.find_kept(scope, head)
+            return self._answers.find_kept(scope, head)
         except StoreError:
-            return False  # the route says what is wrong
-        if kept is None:
-            return False
-        await kept.send(head.conditions, send, scope["method"])
-        return True
-
-
-async def _answer(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
-    await HeadAsGet(StandardHeaders(response))(scope, receive, send)
+            return None  # the route says what is wrong
 
 
 def _naming(send: Send, request_id: bytes) -> Send:

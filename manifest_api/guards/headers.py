@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Nothing of ours is a page of its own but /docs, which sets its own policy. There is no CORS: a page elsewhere may
@@ -17,6 +19,13 @@ _UNLESS_SAID = [
 ]
 
 
+def with_standard(said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a response, and the standard ones."""
+    headers = [*said, *_ALWAYS]
+    names = {name for name, _ in headers}
+    return headers + [each for each in _UNLESS_SAID if each[0] not in names]
+
+
 class StandardHeaders:
     """Add the headers to whatever answers."""
 
@@ -30,10 +39,7 @@ class StandardHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], *_ALWAYS]
-                said = {name for name, _ in headers}
-                headers += [each for each in _UNLESS_SAID if each[0] not in said]
-                message = {**message, "headers": headers}
+                message = {**message, "headers": with_standard(message["headers"])}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

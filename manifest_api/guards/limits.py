@@ -1,23 +1,20 @@
 """How large a request may be (design §11), decided before anything of it is looked at.
 
-A body is taken in whole here, at most 64 KiB of it and within 10 seconds, so that no route can forget the limit.
+A body is taken in whole here, so that no route can forget the limit.
 """
 
 from __future__ import annotations
 
-import asyncio
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.bodies import BODY_SECONDS, MAX_BODY, take_body
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, SLOW_BODY, UNKNOWN_ROUTE, problem_response
+from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, UNKNOWN_ROUTE, Refused, refusal_response
 from manifest_api.shapes import ProblemKind
 
-MAX_BODY = 64 * 1024
 MAX_QUERY = 4096
 MAX_SEGMENT = 200
 MAX_PATH = 2048
-BODY_SECONDS = 10.0
 
 
 def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] | None:
@@ -28,7 +25,8 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] 
     ):
         return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, no id is that long"
     # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
-    if b"%2f" in scope.get("raw_path", b"").lower() or "\0" in path:
+    raw_path: bytes = scope.get("raw_path", b"")
+    if (b"%" in raw_path and b"%2f" in raw_path.lower()) or "\0" in path:
         return UNKNOWN_ROUTE, "a path segment has a character no id has"
     if len(scope["query_string"]) > MAX_QUERY:
         return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
@@ -49,32 +47,13 @@ class BodyLimits:
             await self._app(scope, receive, send)
             return
         try:
-            async with asyncio.timeout(self._body_seconds):
-                taken = await _take_body(receive)
-        except TimeoutError:
-            problem = f"the body did not arrive within {self._body_seconds:g} seconds"
-            await problem_response(SLOW_BODY, problem)(scope, receive, send)
+            taken = await take_body(receive, self._body_seconds)
+        except Refused as error:
+            await refusal_response(error)(scope, receive, send)
             return
         if taken is None:
             return  # the client is gone: nobody to answer
-        if len(taken) > MAX_BODY:
-            problem = f"the body has more than {MAX_BODY} bytes"
-            await problem_response(BODY_TOO_LARGE, problem)(scope, receive, send)
-            return
         await self._app(scope, _replay(taken, receive), send)
-
-
-async def _take_body(receive: Receive) -> bytes | None:
-    """The body, or its beginning where it is too large; None when the client has gone."""
-    body = bytearray()
-    while len(body) <= MAX_BODY:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        body += message.get("body", b"")
-        if not message.get("more_body", False):
-            break
-    return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -16,6 +16,7 @@ _FORWARDING = (b"forwarded", b"x-real-ip", b"via")
 _REQUEST_ID = re.compile(rb"[ -~]{1,200}")
 _FORWARDING_PREFIX = b"x-forwarded"
 
+_PLACE = "orgkernel.head"
 _Headers = tuple[tuple[bytes, bytes], ...]
 
 
@@ -75,8 +76,11 @@ class KnownHeads:
 
     def read(self, scope: Scope) -> RequestHead:
         """The head of a request."""
-        headers = tuple(scope["headers"])
-        return self._known.get(headers) or self._learn(headers)
+        head: RequestHead | None = scope.get(_PLACE)
+        if head is None:
+            headers = tuple(scope["headers"])
+            head = scope[_PLACE] = self._known.get(headers) or self._learn(headers)
+        return head
 
     def _learn(self, headers: _Headers) -> RequestHead:
         head = RequestHead(headers)

@@ -10,17 +10,17 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
-from manifest_api.auditing import Answered, Auditor
+from manifest_api.auditing import Auditor
 from manifest_api.authzen import Asked, context_of, filled, named, understand
 from manifest_api.authzen_shapes import (
     Configuration,
     Evaluation,
     EvaluationContext,
     EvaluationError,
-    EvaluationQuestion,
     Evaluations,
     EvaluationsQuestion,
 )
+from manifest_api.evaluating import answer_evaluation, as_evaluation, evaluate
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
@@ -37,7 +37,6 @@ _EXAMPLE = {
     "action": {"name": "use"},
     "resource": {"type": "tool", "id": "text_editor"},
 }
-_SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
 
 
 @router.post(
@@ -48,13 +47,8 @@ _SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "
 )
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
-    caller = require_scope(request, "read")
-    if request.scope["query_string"]:
-        raise Refused(BAD_EVALUATION, "the question is the body; there are no parameters", "see `/docs`")
-    question = await read_body(request, EvaluationQuestion, _SHOWN, BAD_EVALUATION)
-    evaluation = await _evaluate(request.app.state.auditor, question, caller)
-    headers = {SNAPSHOT: evaluation.context.snapshot}
-    return Response(encode(evaluation), 200, headers, "application/json")
+    said, snapshot = await answer_evaluation(request.app.state.auditor, request.scope, await request.body())
+    return Response(said, 200, {SNAPSHOT: snapshot}, "application/json")
 
 
 @router.post(
@@ -81,7 +75,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     auditor: Auditor = request.app.state.auditor
     headers = {SNAPSHOT: answers.kernel.state.latest.digest}
     if not asked.evaluations:
-        evaluation = await _evaluate(auditor, filled(asked, asked), caller)
+        evaluation = await evaluate(auditor, filled(asked, asked), caller)
         return Response(encode(evaluation), 200, headers, "application/json")
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
         asked.options.evaluations_semantic
@@ -132,7 +126,7 @@ def _begin(
         return give, False
 
     async def finish() -> Evaluation:
-        return _as_evaluation(await auditor.finish(begun), asked)
+        return as_evaluation(await auditor.finish(begun), asked)
 
     return finish, begun.decision.outcome == "allow"
 
@@ -144,33 +138,6 @@ def _failed(error: Refused | OrgkernelError) -> Evaluation:
     return Evaluation(
         False,
         EvaluationContext(outcome="deny", code=code, codes=(code,), error=EvaluationError(status, message)),
-    )
-
-
-async def _evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> Evaluation:
-    asked = understand(
-        named(question.subject), question.action.name, named(question.resource), question.context
-    )
-    return _as_evaluation(await auditor.finish(auditor.begin(asked.org, asked.request, caller)), asked)
-
-
-def _as_evaluation(answered: Answered, asked: Asked) -> Evaluation:
-    decision, reasons, row = answered
-    return Evaluation(
-        decision.outcome == "allow",
-        EvaluationContext(
-            outcome=decision.outcome,
-            code=decision.code,
-            codes=decision.codes,
-            reasons=reasons,
-            level_required=decision.level_required,
-            level_effective=decision.level_effective,
-            obligations=decision.obligations,
-            snapshot=decision.snapshot,
-            state_version=decision.state_version,
-            audit=row,
-            ignored=asked.ignored,
-        ),
     )
 
 

@@ -26,6 +26,7 @@ from manifest_api.authzen_shapes import (
     Uncertain,
 )
 from manifest_api.guards.caller import require_scope
+from manifest_api.limited_uses import rows_as_told
 from manifest_api.problems import BAD_CURSOR, BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, told
@@ -53,19 +54,20 @@ _SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "
 )
 async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
     """Who may do this: subjects of one type, each of which would be permitted."""
-    require_scope(request, "read")
+    caller = require_scope(request, "read")
     search = await read_body(request, SubjectSearch, _SHOWN, BAD_EVALUATION)
     asked = understand("", search.action.name, named(search.resource), search.context)
 
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
-        return kernel.who_can(
+        found = kernel.who_can(
             asked.org,
             asked.request.action,
             asked.request.resource,
             context=asked.request.context,
             kinds=kinds,
         )
+        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller)
 
     return await _entities(answers, asked, search, rows, lambda row: row.subject)
 
@@ -79,13 +81,14 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 )
 async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
     """To what a subject may do this: resources of one type, each of which would be permitted."""
-    require_scope(request, "read")
+    caller = require_scope(request, "read")
     search = await read_body(request, ResourceSearch, _SHOWN, BAD_EVALUATION)
     asked = understand(named(search.subject), search.action.name, "", search.context)
 
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
-        return kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
+        found = kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
+        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller)
 
     return await _entities(answers, asked, search, rows, lambda row: row.resource)
 
@@ -99,12 +102,17 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
 )
 async def post_search_action(request: Request, answers: AnswersOfApp) -> Response:
     """What a subject may do to a resource: declared actions, each of which would be permitted."""
-    require_scope(request, "read")
+    caller = require_scope(request, "read")
     search = await read_body(request, ActionSearch, _SHOWN, BAD_EVALUATION)
     asked = understand(named(search.subject), "", named(search.resource), search.context)
 
     def ask(kernel: Kernel) -> ActionList:
-        rows = kernel.what_can(asked.org, asked.request.subject, request=asked.request)
+        rows = rows_as_told(
+            kernel.access_desk(asked.org),
+            kernel.what_can(asked.org, asked.request.subject, request=asked.request),
+            asked.request,
+            caller,
+        )
         found = [action for row in rows if row.outcome == "allow" for action in row.actions]
         shown, page = _page(kernel, asked, search, found)
         context = _context(kernel, asked, rows, lambda row: ", ".join(row.actions))

@@ -28,6 +28,7 @@ _COMMANDS = {
     "graph": "Draw the org chart.",
     "diff": "Say what each role gained and lost between two trees.",
     "upgrade": "Rewrite older documents in place.",
+    "export": "Write an organisation in the format of another tool.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
     "agent": "Say which agents there are, and how they stand.",

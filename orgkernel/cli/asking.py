@@ -9,8 +9,10 @@ from typing import Any
 import click
 import msgspec
 
-from orgkernel.cli.opening import open_kernel
-from orgkernel.decisions.access.request import AccessContext
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
+from orgkernel.cli.stores import store_option
+from orgkernel.decisions.access.decision import AccessExplanation
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import ACTIVE, Kernel
@@ -62,6 +64,37 @@ def parse_context(text: str) -> AccessContext:
         raise UsageError(
             f"the context does not fit at {quote(place.rstrip('`'))}: {printable(message)}"
         ) from None
+
+
+def question_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments and options of a question whether somebody may do something; `explain_question` takes them."""
+    for add in (
+        format_option("text", "json"), cache_option, store_option, context_option, via_option, behalf_option,
+        path_option, org_option, click.argument("resource"), click.argument("action"), click.argument("subject"),
+    ):  # fmt: skip
+        command = add(command)
+    return command
+
+
+def explain_question(
+    *,
+    subject: str,
+    action: str,
+    resource: str,
+    org: str,
+    paths: tuple[str, ...],
+    on_behalf_of: str | None,
+    via: tuple[str, ...],
+    context: str,
+    store: str | None,
+    no_cache: bool,
+) -> tuple[str, AccessExplanation]:
+    """The question in words, and its answer."""
+    require_kind("subject", subject, "role:")
+    require_kind("resource", resource, "tool:")
+    request = AccessRequest(subject, action, resource, parse_context(context), on_behalf_of, via)
+    explanation = open_with_state(paths, org, store, no_cache=no_cache).explain(org, request)
+    return f"{subject} {action} {resource}", explanation
 
 
 def require_kind(what: str, text: str, example: str) -> str:

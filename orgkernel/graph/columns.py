@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, groupby
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, compress, groupby
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.edge_order import EdgeOrder
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_mark
 
@@ -21,7 +22,10 @@ _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
 _IS_KIND = {kind: bytes(number == each for each in range(256)) for kind, number in _NUMBER_OF_KIND.items()}
 # File, line and column of a place in 64 bits: a million files, four million lines and columns.
 _LINE_BITS = _COLUMN_BITS = COLUMN_BITS
+FILE_SHIFT = _LINE_BITS + _COLUMN_BITS
 _BEYOND = 1 << (_LINE_BITS + _COLUMN_BITS + STYLE_BITS)
+UNUSED = (1 << 32) - 1
+"""In place of a number: no node."""
 _MASK = (1 << _LINE_BITS) - 1
 _new = tuple.__new__
 
@@ -63,29 +67,42 @@ class _Numbers(dict[str, int]):
         return number
 
 
+def positions_of(column: array[int], number: int) -> Iterator[int]:
+    """Where a number stands in a column of numbers of nodes, in the order of positions."""
+    # Looking through the bytes takes a twentieth of looking at each number.
+    content, wanted = column.tobytes(), array(column.typecode, [number]).tobytes()
+    at = content.find(wanted) if number != UNUSED else -1
+    while at >= 0:
+        if at % column.itemsize == 0:
+            yield at // column.itemsize
+        at = content.find(wanted, at + 1)
+
+
 class EdgeColumns:
     """An immutable, ordered list of edges. The order is that of declaration."""
 
-    __slots__ = ("_attribute", "_kind", "_place", "_source", "_target", "_words")
+    __slots__ = ("_attribute", "_kind", "_place", "_source", "_target", "_words", "order")
 
     def __init__(self, runs: Iterable[EdgeRun]) -> None:
         numbers = _Numbers()
         number_of = numbers.__getitem__
         kinds, sources, targets = array("B"), array("I"), array("I")
         attributes, places = array("I"), array("Q")
+        # INVARIANT: words are numbered in the order in which single edges would name them, so that columns that were
+        # changed edge by edge are packed as if they had been made at once (`exchange.in_order`).
         for kind, source, ends, attribute, file, marks in runs:
-            in_file = number_of(file) << (_LINE_BITS + _COLUMN_BITS)
+            in_file, start, said = number_of(file) << FILE_SHIFT, number_of(source), number_of(attribute)
             if len(ends) == 1:
                 kinds.append(_NUMBER_OF_KIND[kind])
-                sources.append(number_of(source))
+                sources.append(start)
                 targets.append(number_of(ends[0]))
-                attributes.append(number_of(attribute))
+                attributes.append(said)
             else:
                 count = len(ends)
                 kinds.extend([_NUMBER_OF_KIND[kind]] * count)
-                sources.extend([number_of(source)] * count)
+                sources.extend([start] * count)
                 targets.extend(map(number_of, ends))
-                attributes.extend([number_of(attribute)] * count)
+                attributes.extend([said] * count)
             if max(marks) < _BEYOND:
                 places.extend([in_file | mark >> STYLE_BITS for mark in marks])
             else:
@@ -93,10 +110,11 @@ class EdgeColumns:
         self._kind, self._source, self._target = kinds, sources, targets
         self._attribute, self._place = attributes, places
         self._words = tuple(numbers)
+        self.order = EdgeOrder([(0, len(kinds))])
 
     def pack(self) -> PackedColumns:
         """The columns as bytes, in the byte order of this machine."""
-        kinds, sources, targets, attributes, places = (column.tobytes() for column in self._columns())
+        kinds, sources, targets, attributes, places = (column.tobytes() for column in self.columns())
         return self._words, kinds, sources, targets, attributes, places
 
     @classmethod
@@ -104,73 +122,60 @@ class EdgeColumns:
         """The columns that were packed. Raises `ValueError` for bytes that are none."""
         columns = cls(())
         columns._words, *contents = packed
-        for column, content in zip(columns._columns(), contents, strict=True):
+        for column, content in zip(columns.columns(), contents, strict=True):
             column.frombytes(content)
-        if len({len(column) for column in columns._columns()}) != 1:
+        if len({len(column) for column in columns.columns()}) != 1:
             raise ValueError("columns of different lengths")
+        columns.order = EdgeOrder([(0, len(columns._kind))])
         return columns
 
-    def _columns(self) -> tuple[array[int], ...]:
+    @classmethod
+    def of_columns(
+        cls, words: tuple[str, ...], columns: Sequence[array[int]], order: EdgeOrder
+    ) -> EdgeColumns:
+        """Columns that were made elsewhere (`exchange`), read in this order."""
+        made = cls(())
+        made._words, made.order = words, order
+        made._kind, made._source, made._target, made._attribute, made._place = columns
+        return made
+
+    def columns(self) -> tuple[array[int], ...]:
+        """Kinds, sources, targets, attributes and places."""
         return self._kind, self._source, self._target, self._attribute, self._place
 
-    def moved(self, file: str, runs: Iterable[EdgeRun]) -> EdgeColumns | None:
-        """The columns with the places that `runs` give to the edges of a file; None where they say other edges.
-
-        A run of a superior in a profile is left out where the columns have none: the hierarchy decides then.
-        """
-        if file not in self._words:
-            number, at = -1, []
-        else:
-            number = self._words.index(file)
-            least, beyond = number << (_LINE_BITS + _COLUMN_BITS), (number + 1) << (_LINE_BITS + _COLUMN_BITS)
-            at = [position for position, place in enumerate(self._place) if least <= place < beyond]
-        own = EdgeColumns(run for run in runs if run.file == file)
-        edges = list(zip(own._said(range(len(own))), own._place, strict=True))
-        if edges and len(edges) == len(at) + 1 and edges[0][0][0] is EdgeKind.REPORTS_TO:
-            edges = edges[1:]
-        if [said for said, _ in edges] != list(self._said(at)):
-            return None
-        moved = EdgeColumns(())
-        moved._kind, moved._source, moved._target = self._kind, self._source, self._target
-        moved._attribute, moved._words, moved._place = self._attribute, self._words, self._place[:]
-        inside = (1 << (_LINE_BITS + _COLUMN_BITS)) - 1
-        for position, (_, place) in zip(at, edges, strict=True):
-            moved._place[position] = number << (_LINE_BITS + _COLUMN_BITS) | (place & inside)
-        return moved
-
-    def _said(self, positions: Iterable[int]) -> Iterator[tuple[EdgeKind, str, str, str]]:
-        words = self._words
-        for each in positions:
-            yield (
-                _KINDS[self._kind[each]], words[self._source[each]], words[self._target[each]],
-                words[self._attribute[each]],
-            )  # fmt: skip
-
     def __len__(self) -> int:
-        return len(self._kind)
+        return len(self.order)
 
     def __iter__(self) -> Iterator[Edge]:
-        return map(self.edge, range(len(self)))
+        return map(self.edge, self.order)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the numbers in the columns stand for."""
+        return self._words
 
     def numbers_of(self, kind: EdgeKind) -> array[int]:
         """The positions of the edges of a kind."""
         wanted = self._kind.tobytes().translate(_IS_KIND[kind])
-        return array("I", compress(range(len(wanted)), wanted))
+        parts = self.order.parts
+        return array("I", chain.from_iterable(compress(range(a, b), wanted[a:b]) for a, b in parts))
 
-    def from_source(self, numbers: Iterable[int], source: str) -> tuple[int, ...]:
-        """Those of the positions that start at one node, found by looking at each."""
-        return self._at(self._source, numbers, source)
+    def from_source(self, kind: EdgeKind, source: str) -> tuple[int, ...]:
+        """The positions of the edges of a kind that start at one node, looked for without a table."""
+        return self._look(self._source, kind, source)
 
-    def to_target(self, numbers: Iterable[int], target: str) -> tuple[int, ...]:
-        """Those of the positions that end at one node, found by looking at each."""
-        return self._at(self._target, numbers, target)
+    def to_target(self, kind: EdgeKind, target: str) -> tuple[int, ...]:
+        """The positions of the edges of a kind that end at one node, looked for without a table."""
+        return self._look(self._target, kind, target)
 
-    def _at(self, column: array[int], numbers: Iterable[int], word: str) -> tuple[int, ...]:
-        try:
-            end = self._words.index(word)
-        except ValueError:
-            return ()
-        return tuple([number for number in numbers if column[number] == end])
+    def _look(self, column: array[int], kind: EdgeKind, word: str) -> tuple[int, ...]:
+        wanted, kinds = _NUMBER_OF_KIND[kind], self._kind
+        found = [at for at in positions_of(column, self.number_of(word)) if kinds[at] == wanted]
+        return tuple(found if len(self.order.parts) == 1 else sorted(found, key=self.order.rank))
+
+    def number_of(self, word: str) -> int:
+        """What stands for a word in the columns; `UNUSED` for one that no edge has."""
+        return self._words.index(word) if word in self._words else UNUSED
 
     def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""
@@ -190,6 +195,24 @@ class EdgeColumns:
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
+    def targets(self, numbers: Iterable[int]) -> Iterator[str]:
+        """Where the edges at these positions end, each once, in their order."""
+        return map(self._words.__getitem__, dict.fromkeys(map(self._target.__getitem__, numbers)))
+
+    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
+        """Whether an edge of a kind, above level `none`, leads to a node from others than these; without a table."""
+        wanted = _NUMBER_OF_KIND[kind]
+        return any(
+            self._kind[at] == wanted
+            and self.source(at) not in sources
+            and not self.attribute(at).endswith(":none")
+            for at in positions_of(self._target, self.number_of(target))
+        )
+
+    def kind(self, number: int) -> EdgeKind:
+        """The kind of the edge at a position."""
+        return _KINDS[self._kind[number]]
+
     def target(self, number: int) -> str:
         """Where the edge at a position ends."""
         return self._words[self._target[number]]
@@ -207,7 +230,7 @@ class EdgeColumns:
         words = self._words
         place = self._place[number]
         # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
-        file = words[place >> (_LINE_BITS + _COLUMN_BITS)]
+        file = words[place >> FILE_SHIFT]
         return _new(
             Edge,
             (

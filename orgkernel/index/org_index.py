@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
+from orgkernel.graph.exchange import Exchange
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.index.exchanged import exchange_numbers, exchange_rows
 
 T = TypeVar("T")
 _LOOKS = 3
+# What a view keeps about the posts and who reports to whom; it names no place.
+_OF_COMMAND = ("order", "roles", "superiors")
 
 
 class _Asked(dict[EdgeKind, T]):
@@ -39,38 +43,56 @@ class _Rows(_Asked[dict[str, tuple[int, ...]]]):
     ) -> None:
         super().__init__(make)
         self._look = look
-        self._looked = dict.fromkeys(EdgeKind, 0)
+        self._looked: dict[EdgeKind, dict[str, tuple[int, ...]]] = {kind: {} for kind in EdgeKind}
 
     def find(self, kind: EdgeKind, node: str) -> tuple[int, ...]:
         """The numbers of a node's edges of a kind."""
-        if kind in self or self._looked[kind] == _LOOKS:
+        if kind in self:
             return self[kind].get(node, ())
-        self._looked[kind] += 1
-        return self._look(kind, node)
+        looked = self._looked[kind]
+        if node not in looked:
+            if len(looked) >= _LOOKS:
+                return self[kind].get(node, ())
+            looked[node] = self._look(kind, node)
+        return looked[node]
 
 
 class OrgIndex(OrgView):
     """Answers from the edge columns; gives the same answers as `OrgGraph` (law `index_equals_graph`)."""
 
-    def __init__(self, records: OrgRecords, columns: EdgeColumns, *, like: OrgIndex | None = None) -> None:
-        """`like` has the same edges, at other places perhaps."""
+    def __init__(
+        self,
+        records: OrgRecords,
+        columns: EdgeColumns,
+        *,
+        like: OrgIndex | None = None,
+        exchanges: Sequence[Exchange] = (),
+    ) -> None:
+        """`like` has the same posts, and the same edges but for `exchanges` that lead to these columns."""
         super().__init__(records)
         self._columns = columns
         self._numbers = _Asked(columns.numbers_of)
         numbers = self._numbers.__getitem__
-        self._outward = _Rows(
-            lambda kind: columns.by_source(numbers(kind)),
-            lambda kind, node: columns.from_source(numbers(kind), node),
-        )
-        self._inward = _Rows(
-            lambda kind: columns.by_target(numbers(kind)),
-            lambda kind, node: columns.to_target(numbers(kind), node),
-        )
+        self._outward = _Rows(lambda kind: columns.by_source(numbers(kind)), columns.from_source)
+        self._inward = _Rows(lambda kind: columns.by_target(numbers(kind)), columns.to_target)
         if like is not None:
-            # Copied first: another thread may be adding tables to the old ones.
-            self._numbers.update(like._numbers.copy())
-            self._outward.update(like._outward.copy())
-            self._inward.update(like._inward.copy())
+            self._take_over(like, exchanges)
+
+    def _take_over(self, like: OrgIndex, exchanges: Sequence[Exchange]) -> None:
+        # Copied first: another thread may be adding tables to the old ones.
+        self._numbers.update(like._numbers.copy())
+        self._outward.update(like._outward.copy())
+        self._inward.update(like._inward.copy())
+        for exchange in exchanges:
+            for kind in exchange.kinds:
+                if kind in self._numbers:
+                    self._numbers[kind] = exchange_numbers(self._numbers[kind], exchange, kind)
+                for table, inward in ((self._outward, False), (self._inward, True)):
+                    if kind in table:
+                        table[kind] = exchange_rows(table[kind], exchange, kind, inward=inward)
+        for name in _OF_COMMAND:
+            if name in like.__dict__:
+                self.__dict__[name] = like.__dict__[name]
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward.find(kind, source)))
@@ -90,7 +112,9 @@ class OrgIndex(OrgView):
         return tuple(map(self._columns.edge, self._numbers[kind]))
 
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
-        return tuple(self._inward[kind])
+        return tuple(
+            self._inward[kind] if kind in self._inward else self._columns.targets(self._numbers[kind])
+        )
 
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         numbers, columns = self._numbers[kind], self._columns
@@ -98,6 +122,11 @@ class OrgIndex(OrgView):
 
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         return tuple(map(self._columns.source, self._inward.find(kind, target)))
+
+    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
+        if kind in self._inward:
+            return super().has_other(kind, target, sources)
+        return self._columns.has_other(kind, target, sources)
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         return self.remember(("cycles", kind), lambda: _circles(self._targets(kind)))

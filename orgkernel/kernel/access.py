@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
@@ -13,18 +14,21 @@ from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.moment import Clock, at_this_moment
+from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
 
 
-@dataclass(frozen=True, slots=True)
-class AccessDesk:
+class AccessDesk(msgspec.Struct, frozen=True, gc=False):
     """An organisation that can be asked about access at this moment."""
 
     view: OrgView
     state: StateView
     clock: Clock
+
+    def at_this_moment(self, request: AccessRequest) -> AccessRequest:
+        """A request with the time it is asked at, unless it states one."""
+        return at_this_moment(request, self.clock)
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something."""
@@ -62,3 +66,9 @@ class AccessDesk:
         """What somebody may do."""
         asked = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
         return what_can(self.view, subject, request=asked, state=self.state, kinds=kinds)
+
+
+def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> AccessDesk:
+    """The desk of an organisation with what is stored now. Raises what reading the state raises."""
+    state = EMPTY_STATE if source is None else source.read_view(view.org_id)
+    return AccessDesk(view, state, clock or read_clock)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
 import msgspec
 
+from orgkernel.diagnostics import Severity
+from orgkernel.kernel.roots import Request
 from orgkernel.loading.cache import Signature
 from orgkernel.loading.files import Located, digest_file
 
@@ -54,6 +56,21 @@ def key_of(seen: Seen, request_key: str) -> str:
     return f"snapshot-{digest_of_parts(request_key.encode(), msgspec.msgpack.encode(files))}"
 
 
+def digest_of_request(
+    program: bytes, request: Request, severities: Mapping[str, Severity | None], *more: str
+) -> str:
+    """Of the program and of what was asked, wherever the tree lies."""
+    own = [root.path for root in request.roots if not root.shared]
+    top = os.path.dirname(os.path.commonpath(own)) if own else ""
+    shape = [
+        (root.name, root.shared, root.context, os.path.relpath(root.path, top) if not root.shared else "")
+        for root in request.roots
+    ]
+    levels = sorted((code, level and level.value) for code, level in severities.items())
+    asked = (shape, levels, sorted(request.asked), more)
+    return digest_of_parts(program, msgspec.msgpack.encode(asked))
+
+
 def _tail(located: Located) -> str | bytes:
     """Where a file lies below its root; as bytes where that may be no text."""
     tail = located.path.removeprefix(located.root.path)
@@ -81,6 +98,25 @@ def unchanged(
         )
         digests.append(file.digest if is_same and file is not None else None)
     return tuple(digests)
+
+
+def find_numbers(located: Sequence[Located], changed: Iterable[str]) -> list[int] | None:
+    """The positions of the files at paths that changed; None where the files may be others now.
+
+    What is gone and held none of the files, such as what an editor writes beside a file, changes nothing.
+    """
+    positions = {each.path: number for number, each in enumerate(located)}
+    found = set()
+    for path in changed:
+        if path in positions and os.path.isfile(path) and not os.path.islink(path):
+            found.add(positions[path])
+        elif (
+            path in positions
+            or os.path.lexists(path)
+            or any(known.startswith(os.path.join(path, "")) for known in positions)
+        ):
+            return None
+    return sorted(found)
 
 
 def with_digests(seen: Seen) -> Seen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
@@ -137,7 +137,7 @@ class Kernel:
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        return self._desk(org).decide(request)
+        return self.access_desk(org).decide(request)
 
     def decide_with_reasons(
         self, org: str, request: AccessRequest
@@ -150,18 +150,7 @@ class Kernel:
         >>> decision.outcome, reasons[0].why[0].file
         ('allow', 'templates/software_dev/roles/co.yaml')
         """
-        return self._desk(org).decide_with_reasons(request)
-
-    def at_this_moment(self, request: AccessRequest) -> AccessRequest:
-        """A request with the time it is asked at, unless it states one.
-
-        >>> from orgkernel import AccessRequest
-        >>> Kernel.open().at_this_moment(AccessRequest("role:co", "use", "tool:scheduler")).context.now > 0
-        True
-        """
-        from orgkernel.kernel.moment import at_this_moment, read_clock
-
-        return at_this_moment(request, self._clock or read_clock)
+        return self.access_desk(org).decide_with_reasons(request)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -174,7 +163,7 @@ class Kernel:
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        return self._desk(org).explain(request)
+        return self.access_desk(org).explain(request)
 
     def who_can(
         self,
@@ -191,7 +180,7 @@ class Kernel:
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        return self._desk(org).who_can(action, resource, context, kinds)
+        return self.access_desk(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -207,7 +196,7 @@ class Kernel:
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        return self._desk(org).what_can(subject, request, kinds)
+        return self.access_desk(org).what_can(subject, request, kinds)
 
     def envelope(self, org: str, subject: str, context: AccessContext | None = None) -> AccessEnvelope:
         """Everything a sender gets in some circumstances: session, tools, credentials, data, and by which policies.
@@ -215,16 +204,17 @@ class Kernel:
         >>> Kernel.open().envelope("household", "person:owner").routing.session_key
         'main'
         """
-        return self._desk(org).envelope(subject, context)
+        return self.access_desk(org).envelope(subject, context)
 
-    def _desk(self, org: str) -> AccessDesk:
-        from orgkernel.decisions.state_view import EMPTY_STATE
-        from orgkernel.kernel.access import AccessDesk
-        from orgkernel.kernel.moment import read_clock
+    def access_desk(self, org: str) -> AccessDesk:
+        """An organisation with the state as it is now, for several questions of one moment. Raises as `decide`.
 
-        index = self.organization(org).snapshot.index
-        state = EMPTY_STATE if self._store is None else self._store.read_view(index.org_id)
-        return AccessDesk(index, state, self._clock or read_clock)
+        >>> Kernel.open().access_desk("blank").state.version
+        0
+        """
+        from orgkernel.kernel.access import open_desk
+
+        return open_desk(self.organization(org).snapshot.index, self._store, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -239,7 +229,7 @@ class Kernel:
             raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
         from orgkernel.crew.role import build_role_manifest
 
-        desk = self._desk(org)
+        desk = self.access_desk(org)
         findings = snapshot.findings_about(f"role:{role}")
         return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
 
@@ -254,7 +244,7 @@ class Kernel:
         """
         from orgkernel.crew.agent import build_agent_manifest
 
-        desk = self._desk(org)
+        desk = self.access_desk(org)
         agents = desk.view.records.agents
         if agent not in agents:
             help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
@@ -300,7 +290,7 @@ class Kernel:
         from orgkernel.crew.filters import RoleFilter, select_roles
         from orgkernel.crew.organization import build_organization_manifest
 
-        desk = self._desk(org)
+        desk = self.access_desk(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -346,14 +336,16 @@ class Kernel:
         state = self._state
         return state.refused.get(self._resolve(org, state), ())
 
-    def reload(self) -> Reload:
+    def reload(self, changed: Collection[str] | None = None) -> Reload:
         """Read what changed again. An organisation that now has errors keeps its last good version.
+
+        Who watches all files can say which paths `changed`; the others are then not looked at.
 
         >>> Kernel.open().reload().changed
         False
         """
         with self._reloading:
-            latest = self._loader.load()
+            latest = self._loader.load(changed)
             self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
 

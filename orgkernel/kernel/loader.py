@@ -7,9 +7,8 @@ files with another content are read as documents.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -19,7 +18,8 @@ from orgkernel.kernel.file_states import (
     Seen,
     SignedFile,
     SignedTree,
-    digest_of_parts,
+    digest_of_request,
+    find_numbers,
     key_of,
     unchanged,
     with_digests,
@@ -49,10 +49,20 @@ class Loader:
         self._severities = dict(severities)
         self.cache = cache
         self._last: tuple[SignedTree, Snapshot] | None = None
-        self._unsaved: Seen | None = None
+        self._located: tuple[Located, ...] = ()
+        """The files of the last load."""
+        self._is_unsaved = False
 
-    def load(self) -> Snapshot:
-        """Everything as it is now."""
+    def load(self, changed: Collection[str] | None = None) -> Snapshot:
+        """Everything as it is now.
+
+        `changed` are the paths that can have changed since the last load, for who has watched them all along; the others
+        are not looked at. Where it cannot be enough to read these files again, everything is compared as without.
+        """
+        if changed is not None:
+            patched = self._load_only(changed)
+            if patched is not None:
+                return patched
         begun = time.time_ns()
         located = tuple(locate_files(self.request.roots))
         signatures = tuple(sign_file(each.path) for each in located)
@@ -61,7 +71,7 @@ class Loader:
         if signed is not None and None not in seen.digests and len(signed.files) == len(located):
             snapshot = self._last[1] if self._last else self._restore(signed.key, located)
             if snapshot is not None:
-                self._last = (signed, snapshot)
+                self._last, self._located = (signed, snapshot), located
                 return snapshot
         if signed is not None or self._base_key():
             seen = with_digests(seen)
@@ -75,10 +85,16 @@ class Loader:
 
     def save(self) -> None:
         """Put what was loaded into the cache; later than the answer, because nobody waits for it."""
-        seen, self._unsaved = self._unsaved, None
-        if seen is None or self.cache is None or self._last is None:
+        is_unsaved, self._is_unsaved = self._is_unsaved, False
+        if not is_unsaved or self.cache is None or self._last is None:
             return
         tree, snapshot = self._last
+        seen = Seen(
+            tree.begun,
+            self._located,
+            tuple(file.signature for file in tree.files),
+            tuple(file.digest or None for file in tree.files),
+        )
         key = key_of(seen, self._request_key(""))
         if not self.cache.has(key) and not self.cache.put(key, pack_snapshot(snapshot)):
             return
@@ -128,6 +144,34 @@ class Loader:
         if any(row.digest != seen.digests[number] for number, row in rows.items()):
             return None  # it changed again meanwhile
         return patch_snapshot(last, rows, self._severities, self.request.asked)
+
+    def _load_only(self, changed: Collection[str]) -> Snapshot | None:
+        """The last snapshot with the files at these paths exchanged, where that is certainly all."""
+        if self._last is None:
+            return None
+        tree, last = self._last
+        numbers = find_numbers(self._located, changed)
+        if numbers is None or len(numbers) > _PATCHED:
+            return None
+        from orgkernel.kernel.patch import patch_snapshot
+        from orgkernel.kernel.reuse import read_again
+
+        files, rows = list(tree.files), {}
+        for number in numbers:
+            # As it was before it is read: what is written meanwhile differs the next time.
+            signature = sign_file(self._located[number].path)
+            row = read_again(last.tree.files[number], self._located[number])
+            if not row.digest:
+                return None
+            if row.digest != files[number].digest:
+                rows[number] = row
+            files[number] = msgspec.structs.replace(files[number], signature=signature, digest=row.digest)
+        patched = patch_snapshot(last, rows, self._severities, self.request.asked) if rows else last
+        if patched is not None and rows:
+            # Begun when everything was looked at last: these files are newer, and will be compared by content.
+            self._last = (SignedTree("", tree.begun, tuple(files)), patched)
+            self._is_unsaved = self.cache is not None and all(file.digest for file in files)
+        return patched
 
     # -- what is not --------------------------------------------------------------------------------------------------
 
@@ -186,16 +230,8 @@ class Loader:
 
     def _request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        roots = self.request.roots
-        own = [root.path for root in roots if not root.shared]
-        top = os.path.dirname(os.path.commonpath(own)) if own else ""
-        shape = [
-            (root.name, root.shared, root.context, os.path.relpath(root.path, top) if not root.shared else "")
-            for root in roots
-        ]
-        severities = sorted((code, level and level.value) for code, level in self._severities.items())
-        asked = (shape, severities, sorted(self.request.asked), more)
-        return f"{kind}-{digest_of_parts(fingerprint(self.cache), msgspec.msgpack.encode(asked))}"
+        program = fingerprint(self.cache)
+        return f"{kind}-{digest_of_request(program, self.request, self._severities, *more)}"
 
     # -- remembering --------------------------------------------------------------------------------------------------
 
@@ -208,6 +244,6 @@ class Loader:
                 for each, signature, digest in zip(seen.located, seen.signatures, seen.digests, strict=True)
             ),
         )
-        self._last = (tree, snapshot)
+        self._last, self._located = (tree, snapshot), seen.located
         # What could not be read may be readable the next time, and nothing would show it.
-        self._unsaved = seen if self.cache is not None and all(seen.digests) else None
+        self._is_unsaved = self.cache is not None and all(seen.digests)

@@ -15,6 +15,7 @@ import msgspec
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.elsewhere import Elsewhere, Including
+from orgkernel.graph.exchange import in_order
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.index.org_index import OrgIndex
@@ -89,7 +90,7 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             each.records.incomplete,
             each.records.unread,
             each.records.digest,
-            each.columns.pack(),
+            in_order(each.columns).pack(),
             numbered(each.diagnostics),
         )
         for each in snapshot.organizations.values()

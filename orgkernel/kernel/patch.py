@@ -1,9 +1,10 @@
-"""A snapshot with a few profiles exchanged, where their change reaches nothing but their own findings and places.
+"""A snapshot with a few profiles exchanged, where we know how far their change reaches.
 
-What a profile says in words and limits (`TEXTS`) makes no edge, and no rule about a catalogue, an organisation or a tree
-reads it; rules about the profile and its post run again for it. Everything else is taken over. Whenever a change may
-reach further, there is no patch, and the tree is linked and checked again as a whole. INVARIANT: a patched snapshot is
-the one that would be built (law `warm_equals_cold`).
+What a profile says in words and limits (`TEXTS`) makes no edge, and only rules about the profile and its post read it.
+What it says it is able to do (`capabilities`) makes edges, which are exchanged in columns and tables, and a dozen rules
+about organisations and the tree may have to run again (`rules/reach.py`). Everything else is taken over. Whenever a
+change may reach further, there is no patch, and the tree is linked and checked again as a whole. INVARIANT: a patched
+snapshot is the one that would be built (laws `warm_equals_cold` and `patched_equals_rebuilt`).
 """
 
 from __future__ import annotations
@@ -14,24 +15,25 @@ from typing import overload
 
 from msgspec.structs import replace as changed
 
-from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.diagnostic import sort_diagnostics
+from orgkernel.diagnostics import Severity
 from orgkernel.graph.assemble import digest_documents
+from orgkernel.graph.exchange import Exchange, exchange_edges
 from orgkernel.graph.extract import extract_post
 from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.kernel.build import digest_tree, reported_files
-from orgkernel.kernel.check import with_severities
+from orgkernel.kernel.build import digest_tree
+from orgkernel.kernel.patch_findings import exchange_findings
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
 from orgkernel.loading.sources import FileRead, SourceDocument, Tree
 from orgkernel.records.role_profile import RoleProfile
-from orgkernel.rules.catalogue import rules_of
-from orgkernel.rules.rule import Scope
+from orgkernel.rules.reach import REACH, Difference, changed_kinds
 
 # Fields that only rules about the profile itself read.
 TEXTS = (
     "description", "does_not_have", "doctrine", "file_scope", "lmc_mode", "requirements", "standing_orders", "version",
 )  # fmt: skip
+_PATCHED = (*TEXTS, "capabilities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,47 +89,31 @@ def patch_snapshot(
     touched = {each.records.document.name for org_id, each in snapshot.organizations.items() if posts[org_id]}
     if len(touched) != sum(document.name in touched for document in tree.documents):
         return None  # several organisations in one file
-    stale = _Stale(changes, touched)
     if any(not any(change.role_id in theirs for theirs in posts.values()) for change in changes):
         return None  # a stray
     organizations: dict[str, OrgSnapshot] = {}
-    raised: dict[str, list[Diagnostic]] = {}
+    reached: set[str] = set()
     for org_id, each in snapshot.organizations.items():
-        organization = _relinked(each, posts[org_id], changes) if posts[org_id] else each
-        if organization is None:
-            return None
-        organizations[org_id] = organization
-        raised[org_id] = with_severities(_judge(organization, posts[org_id]), severities)
-    about_documents = [
-        found for change in changes for rule in rules_of(Scope.DOCUMENT) for found in rule.run(change.new)
-    ]
-    found_now = [
-        *(each for found in raised.values() for each in found),
-        *with_severities(about_documents, severities),
-    ]
-    everything = [
-        *snapshot.diagnostics,
-        *(found for each in organizations.values() for found in each.diagnostics),
-    ]
-    if any(stale.reaches_further(found) for found in everything):
+        organizations[org_id] = each
+        if posts[org_id]:
+            relinked = _relinked(each, posts[org_id], changes)
+            if relinked is None:
+                return None
+            organizations[org_id], differences = relinked
+            reached |= {
+                code for code, test in REACH.items() for difference in differences if test(difference)
+            }
+    exchanged = exchange_findings(
+        snapshot, organizations, new_tree, [(change.new, change.role_id) for change in changes], posts, reached,
+        severities, asked,
+    )  # fmt: skip
+    if exchanged is None:
         return None
-    for org_id, organization in organizations.items():
-        theirs = [
-            *raised[org_id],
-            *(found for found in found_now if found.place.file in organization.records.files),
-        ]
-        kept = [found for found in organization.diagnostics if not stale.is_stale(found)]
-        if theirs or len(kept) != len(organization.diagnostics):
-            diagnostics = sort_diagnostics([*kept, *theirs])
-            organizations[org_id] = replace(organization, diagnostics=diagnostics)
-    kept = [found for found in snapshot.diagnostics if not stale.is_stale(found)]
-    records = [each.records for each in organizations.values()]
-    reported = reported_files(new_tree, records, asked) if found_now else frozenset()
-    kept += [found for found in found_now if found.place.file in reported]
+    organizations, diagnostics = exchanged
     digest = digest_tree(organizations.values(), new_tree)
     for change in changes:
         change.new.seal()
-    return Snapshot(organizations, sort_diagnostics(kept), new_tree, digest, suppresses=False)
+    return Snapshot(organizations, diagnostics, new_tree, digest, suppresses=False)
 
 
 def _change_of(number: int, old: FileRead, new: FileRead) -> _Change | None:
@@ -142,7 +128,7 @@ def _change_of(number: int, old: FileRead, new: FileRead) -> _Change | None:
     was, now = before.record, after.record
     if not isinstance(was, RoleProfile) or not isinstance(now, RoleProfile) or now.suppressions:
         return None
-    if changed(was, **{field: getattr(now, field) for field in TEXTS}) != now:
+    if changed(was, **{field: getattr(now, field) for field in _PATCHED}) != now:
         return None
     return _Change(number, before, after, now.role_id)
 
@@ -166,50 +152,42 @@ def _posts_of(organization: OrgSnapshot, changes: Iterable[_Change]) -> dict[str
 
 def _relinked(
     organization: OrgSnapshot, posts: Mapping[str, RolePost], changes: Iterable[_Change]
-) -> OrgSnapshot | None:
-    """The organisation with these posts; None where one of them says other edges than before."""
+) -> tuple[OrgSnapshot, list[Difference]] | None:
+    """The organisation with these posts, and what they say otherwise; None where their edges cannot be exchanged."""
     records = organization.records
     everybody = {**records.posts, **posts}
     made_of = [records.document, *(post.document for post in everybody.values()), *records.catalogues]
     records = replace(records, posts=everybody, digest=digest_documents(made_of))
+    exchanges: list[Exchange] = []
+    kinds = []
     columns = organization.columns
     for change in changes:
-        if change.role_id in posts:
-            moved = columns.moved(change.new.name, extract_post(records, posts[change.role_id]))
-            if moved is None:
-                return None
-            columns = moved
-    index = OrgIndex(records, columns, like=organization.index)
-    return OrgSnapshot(records, columns, index, organization.diagnostics)
+        if change.role_id not in posts:
+            continue
+        runs = extract_post(records, posts[change.role_id])
+        exchange = exchange_edges(columns, change.role_id, change.new.name, runs)
+        if exchange is None or exchange.is_long:
+            return None
+        exchanges.append(exchange)
+        kinds.append(exchange.kinds | _changed_abilities(change))
+        columns = exchange.after
+    index = OrgIndex(records, columns, like=organization.index, exchanges=exchanges)
+    differences = [
+        Difference(
+            organization.index,
+            index,
+            [each.before.edge(number) for number in each.removed],
+            [each.after.edge(number) for number in each.added],
+            others,
+        )
+        for each, others in zip(exchanges, kinds, strict=True)
+        if others
+    ]
+    return OrgSnapshot(records, columns, index, organization.diagnostics), differences
 
 
-def _judge(organization: OrgSnapshot, posts: Mapping[str, RolePost]) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    for post in posts.values():
-        for rule in rules_of(Scope.PROFILE):
-            found += rule.run(post)
-        for rule in rules_of(Scope.POST):
-            found += rule.run(organization.index, post)
-    return found
-
-
-class _Stale:
-    """Which findings are found anew, and which may be other ones now although nobody looks for them."""
-
-    def __init__(self, changes: Sequence[_Change], organizations: set[str]) -> None:
-        self._files = {change.new.name for change in changes}
-        # A role of the same id in an organisation with another profile is none of ours.
-        self._theirs = self._files | organizations
-        self._subjects = {f"role:{change.role_id}" for change in changes}
-        self._of_posts = {rule.code for scope in (Scope.PROFILE, Scope.POST) for rule in rules_of(scope)}
-        self._of_documents = {rule.code for rule in rules_of(Scope.DOCUMENT)}
-
-    def is_stale(self, found: Diagnostic) -> bool:
-        if found.code in self._of_documents:
-            return found.place.file in self._files
-        is_theirs = found.subject in self._subjects and found.place.file in self._theirs
-        return found.code in self._of_posts and is_theirs
-
-    def reaches_further(self, found: Diagnostic) -> bool:
-        places = {found.place.file, *(each.place.file for each in found.related)}
-        return not self.is_stale(found) and not places.isdisjoint(self._files)
+def _changed_abilities(change: _Change) -> frozenset[EdgeKind]:
+    was, now = change.old.record, change.new.record
+    assert isinstance(was, RoleProfile)
+    assert isinstance(now, RoleProfile)
+    return changed_kinds(was.capabilities, now.capabilities)

@@ -90,7 +90,7 @@ def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
         except OSError:
             yield folder, name, real
             continue
-        below = []
+        below, inside = [], os.path.join(real, "")
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS:
                 continue
@@ -101,7 +101,7 @@ def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
                 below.append((entry.path, entry_name))
             elif entry.name.endswith(SUFFIXES):
                 # Of a file in a folder whose real path is known, only a link has to be followed: five calls a file.
-                here = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(real, entry.name)
+                here = os.path.realpath(entry.path) if entry.is_symlink() else inside + entry.name
                 yield entry.path, entry_name, here
         pending.extend(reversed(below))
 

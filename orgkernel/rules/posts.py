@@ -7,7 +7,7 @@ leaves out one about which there is (law `suspects_hold_all_findings`). What is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from orgkernel.graph.questions import OrgView
@@ -20,13 +20,17 @@ from orgkernel.triggers.lower_limits import are_in_order
 class Posts:
     """An organisation's posts with their profiles, and what several rules ask of all of them."""
 
-    def __init__(self, view: OrgView) -> None:
+    def __init__(self, view: OrgView, posts: Iterable[RolePost] | None = None) -> None:
+        """Rules about profiles can be given some of the `posts` only; those about posts compare them with all others."""
         self.view = view
         self.records = view.records
-        self.superiors: Mapping[str, str] = view.superiors
-        self.pairs: list[tuple[RolePost, RoleProfile]] = [
-            (post, post.profile) for post in view.records.posts.values()
-        ]
+        asked = view.records.posts.values() if posts is None else posts
+        self.pairs: list[tuple[RolePost, RoleProfile]] = [(post, post.profile) for post in asked]
+
+    @property
+    def superiors(self) -> Mapping[str, str]:
+        """Every role that reports to somebody, with its superior."""
+        return self.view.superiors
 
     @cached_property
     def spans(self) -> Mapping[str, int]:

@@ -224,19 +224,47 @@ def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store
 
 
 def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: Path) -> None:
-    """A key that reports uses it up with the answer; a mere question leaves it, and says what is to be done."""
+    """A key that reports uses it up with the answer; whoever does not is told to ask, and leaves it."""
     admin = bearer(first_key(store))
+    reader = bearer(new_key(store, ["read"]))
     grant = local.post("/v1/grants", json={**GRANT, "uses": 1}, headers=admin).json()["grant_id"]
-    for _ in range(2):
-        asked = local.post("/access/v1/evaluation", json=USE).json()
-        assert asked["decision"] is True
-        assert f"consume_grant:{grant}" in asked["context"]["obligations"]
+    for headers in ({}, reader, {}):
+        asked = local.post("/access/v1/evaluation", json=USE, headers=headers).json()
+        assert (asked["decision"], asked["context"]["outcome"]) == (False, "ask")
+        assert asked["context"]["codes"] == ["GRANT_NEEDS_REPORT"]
+        assert [each["code"] for each in asked["context"]["reasons"]] == ["GRANT_NEEDS_REPORT"]
+        assert asked["context"]["obligations"] == [f"approval:tool:{USE['resource']['id']}"]
+        row = local.get("/v1/audit?kind=decision", headers=admin).json()["rows"][0]
+        assert (row["row"], row["entry"]["activity"]) == (asked["context"]["audit"], "ask")
     used = local.post("/access/v1/evaluation", json=USE, headers=admin).json()
     assert used["decision"] is True
     assert f"consume_grant:{grant}" not in used["context"]["obligations"]
     assert local.post("/access/v1/evaluation", json=USE, headers=admin).json()["decision"] is False
     with opened(store) as state:
         assert [use.audit_id for use in state.grants.uses(grant)] == [used["context"]["audit"]]
+
+
+def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
+    local: TestClient, store: Path
+) -> None:
+    """What hangs on a grant for a number of uses is found by whoever can use it up; others see it among `ask`."""
+    admin = bearer(first_key(store))
+    local.post("/v1/grants", json={**GRANT, "uses": 1}, headers=admin)
+    kind = {"type": USE["subject"]["type"]}
+    tool = {"type": "tool"}
+    questions = {
+        "subject": ({**USE, "subject": kind}, USE["subject"], f"{kind['type']}:{USE['subject']['id']}"),
+        "resource": ({**USE, "resource": tool}, USE["resource"], f"tool:{USE['resource']['id']}"),
+        "action": ({key: USE[key] for key in ("subject", "resource")}, USE["action"], USE["action"]["name"]),
+    }
+    for name, (question, found, text) in questions.items():
+        path = f"/access/v1/search/{name}"
+        keyless = local.post(path, json=question).json()
+        reporting = local.post(path, json=question, headers=admin).json()
+        assert found not in keyless["results"]
+        assert found in reporting["results"]
+        assert any(text in each for each in keyless["context"]["ask"])
+        assert not any(text in each for each in reporting["context"]["ask"])
 
 
 def test_every_decision_is_written_before_it_is_told(local: TestClient, store: Path) -> None:
@@ -428,7 +456,7 @@ def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path)
         {"json": {**USE, "context": {"via": 1}}}, {"content": b"x" * 70_000}, {"json": USE, "params": {"a": "b"}},
     ]  # fmt: skip
     short = [client.post(path, **body) for body in bodies]
-    app.short_way = super(type(app), app).__call__
+    app.short_way = app.long_way
     long = [client.post(path, **body) for body in bodies]
     assert [each.status_code for each in short] == [200, 404, 400, 415, 400, 413, 400]
     for one, other in zip(short, long, strict=True):

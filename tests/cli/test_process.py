@@ -32,7 +32,7 @@ def test_help_lists_every_command_and_what_it_is_for(tmp_path: Path) -> None:
     """One line each, also by `-h` and without arguments."""
     done = run_process("--help", cwd=tmp_path)
     assert done.returncode == 0
-    listed = re.findall(r"^  (\w+)  +\S.*\.$", done.stdout, re.MULTILINE)
+    listed = re.findall(r"^  (\w[\w-]*)  +\S.*\.$", done.stdout, re.MULTILINE)
     assert listed == list(COMMANDS)
     assert set(listed) >= PROMISED
     assert run_process("-h", cwd=tmp_path).stdout == done.stdout

@@ -21,6 +21,7 @@ from tests.support.trees import REPOSITORY, write_tree
 BIN = Path(sys.executable).parent
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 WORKFLOW = REPOSITORY / ".github/workflows/ci.yml"
+NIGHTLY = REPOSITORY / ".github/workflows/nightly.yml"
 HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
 
 
@@ -29,6 +30,7 @@ HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
     [
         ("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"),
         ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/ci.yml"),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/nightly.yml"),
         ("prek", "validate-manifest", ".pre-commit-hooks.yaml"),
         ("zizmor", "--offline", "--no-progress", "--persona=pedantic", "."),
     ],
@@ -64,7 +66,7 @@ def test_inputs_reach_the_shell_only_through_its_environment() -> None:
 
 def test_no_host_is_named() -> None:
     """What is installed comes with the action."""
-    for path in (REPOSITORY / "action.yml", HOOKS, WORKFLOW):
+    for path in (REPOSITORY / "action.yml", HOOKS, WORKFLOW, NIGHTLY):
         assert "://" not in path.read_text(encoding="utf-8")
 
 
@@ -79,6 +81,18 @@ def test_our_workflow_may_read_and_nothing_else_and_runs_what_we_run() -> None:
     assert test["steps"][-1] == {"run": ".ci/run"}
     uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
     assert all(re.fullmatch(r"\./|actions/[a-z-]+@v\d+", each) for each in uses)
+
+
+def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
+    """By the same target as anybody's, with what may be read and nothing else."""
+    workflow = yaml.safe_load(NIGHTLY.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {}
+    (job,) = workflow["jobs"].values()
+    assert job["permissions"] == {"contents": "read"}
+    assert job["timeout-minutes"]
+    assert job["steps"][-1] == {"run": ".ci/nightly"}
+    assert "make differential " in (REPOSITORY / ".ci/nightly").read_text(encoding="utf-8")
+    assert "CASES ?= 100000\n" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
 
 def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:

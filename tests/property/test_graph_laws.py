@@ -48,6 +48,7 @@ ASKED = {
     "target": [*ROLES, *DOMAINS, *PLANS, *TOOLS, *SKILLS, *QUALIFICATIONS, "a", "i0", "user", "ghost"],
     "policy_id": [*POLICIES, "ghost"],
     "agent_id": [*AGENTS, "ghost"],
+    "sources": [(), ("r0",), ("r0", "r1")],
     "role_ids": [(), ("r0",), ("r1", "r2")],
     "kind": list(EdgeKind),
 }

@@ -142,7 +142,13 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
 
     # One query shows role, skills and tools, each with the line that says so.
     (tool,) = manifest.tools
-    assert (tool.id, tool.level, tool.provider) == ("linkedin_post_api", "write", "linkedin")
+    assert (tool.id, tool.declared_level, tool.provider) == ("linkedin_post_api", "write", "linkedin")
+    # What a rank leaves of it: to whoever starts in the role, and to the agent that is trusted by now.
+    assert (tool.level, tool.capped_by) == ("read", ("rank",))
+    trusted_with = {
+        each.id: each.level for each in kernel.with_store(store).agent_manifest("vessel", "marlo").tools
+    }
+    assert trusted_with[tool.id] == "write"
     for item in (*manifest.skills, *manifest.tools, *manifest.intents, manifest.department):
         assert item.why[0].file.endswith("social_media_marketer.yaml"), item
         assert item.why[0].line > 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -144,6 +144,7 @@ def _tool(view: OrgView, tool_id: str) -> Cell:
     tool = definition.record
     levels = {action: max(LEVEL[level], LEAST) for action, level in tool.required_levels.items()}
     cell = Cell("tool", tool_id, levels)
+    cell.resource = tool_resources(view)[tool_id]
     cell.tool = tool
     cell.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}
     cell.enabled = tool.enabled
@@ -164,6 +165,13 @@ def _tool(view: OrgView, tool_id: str) -> Cell:
     cell.runs = cell.exclusive or cell.delegating
     cell.is_capped = any((cell.departments, cell.restricted_to, cell.rank_levels, cell.qualifications))
     return cell
+
+
+def tool_resources(view: OrgView) -> Mapping[str, str]:
+    """Every declared tool as a resource, each one text: what a hundred thousand roles hold is kept once, and found by
+    identity without being read.
+    """
+    return view.remember("tool resources", lambda: {tool: f"tool:{tool}" for tool in view.records.tools})
 
 
 def declared_credentials(view: OrgView) -> Collection[str]:

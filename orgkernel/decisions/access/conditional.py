@@ -5,7 +5,6 @@ An answer is conditional when the kindest circumstances and the unkindest ones w
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -152,7 +151,7 @@ def _weigh(
     assumed = msgspec.structs.replace(
         state, grants=Overlay(grants, state.grants), restrictions=Overlay(restrictions, state.restrictions)
     )
-    there = copy.copy(holder)
+    there = holder.copied()
     if policies:
         there.assume_deciding(_deciding(tables, holder, cell, policies, kindly=kindly))
     path = None if pathless else tables.find(request.resource)[1]

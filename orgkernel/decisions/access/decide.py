@@ -22,7 +22,7 @@ from orgkernel.graph.questions import OrgView
 def decide_access(view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE) -> AccessDecision:
     """Whether a request is allowed, with the codes of everything that decided. Never raises."""
     try:
-        return decide_with(tables_of(view), request, state)
+        return decide_with(view.access or tables_of(view), request, state)
     except Exception:
         # INVARIANT: fails closed. Whatever goes wrong on the way, nothing is allowed by it.
         return AccessDecision(
@@ -39,8 +39,10 @@ def decide_with(
 ) -> AccessDecision:
     """The decision from compiled tables, told to a recorder, or for a holder as a remedy assumes it."""
     if holder is None:
-        holder = tables.holder(request.subject)
-    cell, path = tables.find(request.resource)
+        holder = tables.holders.get(request.subject) or tables.holder(request.subject)
+    cell, path = tables.cells.get(request.resource), None
+    if cell is None:
+        cell, path = tables.find(request.resource)
     if holder is None:
         failing = codes.UNKNOWN_PRINCIPAL | cell.unknown
         if not cell.unknown and request.action not in cell.required:
@@ -69,7 +71,7 @@ def decide_with(
     level = granted if granted < ceiling else ceiling
     if not failing:
         names = sources_of(sources)
-        if cell.obliges or given.grants or (state.grants and (request.on_behalf_of or request.via)):
+        if cell.obliges or given.grants or ((request.on_behalf_of or request.via) and state.grants):
             return _obliging(tables, state, request, holder, cell, path, verdict)
         return AccessDecision(
             "allow", names[0], names, words, cell.levels[level], (), tables.snapshot, state.version

@@ -81,8 +81,17 @@ def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the l
 
     # Grants are looked up first, because of what they waive, and told last.
     given = NOTHING_GIVEN
-    if state.grants or holder.assumed is not None:
-        given = _given(tables, state, holder, cell, path, context)
+    stored_grants = state.grants
+    if holder.assumed is not None:
+        given = _assumed(tables, state, holder, cell, path, context)
+    elif stored_grants:
+        # Here and not in a function: what is stored for others should cost next to nothing.
+        only = holder.only_key
+        if only is not None:
+            if only in stored_grants:
+                given = gather_grants(stored_grants, holder.keys, cell, path, tables.org_id, context)
+        elif any(key in stored_grants for key in holder.keys):
+            given = gather_grants(stored_grants, holder.keys, cell, path, tables.org_id, context)
     waived = given[1]
     essential = resource in holder.essential
     capped = crew and cell.is_capped and not essential
@@ -142,7 +151,10 @@ def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the l
         recorder.note("qualification", granted, ceiling, failing)
 
     if holder.policies:
-        allowed, top, stops = holder.policy_set(context).say(cell)
+        deciding = holder.deciding
+        if deciding is None:
+            deciding = holder.policy_set(context)
+        allowed, top, stops = deciding.said.get(resource) or deciding.say(cell)
         if not crew:
             if allowed >= required:
                 sources |= codes.BY_POLICY
@@ -184,7 +196,7 @@ def level_left(verdict: Verdict) -> int:
     return 0 if verdict[0] & STOPPING else min(verdict[1], verdict[2])
 
 
-def _given(
+def _assumed(
     tables: AccessTables,
     state: StateView,
     holder: Holder,
@@ -192,12 +204,12 @@ def _given(
     path: str | None,
     context: AccessContext,
 ) -> Given:
-    stored = state.grants
-    keys = holder.keys
-    if holder.assumed is not None and holder.assumed.grants:
-        assumed = holder.assumed.grants
-        stored = {key: stored.get(key, ()) for key in keys} | {keys[0]: (*stored.get(keys[0], ()), *assumed)}
-    for key in keys:
-        if key in stored:
-            return gather_grants(stored, keys, cell, path, tables.org_id, context)
+    """What is stored for a holder and what a remedy assumes besides."""
+    assert holder.assumed is not None
+    stored, keys = state.grants, holder.keys
+    if holder.assumed.grants:
+        first = (*stored.get(keys[0], ()), *holder.assumed.grants)
+        stored = {**{key: stored.get(key, ()) for key in keys}, keys[0]: first}
+    if any(key in stored for key in keys):
+        return gather_grants(stored, keys, cell, path, tables.org_id, context)
     return NOTHING_GIVEN

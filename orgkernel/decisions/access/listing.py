@@ -18,7 +18,14 @@ from orgkernel.decisions.access.evaluate import level_left
 from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.run import weigh_run
-from orgkernel.decisions.access.settled import candidate_roles, is_calm, is_settled, settled_role, settled_row
+from orgkernel.decisions.access.settled import (
+    candidate_roles,
+    is_calm,
+    is_settled,
+    said_of_roles,
+    settled_role,
+    settled_row,
+)
 from orgkernel.decisions.access.tables import AccessTables, tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
@@ -67,13 +74,15 @@ def _settled_roles(tables: AccessTables, cell: Cell, action: str) -> tuple[Acces
     if rows is None:
         request = AccessRequest("", action, cell.resource)
         found = []
-        for role_id in candidate_roles(tables, cell):
+        candidates = tuple(candidate_roles(tables, cell))
+        said = said_of_roles(tables, cell, candidates)
+        for role_id in candidates:
             if tables.policies.concern_role(role_id):
                 holder = tables.holder(f"role:{role_id}")
                 assert holder is not None
                 row = _row(tables, EMPTY_STATE, holder, cell, None, request, (action,))
             else:
-                row = settled_role(tables, cell, role_id, action)
+                row = settled_role(tables, cell, role_id, action, said)
             if row is not None:
                 found.append(row)
         rows = tables.who[key] = tuple(found)
@@ -118,9 +127,13 @@ def what_can(
     if holder is None:
         return ()
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
-    fast = not asked.action and not holder.policies and is_settled(holder, state, asked)
+    fast = not asked.action and is_settled(holder, state, asked)
     rows: list[AccessRow] = []
-    for cell, path in _cells(tables, state, holder, asked, tuple(kinds)):
+    wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, holder, tuple(kinds))
+    for resource in wanted:
+        cell, path = tables.cells.get(resource), None
+        if cell is None:
+            cell, path = tables.find(resource)
         if fast and cell.is_plain and path is None:
             row = settled_row(holder, cell)
             if row is not None:
@@ -128,16 +141,6 @@ def what_can(
         else:
             rows += _rows(tables, state, holder, (cell, path), asked)
     return tuple(rows)
-
-
-def _cells(
-    tables: AccessTables, state: StateView, holder: Holder, asked: AccessRequest, kinds: tuple[str, ...]
-) -> Iterator[tuple[Cell, str | None]]:
-    if asked.resource:
-        yield tables.find(asked.resource)
-        return
-    for resource in candidate_resources(tables, state, holder, kinds):
-        yield tables.find(resource)
 
 
 def _rows(

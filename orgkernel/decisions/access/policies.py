@@ -14,6 +14,7 @@ from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Polic
 
 # What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
 Said = tuple[int, int, int]
+NOTHING_SAID: Said = (0, FULL, 0)
 
 
 class Names:
@@ -97,17 +98,18 @@ class AccessPolicy:
 class PolicySet:
     """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
 
-    __slots__ = ("_said", "policies")
+    __slots__ = ("policies", "said")
 
     def __init__(self, policies: Sequence[AccessPolicy]) -> None:
         self.policies = tuple(policies)
-        self._said: dict[str, Said] = {}
+        self.said: dict[str, Said] = {}
+        """Resource to what they say about it, as far as it was asked."""
 
     def say(self, cell: Cell) -> Said:
         """What they say about a resource."""
-        said = self._said.get(cell.resource)
+        said = self.said.get(cell.resource)
         if said is None:
-            said = self._said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
+            said = self.said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
         return said
 
     def _join(self, kind: str, name: str, level: int) -> Said:
@@ -143,14 +145,28 @@ class PolicyTable:
         for policy in self.policies:
             about = _only_about(policy.definition.record.match.principal)
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
+        self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[int, ...], PolicySet] = {}
         self._about_crew = tuple(policy for policy in self._general if _can_mean_crew(policy))
+        self._of_roles: PolicySet | None = None
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
     def concern_role(self, role_id: str) -> bool:
-        """Whether any policy could match a role."""
-        return bool(self._about_crew) or f"role:{role_id}" in self._about
+        """Whether any policy names a role; the others match every role alike, or none."""
+        return f"role:{role_id}" in self._about
+
+    def set_of_roles(self, identity: Identity) -> PolicySet | None:
+        """What decides about every role that no policy names, told by one of them; None where nothing does.
+
+        Only for a table where nothing about the crew depends on circumstances.
+        """
+        if not self._about_crew:
+            return None
+        if self._of_roles is None:
+            matching = tuple(policy for policy in self._about_crew if _meets(policy, identity))
+            self._of_roles = self.set_of(choose_deciding(matching))
+        return self._of_roles
 
     @classmethod
     def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
@@ -169,7 +185,9 @@ class PolicyTable:
         for key in identity.keys:
             found += (policy for policy in self._about.get(key, ()) if _meets(policy, identity))
         found.sort(key=lambda policy: policy.number)
-        return tuple(found)
+        matched = tuple(found)
+        # One for all whom the same policies match.
+        return self._matched.setdefault(matched, matched)
 
     def set_of(self, deciding: tuple[AccessPolicy, ...]) -> PolicySet:
         """The one set of these policies."""

@@ -6,7 +6,6 @@ removed. A set is minimal when no other one that works asks for less: fewer chan
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from typing import get_args
 
@@ -15,10 +14,11 @@ from orgkernel.decisions.access.candidates import helpful_roles
 from orgkernel.decisions.access.case import Case
 from orgkernel.decisions.access.cells import is_named
 from orgkernel.decisions.access.decision import Change, Remedy
-from orgkernel.decisions.access.holders import Assumed, rank_now, rank_number
+from orgkernel.decisions.access.holders import Assumed, Holder, rank_now, rank_number
 from orgkernel.decisions.access.qualified import missing_qualifications
 from orgkernel.decisions.access.run import weigh_run
 from orgkernel.decisions.access.stored import WAIVED
+from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.levels import LEVELS
@@ -47,6 +47,7 @@ _WAIVER_OF = {WAIVED[waiver]: waiver for waiver in _WAIVERS}
 _FIXABLE = _BY_GRANT | _BY_POLICY | _BY_ROLE | codes.QUALIFICATION_MISSING
 
 Changes = frozenset[Change]
+_Assumption = tuple[AccessTables, Holder]
 
 
 def find_remedies(case: Case) -> tuple[Remedy, ...]:
@@ -77,19 +78,26 @@ def render_change(change: Change) -> str:
     return f"{verbs[change.kind]} {quote(change.value)}"
 
 
-def failing_after(case: Case, changes: Iterable[Change]) -> int:
-    """What fails when the request is decided again with the changes made."""
+def failing_after(
+    case: Case,
+    changes: Iterable[Change],
+    assumed: dict[tuple[frozenset[str], str], _Assumption] | None = None,
+) -> int:
+    """What fails when the request is decided again with the changes made.
+
+    `assumed` keeps the subject in another role and with policies removed, for more questions about the same case.
+    """
     assert case.holder is not None
     view = case.tables.view
     chosen = list(changes)
     removed = frozenset(change.value for change in chosen if change.kind == "policy_removed")
     if removed and case.cell.kind == "credential" and not is_named(view.records, case.cell.id, removed):
         return codes.CREDENTIAL_UNKNOWN
-    tables = case.tables.lacking(removed) if removed else case.tables
-    roles = tuple(change.value for change in chosen if change.kind == "role")
-    holder = tables.holder(case.request.subject)
-    assert holder is not None
-    holder = tables.holder_in_roles(holder, roles[0], case.cell) if roles else copy.copy(holder)
+    role = next((change.value for change in chosen if change.kind == "role"), "")
+    kept = {} if assumed is None else assumed
+    if (removed, role) not in kept:
+        kept[removed, role] = _assume(case, removed, role)
+    tables, holder = kept[removed, role]
     ranks = [rank_number(view, change.value) for change in chosen if change.kind == "rank"]
     holder.assumed = Assumed(
         ranks[0] if ranks else None,
@@ -97,6 +105,14 @@ def failing_after(case: Case, changes: Iterable[Change]) -> int:
         tuple(_grant(change) for change in chosen if change.kind == "grant"),
     )
     return weigh_run(tables, case.state, holder, case.cell, case.request.action, case.path, case.request)[0]
+
+
+def _assume(case: Case, removed: frozenset[str], role: str) -> _Assumption:
+    """The tables without some policies, and the subject, in another role where one is named."""
+    tables = case.tables.lacking(removed) if removed else case.tables
+    holder = tables.holder(case.request.subject)
+    assert holder is not None
+    return tables, tables.holder_in_roles(holder, role, case.cell) if role else holder.copied()
 
 
 def _grant(change: Change) -> Grant:
@@ -112,6 +128,7 @@ class _Search:
         self._case = case
         self._failing: dict[Changes, int] = {}
         self._roles: tuple[str, ...] | None = None
+        self._assumed: dict[tuple[frozenset[str], str], _Assumption] = {}
 
     def run(self) -> None:
         """Try every set that could work."""
@@ -122,7 +139,7 @@ class _Search:
             if changes in seen:
                 continue
             seen.add(changes)
-            failing = self._failing[changes] = failing_after(self._case, changes)
+            failing = self._failing[changes] = failing_after(self._case, changes, self._assumed)
             if failing & ~_FIXABLE or not failing:
                 continue
             options = min(

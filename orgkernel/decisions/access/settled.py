@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from orgkernel.decisions.access.cells import FULL, LEVEL, Cell
-from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.codes import POLICY_DENY
+from orgkernel.decisions.access.decision import AccessRow, Outcome
 from orgkernel.decisions.access.holders import Holder
+from orgkernel.decisions.access.policies import NOTHING_SAID, Said
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.subjects import identify_role
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import StateView
 from orgkernel.records.levels import LEVELS
@@ -33,18 +36,27 @@ def is_calm(context: AccessContext) -> bool:
 
 
 def settled_row(holder: Holder, cell: Cell) -> AccessRow | None:
-    """The row of a plain tool, for a settled subject without policies about it; None where it can do nothing."""
-    if cell.resource in holder.essential:
-        return AccessRow(
-            holder.subject, cell.resource, "allow", cell.able[FULL], "full", "ESSENTIAL_TOOL", ()
-        )
-    level = holder.bound.get(cell.resource, 0)
-    if cell.is_capped:
-        level = min(level, role_cap(cell, holder.departments, holder.names, holder.rank))
+    """The row of a plain tool, for a settled subject; None where it can do nothing."""
+    resource = cell.resource
+    top, stops = FULL, 0
+    if holder.policies and holder.deciding is not None:
+        _, top, stops = holder.deciding.said.get(resource) or holder.deciding.say(cell)
+        if stops & POLICY_DENY:
+            return None
+    if resource in holder.essential:
+        level, code = FULL, "ESSENTIAL_TOOL"
+    else:
+        level, code = holder.bound.get(resource, 0), "BOUND_TO_ROLE"
+        if cell.is_capped:
+            cap = role_cap(cell, holder.departments, holder.names, holder.rank)
+            level = min(level, cap)
+        level = min(level, top)
     actions = cell.able[level]
     if not actions:
         return None
-    return AccessRow(holder.subject, cell.resource, "allow", actions, LEVELS[level], "BOUND_TO_ROLE", ())
+    if stops:
+        return AccessRow(holder.subject, resource, "ask", actions, LEVELS[level], "ASK_APPROVAL", ())
+    return AccessRow(holder.subject, resource, "allow", actions, LEVELS[level], code, ())
 
 
 def role_cap(cell: Cell, departments: frozenset[str], names: frozenset[str], rank: int) -> int:
@@ -67,16 +79,34 @@ def candidate_roles(tables: AccessTables, cell: Cell) -> Iterable[str]:
     return sorted((role for role in _levels(tables, cell) if role in order), key=order.__getitem__)
 
 
-def settled_role(tables: AccessTables, cell: Cell, role_id: str, action: str) -> AccessRow | None:
-    """The row of a role that no policy speaks of, without making a holder of it; None where it cannot."""
+def settled_role(tables: AccessTables, cell: Cell, role_id: str, action: str, said: Said) -> AccessRow | None:
+    """The row of a role that no policy names, without making a holder of it; None where it cannot.
+
+    `said` is what policies say of the tool to every such role.
+    """
+    if said[2] & POLICY_DENY:
+        return None
     if cell.is_essential and cell.resource in tables.essential_of(role_id):
-        return AccessRow(f"role:{role_id}", cell.resource, "allow", (action,), "full", "ESSENTIAL_TOOL", ())
-    level = _levels(tables, cell).get(role_id, 0)
-    if level and cell.is_capped:
-        level = min(level, role_cap(cell, *tables.traits(role_id)))
+        level, code = FULL, "ESSENTIAL_TOOL"
+    else:
+        level, code = _levels(tables, cell).get(role_id, 0), "BOUND_TO_ROLE"
+        if level and cell.is_capped:
+            level = min(level, role_cap(cell, *tables.traits(role_id)))
+        level = min(level, said[1])
     if level < cell.required[action]:
         return None
-    return AccessRow(f"role:{role_id}", cell.resource, "allow", (action,), LEVELS[level], "BOUND_TO_ROLE", ())
+    outcome: Outcome = "ask" if said[2] else "allow"
+    code = "ASK_APPROVAL" if said[2] else code
+    return AccessRow(f"role:{role_id}", cell.resource, outcome, (action,), LEVELS[level], code, ())
+
+
+def said_of_roles(tables: AccessTables, cell: Cell, roles: Iterable[str]) -> Said:
+    """What policies say of a tool to every role that none of them names."""
+    for role_id in roles:
+        if not tables.policies.concern_role(role_id):
+            found = tables.policies.set_of_roles(identify_role(tables.view, (role_id,)))
+            return NOTHING_SAID if found is None else found.say(cell)
+    return NOTHING_SAID
 
 
 def _levels(tables: AccessTables, cell: Cell) -> Mapping[str, int]:

@@ -39,7 +39,8 @@ class AccessTables:
         self.who: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
         """Action and tool to the rows of the roles that can, as far as it was asked."""
         self.last_levels: tuple[Cell, Mapping[str, int]] | None = None
-        self._holders: dict[str, Holder] = {}
+        self.holders: dict[str, Holder] = {}
+        """Subjects as far as they were asked about."""
         self._traits: dict[str, Traits] = {}
         self._stored: tuple[StateView, frozenset[str]] | None = None
 
@@ -56,14 +57,14 @@ class AccessTables:
 
     def holder(self, subject: str) -> Holder | None:
         """A subject; None for a name that nothing declares."""
-        found = self._holders.get(subject)
+        found = self.holders.get(subject)
         if found is None:
             identity = identify(self.view, subject)
             if identity is None:
                 return None
             found = Holder(self.view, self.policies, identity)
             if subject == found.subject:
-                self._holders[subject] = found
+                self.holders[subject] = found
         return found
 
     def holder_in_roles(self, holder: Holder, role: str, cell: Cell) -> Holder:

@@ -1,0 +1,51 @@
+"""`orgkernel export`: an organisation in the format of another tool."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import echo_json
+from orgkernel.diagnostics.wording import printable
+from orgkernel.exchange.cedar.export import export_cedar
+from orgkernel.exchange.export import Export
+
+_FORMATS = {"cedar": export_cedar}
+
+
+@click.command("export")
+@click.option("--to", "target", required=True, type=click.Choice(list(_FORMATS)), help="The format.")
+@org_option
+@click.option(
+    "-o", "--output", "folder", metavar="DIR", help="Write the files there; without it, one JSON to stdout."
+)
+@path_option
+@cache_option
+def command(target: str, org: str, folder: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
+    """Write an organisation in the format of another tool, and say what that cannot say."""
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    export = _FORMATS[target](kernel.organization(org).snapshot.index)
+    if folder is None:
+        lost = [{"what": loss.what, "why": loss.why, "count": loss.count} for loss in export.lost]
+        said = {"files": dict(export.files), "covers": export.covers, "lost": lost}
+        echo_json(json.dumps(said, ensure_ascii=False, indent=1))
+        return
+    os.makedirs(folder, exist_ok=True)
+    for name, text in export.files.items():
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        click.echo(path)
+    _report(export)
+
+
+def _report(export: Export) -> None:
+    """What is covered and what is lost, beside the names of the files."""
+    click.echo(f"covered: {', '.join(export.covers)}", err=True)
+    click.echo("lost or told in another way:", err=True)
+    for loss in export.lost:
+        count = "" if loss.count is None else f" ({loss.count})"
+        click.echo(printable(f"  {loss.what}{count}: {loss.why}"), err=True)

@@ -1,0 +1,350 @@
+"""A snapshot in which profiles were exchanged is the one that would be built.
+
+`patched_equals_rebuilt`: whatever profiles come to be able to do, in organisations where every rule that looks at
+abilities has something to look for. `only_rules_with_a_reach_see_abilities`: no other rule asks about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.exchange import in_order
+from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.index.org_index import OrgIndex
+from orgkernel.kernel.loader import Loader
+from orgkernel.kernel.roots import resolve_paths, shipped_request
+from orgkernel.kernel.snapshot import OrgSnapshot
+from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.reach import ABILITIES, REACH
+from orgkernel.rules.rule import Scope
+from tests.property.test_cache_laws import everything
+from tests.support.trees import write_tree
+
+ROLES = ("co", "xo", "dev", "ops", "doc")
+# Two organisations share the profiles; one keeps tools apart, prefers roles, counts skills and caps a tool by rank.
+TREE = {
+    "org.yaml": """\
+_schema: orgkernel:organization
+org_id: shop
+hierarchy: {co: {subordinates: [xo, doc]}, doc: {}, xo: {subordinates: [dev, ops]}, dev: {}, ops: {}}
+domains: [codegen, docker_ops]
+domain_routing: {codegen: [ops, dev]}
+separations: {hands: {tools: [ticket, shell]}}
+""",
+    "second/org.yaml": """\
+_schema: orgkernel:organization
+org_id: second
+hierarchy: {xo: {subordinates: [dev]}, dev: {}}
+overrides: {xo: {doctrine: {salute_interval_turns: 9}, pace_plan: {alternate: null}}}
+""",
+    "tools.yaml": """\
+_schema: orgkernel:tool_catalog
+tools:
+  ticket: {type: remote_api, departments: [front]}
+  shell: {type: computer_use, actions: {run: full}, rank_matrix: {senior: write}}
+  lamp: {type: remote_api, side_effects: read}
+""",
+    "plans.yaml": """\
+_schema: orgkernel:plan_catalog
+plans:
+  sell: {domains: [docker_ops], tools: [ticket], steps: [a]}
+  count: {domains: [codegen], steps: [a]}
+""",
+    "ladder.yaml": """\
+_schema: orgkernel:rank_ladder
+ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
+promotions: {senior: {requirements: [{scope: role, min_proficiency: 1, min_count: 2}]}}
+""",
+    "policies.yaml": """\
+_schema: orgkernel:access_policies
+policies: {night: {effect: deny, match: {principal: {role: dev}}, permissions: {tools: [lamp]}}}
+""",
+    "crew.yaml": """\
+_schema: orgkernel:crew_roster
+agents: {a1: {assignments: [{role: dev}, {role: ops}]}}
+""",
+}
+_IDS = {
+    "bst_domains": ("codegen", "docker_ops", "bugfix", "codgen", "nowhere"),
+    "htn_plans": ("sell", "count", "codegen_module", "cuont"),
+    "tools_primary": ("ticket", "shell", "lamp", "call_subordinate", "tikcet"),
+    "tools_secondary": ("ticket", "lamp", "shell"),
+    "skills": ("communication", "collaboration", "no_such_skill"),
+    "intents": ("buy", "ask"),
+}
+_USES = st.lists(
+    st.tuples(st.sampled_from(("ticket", "shell", "lamp")), st.sampled_from(("none", "read", "full"))),
+    max_size=2,
+)
+ABLE = st.fixed_dictionaries(
+    {}, optional={field: st.lists(st.sampled_from(ids), max_size=4) for field, ids in _IDS.items()}
+)
+
+
+@st.composite
+def profiles(draw: st.DrawFn, role_id: str) -> str:
+    """A profile whose other fields are always the same, at other lines perhaps."""
+    lines = [*draw(st.lists(st.sampled_from(("# a line", "description: Does it.")), max_size=2, unique=True))]
+    lines += ["_schema: orgkernel:role_profile", f"role_id: {role_id}"]
+    kind = {"co": "commander", "xo": "executive", "doc": "executive"}.get(role_id, "specialist")
+    lines += [f"role_type: {kind}"]
+    able = draw(ABLE)
+    if able:
+        lines += ["capabilities:", *(f"  {field}: [{', '.join(ids)}]" for field, ids in able.items())]
+        uses = draw(_USES)
+        if uses:
+            lines += ["  tools:", *(f"    - {{tool: {tool}, level: {level}}}" for tool, level in uses)]
+    if role_id == "ops":
+        lines += [
+            "dispatch: {may_from: [xo]}",
+            "may_grant: [{tool: lamp, level: read}]",
+            "pace_plan: {contingent: {trigger: context_fill > 0.9, escalate_to: xo}}",
+        ]
+    if role_id == "dev":
+        lines += ["chain_of_command: {reports_to: xo}"]
+    return "\n".join(lines) + "\n"
+
+
+EDITS = st.sampled_from(ROLES).flatmap(lambda role_id: st.tuples(st.just(role_id), profiles(role_id)))
+
+
+def answers(organization: OrgSnapshot, index: OrgIndex) -> object:
+    """All that tables of edges say, in their order."""
+    nodes = sorted({word for edge in organization.columns for word in (edge.source, edge.target)})
+    return [
+        (
+            kind,
+            index.edges_of(kind), index.ends_of(kind), index.targets_of(kind), index.cycles(kind),
+            [(index.edges_from(kind, node), index.ends_from(kind, node)) for node in nodes],
+            [(index.edges_to(kind, node), index.sources_to(kind, node)) for node in nodes],
+            index.superiors, index.roles,
+        )
+        for kind in EdgeKind
+    ]  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(
+    start=st.tuples(*(profiles(role_id) for role_id in ROLES)),
+    steps=st.lists(st.lists(EDITS, min_size=1, max_size=2), min_size=1, max_size=5),
+    asked=st.booleans(),
+)
+def test_patched_equals_rebuilt(
+    start: tuple[str, ...],
+    steps: list[list[tuple[str, str]]],
+    asked: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Profiles that get other abilities, one or two at once, with tables of edges or without."""
+    texts = {f"roles/{role_id}.yaml": text for role_id, text in zip(ROLES, start, strict=True)}
+    folder = tmp_path_factory.mktemp("patched")
+    tree = write_tree(folder, {**TREE, **texts})
+    request = resolve_paths(["."], str(tree))
+    staying, told = Loader(request, {}), Loader(request, {})
+    told.load()
+    for edits in [[], *steps]:
+        write_tree(folder, {f"roles/{role_id}.yaml": text for role_id, text in edits})
+        patched, rebuilt = staying.load(), everything(Loader(request, {}).load())
+        assert everything(patched) == rebuilt
+        # Whoever watches says which files alone may have changed.
+        assert everything(told.load([str(tree / f"roles/{role_id}.yaml") for role_id, _ in edits])) == rebuilt
+        for organization in patched.organizations.values() if asked else ():
+            columns = in_order(organization.columns)
+            anew = OrgIndex(organization.records, columns)
+            assert answers(organization, organization.index) == answers(organization, anew)
+            assert list(columns) == list(organization.columns)
+
+
+def test_what_abilities_say_is_patched(tmp_path: Path) -> None:
+    """The law above does not hold because nothing is ever patched: what did not change is the same object."""
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    loader = Loader(resolve_paths(["."], str(tree)), {})
+    posts = loader.load().organizations["shop"].records.posts
+    for more in ("ticket, lamp", "lamp, tikcet", "lamp, shell, shell", "lamp"):
+        write_tree(tmp_path, {"roles/dev.yaml": _plain("dev", more)})
+        assert loader.load().organizations["shop"].records.posts["co"] is posts["co"]
+
+
+def _plain(role_id: str, tools: str) -> str:
+    able = f"capabilities: {{bst_domains: [codegen], tools_primary: [{tools}]}}"
+    return f"_schema: orgkernel:role_profile\nrole_id: {role_id}\n{able}\n"
+
+
+def test_what_is_not_certain_is_compared_whole(tmp_path: Path) -> None:
+    """Files that come, go, become links or folders are noticed by a load that is told of their paths."""
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    request = resolve_paths(["."], str(tree))
+    told = Loader(request, {})
+    told.load()
+
+    def come(path: Path) -> None:
+        path.write_text(_plain("late", "lamp"), encoding="utf-8")
+
+    def become_a_link(path: Path) -> None:
+        path.unlink()
+        path.symlink_to(tree / "roles/co.yaml")
+
+    def become_a_folder(path: Path) -> None:
+        path.unlink()
+        path.mkdir()
+        (path / "note.yaml").write_text(_plain("late", "lamp"), encoding="utf-8")
+
+    edits = [
+        (tree / "roles/late.yaml", come),
+        (tree / "roles/late.yaml", Path.unlink),
+        (tree / "roles/late", Path.mkdir),
+        (tree / "roles/dev.yaml", become_a_link),
+        (tree / "roles/ops.yaml", become_a_folder),
+        (tree / "roles", lambda path: path.rename(tree / "people")),
+    ]
+    for path, edit in edits:
+        edit(path)
+        assert everything(told.load([str(path)])) == everything(Loader(request, {}).load())
+
+
+def test_only_what_is_told_of_is_looked_at(tmp_path: Path) -> None:
+    """Told of one file, and of what an editor left for a moment, a load does not see the others; the next one does."""
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    request = resolve_paths(["."], str(tree))
+    told = Loader(request, {})
+    told.load()
+    write_tree(tmp_path, {"roles/dev.yaml": _plain("dev", "shell"), "roles/ops.yaml": _plain("ops", "shell")})
+    index = (
+        told.load([str(tree / "roles/dev.yaml"), str(tree / "roles/dev.yaml~")]).organizations["shop"].index
+    )
+    assert [edge.source for edge in index.holders_of("shell")] == ["dev"]
+    assert everything(told.load()) == everything(Loader(request, {}).load())
+
+
+class _Blind:
+    """A profile that does not say what it is able to do."""
+
+    def __init__(self, profile: object) -> None:
+        self._profile = profile
+
+    def __getattr__(self, name: str) -> object:
+        assert name != "capabilities", "asked for the abilities of a role"
+        return getattr(self._profile, name)
+
+
+class _BlindPost(RolePost):
+    """A post whose profile does not say it."""
+
+    __slots__ = ()
+
+    @property
+    def profile(self) -> Any:
+        """All but the capabilities."""
+        return _Blind(super().profile)
+
+
+class _BlindIndex(OrgIndex):
+    """An index that tells nothing of abilities, but those of one role perhaps."""
+
+    seeing: str | None = None
+
+    def _check(self, kind: EdgeKind, node: str | None = None) -> None:
+        assert kind not in ABILITIES or (node is not None and node == self.seeing), f"asked who {kind.value}"
+
+    def edges_from(self, kind: EdgeKind, source: str) -> Any:
+        self._check(kind, source)
+        return super().edges_from(kind, source)
+
+    def ends_from(self, kind: EdgeKind, source: str) -> Any:
+        self._check(kind, source)
+        return super().ends_from(kind, source)
+
+    def edges_to(self, kind: EdgeKind, target: str) -> Any:
+        self._check(kind)
+        return super().edges_to(kind, target)
+
+    def ends_to(self, kind: EdgeKind, target: str) -> Any:
+        self._check(kind)
+        return super().ends_to(kind, target)
+
+    def edges_of(self, kind: EdgeKind) -> Any:
+        self._check(kind)
+        return super().edges_of(kind)
+
+    def ends_of(self, kind: EdgeKind) -> Any:
+        self._check(kind)
+        return super().ends_of(kind)
+
+    def targets_of(self, kind: EdgeKind) -> Any:
+        self._check(kind)
+        return super().targets_of(kind)
+
+    def sources_to(self, kind: EdgeKind, target: str) -> Any:
+        self._check(kind)
+        return super().sources_to(kind, target)
+
+    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
+        self._check(kind)
+        return super().has_other(kind, target, sources)
+
+
+def _blind(records: OrgRecords, seeing: str | None = None) -> OrgRecords:
+    def blinded(post: RolePost) -> RolePost:
+        override = records.organization.overrides.get(post.role_id)
+        return _BlindPost(
+            post.role_id, post.document, post.organization, post.shared_profile, post.superior, override
+        )
+
+    posts = {role_id: post if role_id == seeing else blinded(post) for role_id, post in records.posts.items()}
+    return replace(records, posts=posts)
+
+
+def _organizations(tmp_path: Path) -> list[OrgSnapshot]:
+    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp, tikcet") for role_id in ROLES}
+    tree = write_tree(tmp_path, {**TREE, **able})
+    requests = (resolve_paths(["."], str(tree)), shipped_request())
+    return [each for request in requests for each in Loader(request, {}).load().organizations.values()]
+
+
+def test_only_rules_with_a_reach_see_abilities(tmp_path: Path) -> None:
+    """A rule about an organisation or the tree that is not in the table finds what it finds without the abilities."""
+    blind = [(each, _blind(each.records)) for each in _organizations(tmp_path)]
+    for rule in (*rules_of(Scope.CATALOGUE), *rules_of(Scope.ORGANIZATION)):
+        if rule.code not in REACH:
+            for each, records in blind:
+                seen = list(rule.run(_BlindIndex(records, each.columns)))
+                assert seen == list(rule.run(each.index)), rule.code
+    assembly = Assembly(tuple(records for _, records in blind), (), None, (), strays_are_known=True)
+    for rule in rules_of(Scope.TREE):
+        if rule.code not in REACH:
+            list(rule.run(assembly))
+
+
+def test_rules_about_posts_see_abilities_of_their_own_only(tmp_path: Path) -> None:
+    """A rule about a post finds what it finds without the abilities of any other post."""
+    for each in _organizations(tmp_path):
+        for role_id, post in each.records.posts.items():
+            index = _BlindIndex(_blind(each.records, role_id), each.columns)
+            index.seeing = role_id
+            for rule in rules_of(Scope.POST):
+                assert list(rule.run(index, post)) == list(rule.run(each.index, post)), rule.code
+
+
+def test_rules_in_the_table_see_abilities(tmp_path: Path) -> None:
+    """The two above do not hold because nothing is ever seen: whoever looks at all abilities is stopped."""
+    each = _organizations(tmp_path)[0]
+    blind = _BlindIndex(_blind(each.records), each.columns)
+    stopped = set()
+    for rule in (*rules_of(Scope.CATALOGUE), *rules_of(Scope.ORGANIZATION)):
+        try:
+            list(rule.run(blind))
+        except AssertionError:
+            stopped.add(rule.code)
+    assert stopped == set(REACH) - {"ORG701"}
