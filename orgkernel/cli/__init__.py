@@ -33,6 +33,7 @@ _COMMANDS = {
     "serve": "Answer over HTTP.",
     "agent": "Say which agents there are, and how they stand.",
     "grant": "Give permissions, and take them back.",
+    "restriction": "Leave somebody less, and lift that again.",
     "request": "Ask for a permission, and answer.",
     "key": "Make and revoke keys of the HTTP API.",
     "lock": "Say who holds which exclusive tool.",

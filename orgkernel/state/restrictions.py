@@ -83,7 +83,10 @@ class Restrictions:
             where = restrictions.c.restriction_id == restriction_id
             row = transaction.connection.execute(select(restrictions).where(where)).first()
             if row is None:
-                raise UnknownRecord(f"there is no restriction {quote(restriction_id)}")
+                raise UnknownRecord(
+                    f"there is no restriction {quote(restriction_id)}",
+                    "`orgkernel restriction list --all` shows all",
+                )
             if row.revoked_at is not None:
                 raise Conflict(
                     f"the restriction {quote(restriction_id)} is lifted already", code="ALREADY_REVOKED"

@@ -131,3 +131,21 @@ def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> N
 def test_agents_and_ranks_that_nothing_declares(ask: Ask, arguments: tuple[str, ...], message: str) -> None:
     """Are refused with what was meant, and nothing is stored."""
     assert ask("agent", *arguments, code=2).stderr == f"error: {message}\n"
+
+
+def test_a_restriction_holds_until_it_is_lifted(ask: Ask) -> None:
+    """It leaves less than a grant and a role give; the denial names it, and so does what lifts it."""
+    assert (
+        "did you mean `tool:weather`?"
+        in ask("restriction", "issue", "agent:butler", "tool:wether", code=2).stderr
+    )
+    ask("grant", "issue", "agent:butler", "tool:weather")
+    made = ask("restriction", "issue", "agent:butler", "tool:weather", "--reason", "broken").stdout.split()[0]
+    denied = ask("can", "agent:butler", "use", "tool:weather", code=1).stdout
+    assert f"because restriction `{made}` leaves agent `butler` too little of tool `weather`" in denied
+    (line,) = ask("restriction", "list").stdout.splitlines()[1:]
+    assert line.split()[:3] == [made, "agent:butler", "none"]
+    assert ask("restriction", "lift", made).stdout == f"{made} lifted\n"
+    ask("can", "agent:butler", "use", "tool:weather")
+    assert ask("restriction", "list").stderr == "none\n"
+    assert "`orgkernel restriction list --all`" in ask("restriction", "lift", "x-1", code=2).stderr

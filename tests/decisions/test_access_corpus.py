@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from orgkernel.decisions.access.codes import NAMES, SOURCES
 from orgkernel.decisions.access.decide import decide_access
@@ -18,45 +15,13 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.case_state import build_context, build_request, build_state
 from orgkernel.kernel.cases import run_cases
-from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.roots import resolve_paths
-from orgkernel.loading.documents import SourceDocument
-from orgkernel.loading.files import Root
-from orgkernel.loading.tree import read_tree
-from orgkernel.records.decision_cases import Case, DecisionCases
-from orgkernel.rules.catalogue import all_rules
-from tests.support.trees import write_tree
+from tests.support.access_corpus import CORPUS, Organization
 
-CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted((Path(__file__).parent / "access_corpus").glob("*.yaml"))
-}
 CASES = [
     pytest.param(name, number, id=f"{name}: {case['name']}")
     for name, file in CORPUS.items()
     for number, case in enumerate(file["cases"])
 ]
-
-
-class Organization:
-    """One organisation of the corpus, held by a kernel, with its cases read as a user's are."""
-
-    def __init__(self, folder: Path, file: dict[str, Any]) -> None:
-        # Caps that contradict a role are findings, and what these organisations are made of.
-        caps = {code: None for code in (rule.code for rule in all_rules()) if code.startswith("ORG4")}
-        paths = resolve_paths([str(write_tree(folder / "org", file["files"]))], str(folder))
-        self.kernel = Kernel(paths, severities=caps)
-        assert [found.message for found in self.kernel.check() if found.severity.value == "error"] == []
-        self.snapshot = self.kernel.organization(file["org"]).snapshot
-        document = {"_schema": "orgkernel:decision_cases", "cases": file["cases"]}
-        text = yaml.safe_dump(document, sort_keys=False)
-        tree = read_tree([Root(str(write_tree(folder / "cases", {"cases.yaml": text})), "")])
-        assert tree.diagnostics == ()
-        self.document: SourceDocument = tree.documents[0]
-
-    def case(self, number: int) -> Case:
-        assert isinstance(self.document.record, DecisionCases)
-        return self.document.record.cases[number]
 
 
 @pytest.fixture(scope="module")

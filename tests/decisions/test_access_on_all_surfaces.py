@@ -1,4 +1,4 @@
-"""Access questions of users' own cases, the same ones through every surface that answers them."""
+"""The access questions of the templates and of the corpus, the same ones through every surface that answers them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.cli import cli
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
@@ -21,36 +19,68 @@ from orgkernel.kernel.case_state import FixedState, build_context, build_request
 from orgkernel.kernel.cases import run_cases
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.records.decision_cases import Case, Circumstances
+from tests.support.access_corpus import CORPUS, Organization
+from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES
 
 KERNEL = Kernel.open(TEMPLATES)
 DOCUMENTS = [each for each in KERNEL.state.latest.tree.documents if each.kind == "decision_cases"]
-CASES: list[Case] = [case for document in DOCUMENTS for case in document.record.cases]  # type: ignore[attr-defined]
-ACCESS = [
-    pytest.param(case, asked, id=f"{case.name}: {asked.ask.subject} {asked.ask.action} {asked.ask.resource}")
-    for case in CASES
-    for asked in case.access
-]
-LISTS = [pytest.param(case, id=case.name) for case in CASES if case.who_can or case.what_can]
 
 
-def there(case: Case, context: Circumstances) -> Kernel:
-    """The kernel with what the case says is stored, when it says it is."""
-    now = build_context(context).now
-    return KERNEL.with_store(FixedState(build_state(case.given, case.org)), lambda: (now, 0))
+class Asked:
+    """A case, and whom it is asked: a template, or an organisation of the corpus."""
+
+    def __init__(self, case: Case, kernel: Kernel, folder: Path) -> None:
+        self.case, self.kernel, self.folder = case, kernel, folder
+
+    def there(self, context: Circumstances) -> Kernel:
+        """The kernel with what the case says is stored, when it says it is."""
+        now = build_context(context).now
+        state = FixedState(build_state(self.case.given, self.case.org))
+        return self.kernel.with_store(state, lambda: (now, 0))
 
 
-def ask_view(kind: str) -> Callable[[Case, Any], Any]:
-    def ask(case: Case, question: Any) -> Any:
-        view = getattr(KERNEL.organization(case.org).snapshot, kind)
-        found = decide_access(view, build_request(question), build_state(case.given, case.org))
+def all_cases() -> dict[str, list[tuple[str, int]]]:
+    """The name of each case of the templates and the corpus, to where it is."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for number, document in enumerate(DOCUMENTS):
+        for place, case in enumerate(document.record.cases):  # type: ignore[attr-defined]
+            found.setdefault(case.name, []).append((str(number), place))
+    for name, file in CORPUS.items():
+        for place, case in enumerate(file["cases"]):
+            found.setdefault(case["name"], []).append((name, place))
+    return found
+
+
+CASES = [pytest.param(where, id=name) for name, places in all_cases().items() for where in places]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Organization]:
+    return {name: Organization(tmp_path_factory.mktemp(name), file) for name, file in CORPUS.items()}
+
+
+@pytest.fixture
+def asked(corpus: dict[str, Organization], where: tuple[str, int]) -> Asked:
+    name, number = where
+    if name in corpus:
+        return Asked(corpus[name].case(number), corpus[name].kernel, corpus[name].folder)
+    case = DOCUMENTS[int(name)].record.cases[number]  # type: ignore[attr-defined]
+    return Asked(case, KERNEL, TEMPLATES / case.org)
+
+
+def ask_view(kind: str) -> Callable[[Asked, Any], Any]:
+    def ask(asked: Asked, question: Any) -> Any:
+        view = getattr(asked.kernel.organization(asked.case.org).snapshot, kind)
+        state = build_state(asked.case.given, asked.case.org)
+        found = decide_access(view, build_request(question), state)
         return found.outcome, found.codes, found.obligations
 
     return ask
 
 
-def ask_kernel(case: Case, question: Any) -> Any:
-    found = there(case, question.context).decide(case.org, build_request(question))
+def ask_kernel(asked: Asked, question: Any) -> Any:
+    found = asked.there(question.context).decide(asked.case.org, build_request(question))
     return found.outcome, found.codes, found.obligations
 
 
@@ -62,9 +92,9 @@ def said(case: Case, question: Any, *names: str) -> dict[str, Any]:
     return {"org": case.org} | given | more
 
 
-def client_of(case: Case, context: Circumstances) -> TestClient:
+def client_of(asked: Asked, context: Circumstances) -> TestClient:
     return TestClient(
-        create_app(there(case, context)), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
+        create_app(asked.there(context)), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
     )
 
 
@@ -73,16 +103,28 @@ def entity(name: str) -> dict[str, str]:
     return {"type": kind, "id": rest}
 
 
-def ask_http(case: Case, question: Any) -> Any:
-    response = client_of(case, question.context).post(
+REFUSED = ("deny", None, None)
+"""A question that a surface does not understand: as far as the caller can tell, it is not allowed."""
+
+
+def is_malformed(question: Any) -> bool:
+    """Whether a name has no kind or no id, which only the functions can be asked about."""
+    return not all(all(entity(name).values()) for name in (question.subject, question.resource))
+
+
+def ask_http(asked: Asked, question: Any) -> Any:
+    response = client_of(asked, question.context).post(
         "/access/v1/evaluation",
         json={
             "subject": entity(question.subject),
             "action": {"name": question.action},
             "resource": entity(question.resource),
-            "context": said(case, question, "on_behalf_of", "via", "envelope"),
+            "context": said(asked.case, question, "on_behalf_of", "via", "envelope"),
         },
     )
+    if is_malformed(question):
+        assert response.status_code == 400, response.text
+        return REFUSED
     assert response.status_code == 200, response.text
     answer = response.json()
     context = answer["context"]
@@ -91,7 +133,8 @@ def ask_http(case: Case, question: Any) -> Any:
     return context["outcome"], tuple(context["codes"]), tuple(context.get("obligations", ()))
 
 
-def ask_cli(case: Case, question: Any) -> Any:
+def ask_cli(asked: Asked, question: Any) -> Any:
+    case = asked.case
     if case.given != type(case.given)() or question.envelope:
         pytest.skip("what is stored is asked for in the tests of the commands; they take no envelope")
     context = msgspec.to_builtins(build_context(question.context))
@@ -105,12 +148,15 @@ def ask_cli(case: Case, question: Any) -> Any:
         "--format",
         "json",
     ]
-    words += ["--path", str(TEMPLATES / case.org), "--context", json.dumps(context)]
+    words += ["--path", str(asked.folder), "--context", json.dumps(context)]
     words += ["--on-behalf-of", question.on_behalf_of] if question.on_behalf_of else []
     words += [word for each in question.via for word in ("--via", each)]
-    done = CliRunner().invoke(cli, words)
+    done = run_here(*words, cwd=asked.folder)
+    if is_malformed(question):
+        assert done.returncode == 2, done.stderr
+        return REFUSED
     found = json.loads(done.stdout)
-    assert done.exit_code == {"allow": 0, "deny": 1, "ask": 3}[found["outcome"]]
+    assert done.returncode == {"allow": 0, "deny": 1, "ask": 3}[found["outcome"]]
     return found["outcome"], tuple(found["codes"]), tuple(found["obligations"])
 
 
@@ -120,13 +166,15 @@ SURFACES = {
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize(("case", "asked"), ACCESS)
-def test_every_surface_gives_the_expected_answer(case: Case, asked: Any, surface: str) -> None:
+@pytest.mark.parametrize("where", CASES)
+def test_every_surface_gives_the_expected_answer(asked: Asked, surface: str) -> None:
     """The outcome, and the codes and obligations where the case states them."""
-    outcome, codes, obligations = SURFACES[surface](case, asked.ask)
-    assert outcome == asked.outcome
-    assert asked.because in (None, codes)
-    assert asked.obligations in (None, obligations)
+    for expected in asked.case.access:
+        outcome, codes, obligations = SURFACES[surface](asked, expected.ask)
+        assert outcome == expected.outcome
+        if (outcome, codes, obligations) != REFUSED:
+            assert expected.because in (None, codes)
+            assert expected.obligations in (None, obligations)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(Path(document.name)))
@@ -137,10 +185,11 @@ def test_the_cases_of_the_templates_hold(document: Any) -> None:
     assert [result for result in results if result.failures] == []
 
 
-@pytest.mark.parametrize("case", LISTS)
-def test_lists_agree_on_every_surface(case: Case) -> None:
+@pytest.mark.parametrize("where", CASES)
+def test_lists_agree_on_every_surface(asked: Asked) -> None:
     """Rows from functions, kernel and HTTP are the same to the last word."""
-    snapshot = KERNEL.organization(case.org).snapshot
+    case = asked.case
+    snapshot = asked.kernel.organization(case.org).snapshot
     state = build_state(case.given, case.org)
     for who in case.who_can:
         context = build_context(who.context)
@@ -151,7 +200,7 @@ def test_lists_agree_on_every_surface(case: Case) -> None:
             for view in (snapshot.graph, snapshot.index)
         ]
         body = {"org": case.org, "action": who.action, "resource": who.resource, "kinds": list(who.kinds)}
-        answer = client_of(case, who.context).post("/v1/who-can", json=body | {"context": said(case, who)})
+        answer = client_of(asked, who.context).post("/v1/who-can", json=body | {"context": said(case, who)})
         assert rows[0] == rows[1]
         assert answer.json()["rows"] == msgspec.json.decode(msgspec.json.encode(rows[0]))
     for what in case.what_can:
@@ -162,6 +211,6 @@ def test_lists_agree_on_every_surface(case: Case) -> None:
         ]
         body = {"org": case.org, "subject": what.subject, "kinds": list(what.kinds)}
         context = said(case, what, "on_behalf_of")
-        answer = client_of(case, what.context).post("/v1/what-can", json=body | {"context": context})
+        answer = client_of(asked, what.context).post("/v1/what-can", json=body | {"context": context})
         assert rows[0] == rows[1]
         assert answer.json()["rows"] == msgspec.json.decode(msgspec.json.encode(rows[0]))
