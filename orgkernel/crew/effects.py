@@ -3,7 +3,8 @@
 Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
 of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
 that disappears; for an organisation a dispatch edge or a higher limit on delegation, a policy that allows more or denies
-less; a role or an organisation that is added. Narrowed is the inverse. Everything else is neutral: what a role is told, where it stands, what it has to report.
+less; a role or an organisation that is added. Narrowed is the inverse. Unclear is a change of a policy that may let somebody do
+more. Everything else is neutral: what a role is told, where it stands, what it has to report.
 
 INVARIANT: the effect of a change turned round is the inverse, so everything is a comparison of two measures.
 """
@@ -14,7 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.crew.changes import Change, Effect
-from orgkernel.crew.sections import ELEMENTS, ROLES, address_of
+from orgkernel.crew.policy_effects import effect_of_policy
+from orgkernel.crew.sections import ELEMENTS, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
@@ -24,7 +26,6 @@ _GIVES = frozenset(
 _TOOLS = ("tools", "essential_tools")
 _CLEARANCES = (None, "basic", "enhanced", "full", "oracle")
 _DELEGATION = ("strict", "envelope")
-_TIERS_OF_DATA = (None, "none", "minimal", "contextual", "full")
 # Facts whose values are compared as they are.
 _GROWS = {
     ("identity", "authority_level"),
@@ -41,7 +42,7 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 
 
 def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
-    """What a change does; `old` and `new` are the role it is about, on both sides."""
+    """What a change does; `old` and `new` are the role it is about, or the organisation, on both sides."""
     role_id, part, key, field = address_of(change.path)
     if change.kind in ("renamed", "moved"):
         return "neutral"
@@ -51,8 +52,9 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
         return _compared(_level_of(old, key), _level_of(new, key)) if field in (None, "level") else "neutral"
     if part in _TOOLS and field == "capped_by":
         return _compared(-len(change.before), -len(change.after))
-    if part == "policies" and role_id is None:
-        return _policy(change, field)
+    if part == "policies" and role_id is None and key != ORDER:
+        assert key is not None
+        return effect_of_policy(change, field, _policy(old, key), _policy(new, key))
     if field is None and part in _GIVES and (part != "domains" or role_id is not None):
         return _presence(change)
     if field is None and part == "file_scope" and old is not None and new is not None:
@@ -65,6 +67,11 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     return (
         "neutral" if ladder is None else _compared(_step(ladder, change.before), _step(ladder, change.after))
     )
+
+
+def _policy(organization: _Role | None, policy_id: str) -> _Role | None:
+    policies = () if organization is None else organization["policies"]
+    return next((each for each in policies if each["id"] == policy_id), None)
 
 
 def _compared(before: float, after: float) -> Effect:
@@ -81,50 +88,6 @@ def _level_of(role: _Role, tool: str) -> int:
     """How much of a tool a role has, listed or essential: a tool that only changes from one to the other gives nothing."""
     levels = [_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool]
     return max(levels, default=0)
-
-
-# How much a policy of an effect lets through.
-_EFFECTS = ("deny", "ask", "annotate", "allow")
-
-
-def _policy(change: Change, field: str | None) -> Effect:
-    """A policy that gives is more when it is there and when it names more; one that takes, less."""
-    if field == "effect":
-        return _compared(_step(_EFFECTS, change.before), _step(_EFFECTS, change.after))
-    if field == "permissions":
-        return _compared(_breadth(change.before), _breadth(change.after))
-    if field in ("ceiling", "fallback"):
-        return _compared(change.after, change.before)
-    if field is not None:
-        return "neutral"
-    policy = change.after if change.kind == "gained" else change.before
-    if not isinstance(policy, Mapping) or policy["effect"] == "annotate":
-        return "neutral"
-    effect = _presence(change)
-    if policy["effect"] == "allow" and not policy["ceiling"]:
-        return effect
-    return _INVERSE[effect]
-
-
-_INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
-
-
-def _breadth(permissions: Any) -> float:
-    """How much the permissions of a policy let through: what is allowed counts up, what is denied counts down."""
-    said = permissions if isinstance(permissions, Mapping) else {}
-    tools = said.get("tools")
-    allowed = tools.get("allow", ()) if isinstance(tools, Mapping) else tools
-    denied = tools.get("deny", ()) if isinstance(tools, Mapping) else ()
-    return (
-        _count(allowed) + _count(said.get("credentials")) + _step(_TIERS_OF_DATA, said.get("data")) - _count(denied)
-    )  # fmt: skip
-
-
-def _count(names: Any) -> float:
-    if names is None:
-        return 0
-    listed = [names] if isinstance(names, str) else list(names)
-    return sum(1_000 if name == "*" else 10 if str(name).endswith("*") else 1 for name in listed)
 
 
 def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:
