@@ -12,7 +12,7 @@ from orgkernel.crew.sections import ROLES, Path
 from orgkernel.decisions.reasons import Why
 
 Kind = Literal["renamed", "removed", "added", "moved", "lost", "changed", "gained"]
-Effect = Literal["widened", "narrowed", "neutral"]
+Effect = Literal["widened", "narrowed", "unclear", "neutral"]
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     subject: str = ""
     """What is gained, lost or changed, such as `tool:browser_agent`."""
     classification: Effect = "neutral"
-    """Whether it gives, takes, or neither."""
+    """Whether it gives, takes, may do either, or neither."""
     sentence: str = ""
     before: Any = None
     """What stood there; an item, a role or an organisation whole."""
@@ -54,6 +54,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Those with a change, shared catalogues not counted."""
     widened: int
     narrowed: int
+    unclear: int
+    """Those that may let somebody do more."""
     neutral: int
     kinds: dict[str, int]
 
@@ -77,6 +79,7 @@ def summarise(changes: Sequence[Change]) -> Summary:
         roles=len({(change.org_id, change.role_id) for change in changes if change.role_id is not None}),
         widened=effects["widened"],
         narrowed=effects["narrowed"],
+        unclear=effects["unclear"],
         neutral=effects["neutral"],
         kinds=dict(sorted(Counter(change.kind for change in changes).items())),
     )

@@ -182,7 +182,9 @@ class _Comparison:
         if path[0] == ROLES and len(path) == 2 and path[1] != ORDER:
             role_id = str(path[1])
         change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **said)
-        sides = (self.old.roles.get(role_id), self.new.roles.get(role_id)) if role_id else (None, None)
+        sides: tuple[_Record | None, _Record | None] = (self.old.form, self.new.form)
+        if role_id:
+            sides = (self.old.roles.get(role_id), self.new.roles.get(role_id))
         return msgspec.structs.replace(change, classification=effect_of(change, *sides))
 
 

@@ -2,8 +2,10 @@
 
 Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
 of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
-that disappears, a circumstance in which an allowed tool was refused; for an organisation a dispatch edge or a higher limit on delegation, a policy that allows more or denies
-less; a role or an organisation that is added. Narrowed is the inverse. Everything else is neutral: what a role is told, where it stands, what it has to report.
+that disappears, a circumstance in which an allowed tool was refused; for an organisation a dispatch edge or a higher limit
+on delegation, a policy that allows more or denies less; a role or an organisation that is added. Narrowed is the inverse.
+Unclear is a change of a policy that may let somebody do more. Everything else is neutral: what a role is told, where it
+stands, what it has to report.
 
 INVARIANT: the effect of a change turned round is the inverse, so everything is a comparison of two measures.
 """
@@ -14,7 +16,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.crew.changes import Change, Effect
-from orgkernel.crew.sections import ACTIONS, ELEMENTS, ROLES, address_of
+from orgkernel.crew.policy_effects import effect_of_policy
+from orgkernel.crew.sections import ACTIONS, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
@@ -40,7 +43,7 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 
 
 def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
-    """What a change does; `old` and `new` are the role it is about, on both sides."""
+    """What a change does; `old` and `new` are the role it is about, or the organisation, on both sides."""
     role_id, part, key, field = address_of(change.path)
     if change.kind in ("renamed", "moved"):
         return "neutral"
@@ -54,8 +57,9 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
             return _compared(*levels) if field in (None, "level") else "neutral"
     if part in _TOOLS and field == "capped_by":
         return _compared(-len(change.before), -len(change.after))
-    if part == "policies" and role_id is None:
-        return _policy(change, field)
+    if part == "policies" and role_id is None and key != ORDER:
+        assert key is not None
+        return effect_of_policy(change, field, _policy(old, key), _policy(new, key))
     if field is None and part in _GIVES and (part != "domains" or role_id is not None):
         return _presence(change)
     if field is None and part == "file_scope" and old is not None and new is not None:
@@ -68,6 +72,11 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     return (
         "neutral" if ladder is None else _compared(_step(ladder, change.before), _step(ladder, change.after))
     )
+
+
+def _policy(organization: _Role | None, policy_id: str) -> _Role | None:
+    policies = () if organization is None else organization["policies"]
+    return next((each for each in policies if each["id"] == policy_id), None)
 
 
 def _compared(before: float, after: float) -> Effect:
@@ -99,29 +108,6 @@ def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) ->
 
 def _many(conditions: str | None) -> int:
     return len(conditions.split("; ")) if conditions else 0
-
-
-# How much a policy of an effect lets through.
-_EFFECTS = ("deny", "ask", "annotate", "allow")
-
-
-def _policy(change: Change, field: str | None) -> Effect:
-    """A policy that gives is more when it is there and when it names more; one that takes, less."""
-    if field == "effect":
-        return _compared(_step(_EFFECTS, change.before), _step(_EFFECTS, change.after))
-    if field in ELEMENTS:
-        return _presence(change) if field == "allows" else _INVERSE[_presence(change)]
-    if field in ("ceiling", "fallback"):
-        return _compared(change.after, change.before)
-    if field is not None:
-        return "neutral"
-    policy = change.after if change.kind == "gained" else change.before
-    if not isinstance(policy, Mapping) or policy["effect"] == "annotate":
-        return "neutral"
-    effect = _presence(change)
-    if policy["effect"] == "allow" and not policy["ceiling"]:
-        return effect
-    return _INVERSE[effect]
 
 
 _INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}

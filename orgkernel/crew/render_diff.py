@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 from unicodedata import east_asian_width
@@ -14,9 +14,11 @@ from orgkernel.diagnostics.secret_shapes import mask_secrets
 from orgkernel.diagnostics.wording import printable
 
 WIDTH = 100
-_SIGNS = {"widened": "+", "narrowed": "-", "neutral": "~"}
+_SIGNS = {"widened": "+", "narrowed": "-", "unclear": "?", "neutral": "~"}
 _WHOLE = ("renamed", "removed", "added", "moved")
-_EFFECTS = ("widened", "narrowed", "neutral")
+_EFFECTS = ("widened", "unclear", "narrowed", "neutral")
+# What somebody has to look at: it lets somebody do more, or it may.
+_FLAGGED: Mapping[str, str] = {"widened": "widened", "unclear": "may widen"}
 # A pull request's summary may be a megabyte; nobody reads so much of it.
 _LISTED = 200
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
@@ -33,12 +35,13 @@ def render_summary(changes: Sequence[Change]) -> str:
         return "no change"
     found = summarise(changes)
     where = f"{_count(found.organizations, 'organization')}, {_count(found.roles, 'role')}"
-    what = f"{found.widened:,} widened, {found.narrowed:,} narrowed, {found.neutral:,} neither"
+    may = f"{found.unclear:,} may widen, " if found.unclear else ""
+    what = f"{found.widened:,} widened, {may}{found.narrowed:,} narrowed, {found.neutral:,} neither"
     return f"{_count(found.changes, 'change')} in {where}: {what}"
 
 
 def render_text(changes: Sequence[Change]) -> str:
-    """Grouped by organisation and role: `+` gives, `-` takes, `~` does neither. At most 100 columns wide."""
+    """Grouped by organisation and role: `+` gives, `-` takes, `?` may give, `~` does neither. At most 100 columns wide."""
     lines = []
     for (org_id, role_id), group in _groups(changes):
         lines.append(org_id if role_id is None else f"{org_id}/{role_id}")
@@ -52,12 +55,13 @@ def render_text(changes: Sequence[Change]) -> str:
 def render_markdown(changes: Sequence[Change]) -> str:
     """For the summary of a pull request: what is widened in a table, then the rest."""
     lines = ["### What the roles can do now", "", f"{render_summary(changes).capitalize()}.", ""]
-    widened = [change for change in changes if change.classification == "widened"]
-    others = [change for change in changes if change.classification != "widened"]
+    widened = [change for change in changes if change.classification in _FLAGGED]
+    others = [change for change in changes if change.classification not in _FLAGGED]
     if widened:
         lines += ["| organization | role | widened | where |", "|---|---|---|---|"]
         for change in _ordered(widened)[:_LISTED]:
-            cells = (change.org_id, change.role_id or "", change.sentence, _places(change).strip("()"))
+            said = change.sentence if change.classification == "widened" else f"may widen: {change.sentence}"
+            cells = (change.org_id, change.role_id or "", said, _places(change).strip("()"))
             lines.append(f"| {' | '.join(map(_escaped, cells))} |")
         lines += [*_more(len(widened), "widened"), ""]
     if others:
@@ -77,8 +81,8 @@ def render_github(changes: Sequence[Change]) -> str:
 
 
 def _annotation(change: Change) -> Iterator[str]:
-    if change.classification == "widened":
-        level, title = "warning", "widened"
+    if change.classification in _FLAGGED:
+        level, title = "warning", _FLAGGED[change.classification]
     elif change.kind in ("moved", "renamed"):
         level, title = "notice", change.kind
     else:

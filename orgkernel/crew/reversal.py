@@ -23,7 +23,12 @@ from orgkernel.crew.renames import (
 from orgkernel.crew.sections import ORDER, ROLES, address_of
 
 _OPPOSITE: Mapping[Kind, Kind] = {"removed": "added", "added": "removed", "lost": "gained", "gained": "lost"}
-_INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
+_INVERSE: Mapping[Effect, Effect] = {
+    "widened": "narrowed",
+    "narrowed": "widened",
+    "unclear": "unclear",
+    "neutral": "neutral",
+}
 
 
 def reverse(changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -26,7 +26,7 @@ from tests.support.edited_trees import edited, edits, small_documents, template_
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 from tests.unit.crew.everything import EVERYTHING
 
-INVERSE = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
+INVERSE = {"widened": "narrowed", "narrowed": "widened", "unclear": "unclear", "neutral": "neutral"}
 OPPOSITE = {"gained": "lost", "lost": "gained", "added": "removed", "removed": "added"}
 TREES = {
     "small": small_documents(),

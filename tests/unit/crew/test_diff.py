@@ -35,7 +35,7 @@ def able(**fields: Any) -> Documents:
 
 def differences(old: Documents, new: Documents) -> list[str]:
     """Sign and sentence of every change, findings left out."""
-    signs = {"widened": "+", "narrowed": "-", "neutral": "~"}
+    signs = {"widened": "+", "narrowed": "-", "unclear": "?", "neutral": "~"}
     return [
         f"{signs[each.classification]} {each.sentence}"
         for each in compare_versions(versions_of(old), versions_of(new))
