@@ -39,11 +39,9 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
     """
     if entry.kind not in _KINDS or not isfinite(entry.at):
         raise ValueError(f"kind {entry.kind!r} at {entry.at}")
-    said = "\n".join(
-        (
-            entry.subject, entry.actor, entry.action, entry.resource, entry.code, entry.channel, entry.sender,
-            entry.session, entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
-        )
+    said = (
+        entry.subject, entry.actor, entry.action, entry.resource, entry.code, entry.channel, entry.sender,
+        entry.session, entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
     )  # fmt: skip
     if entry.detail is not None or not _is_clean(said):
         entry = _clean(entry)
@@ -70,9 +68,13 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
 
 
 @lru_cache(maxsize=4_096)
-def _is_clean(said: str) -> bool:
+def _is_clean(texts: tuple[str, ...]) -> bool:
     """Whether texts can be written as they are; the same ones come again and again."""
-    return len(said) <= _LONGEST and _is_plain(said) and not may_hold_secrets(said)
+    said = "\n".join(texts)
+    if len(said) > _LONGEST or not _is_plain(said):
+        return False
+    # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
+    return not may_hold_secrets(said) or all(clean_text(each, longest=_LONGEST) == each for each in texts)
 
 
 def _is_plain(text: str) -> bool:
