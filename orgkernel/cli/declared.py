@@ -29,7 +29,9 @@ def find_declared(paths: tuple[str, ...], store: str | None, *, no_cache: bool =
     except NothingToRead:
         if paths:
             raise
-        click.echo("note: there are no documents here, so names are not checked", err=True)
+        kernel = None
+    if kernel is None or not (paths or kernel.state.served or kernel.state.refused):
+        click.echo("note: there is no organization here, so names are not checked", err=True)
         return None
     here = os.getcwd()
     return kernel.with_store(StateAt(locate_store(find_project(here), here, store)))

@@ -1,17 +1,23 @@
-"""How much a requester may ask: pending requests, a pause before the same again, and an end after denials (§4.10)."""
+"""How long a request waits, and how much a requester may ask: pending requests, a pause, an end after denials (§4.5, §4.10)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import TooManyRequests
-from orgkernel.state.records import AccessRequest
+from orgkernel.state.records import AccessRequest, Approval, RequestKind
 from orgkernel.state.rows import row_of
 from orgkernel.state.tables import requests
 from orgkernel.state.transaction import Transaction
+
+TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
+"""Seconds in which a request has to be answered."""
+GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
+"""Seconds a grant holds that answers a request. One use only is no standing grant: it does not wait for long."""
 
 
 @dataclass(frozen=True, slots=True)

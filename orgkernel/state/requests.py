@@ -19,16 +19,12 @@ from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
 from orgkernel.state.grants import RESOURCES, GrantCheck, insert_grant
 from orgkernel.state.records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
-from orgkernel.state.request_limits import RequestLimits, require_room
+from orgkernel.state.request_limits import GRANTED, TIMERS, RequestLimits, require_room
 from orgkernel.state.rows import Rows, clean_record, record_of, require_reference, require_word, row_of
 from orgkernel.state.tables import requests
 from orgkernel.state.transaction import Transaction
 
 REQUESTERS = ("agent", "person", "role", "system", "webhook")
-TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
-"""Seconds in which a request has to be answered."""
-GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
-"""Seconds a grant holds that answers a request. One use only is no standing grant: it does not wait for long."""
 
 
 class Requests:
@@ -69,10 +65,6 @@ class Requests:
         require_word("the level", level, LEVELS)
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
-        if self._check is not None:
-            self._check(
-                Grant("", requester, tuple(resources), level, tuple(waives), org_id, channel, session)
-            )
         draft = AccessRequest(
             self._rows.new_id("r"),
             requester,
@@ -91,6 +83,8 @@ class Requests:
             tool_call_id,
             None if context is None else clean_value(context),
         )
+        if self._check is not None:
+            self._check(_grant_of(draft))
 
         def change(transaction: Transaction) -> AccessRequest:
             now = transaction.now
@@ -117,17 +111,11 @@ class Requests:
             if responder == request.requester:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
             holds = GRANTED[approval]
-            wanted = Grant(
-                self._rows.new_id("g"),
-                request.requester,
-                request.resources,
-                request.level,
-                request.waives,
-                request.org_id,
-                request.channel,
-                request.session,
-                reason or request.reason,
-                responder,
+            wanted = msgspec.structs.replace(
+                _grant_of(request),
+                grant_id=self._rows.new_id("g"),
+                reason=reason or request.reason,
+                issued_by=responder,
                 expires_at=None if holds is None else transaction.now + holds,
                 uses_left=1 if approval == "once" else None,
                 request_id=request_id,
@@ -171,6 +159,14 @@ class Requests:
         with self._rows.reading() as connection:
             found = [_as_of(record_of(AccessRequest, row), now) for row in connection.execute(query)]
         return tuple(request for request in found if status in (None, request.status))
+
+
+def _grant_of(request: AccessRequest) -> Grant:
+    """What a request asks for."""
+    return Grant(
+        "", request.requester, request.resources, request.level, request.waives, request.org_id, request.channel,
+        request.session,
+    )  # fmt: skip
 
 
 def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest:

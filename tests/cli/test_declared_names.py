@@ -59,7 +59,7 @@ def test_without_documents_names_are_not_checked_and_that_is_said(quick_folder: 
     done = run_here("grant", "issue", "agent:worf", "tool:any", cwd=quick_folder)
     assert (done.returncode, done.stderr) == (
         0,
-        "note: there are no documents here, so names are not checked\n",
+        "note: there is no organization here, so names are not checked\n",
     )
     done = run_here("grant", "issue", "agent:worf", "tool:any", "--path", "nowhere", cwd=quick_folder)
     assert (done.returncode, done.stdout) == (2, "")

@@ -171,16 +171,20 @@ class Grants:
         assert store.read_view().version == 0
 
     def test_the_caller_checks_names(self, place: Location, clock: Clock) -> None:
-        """Before a grant is issued, and before a request is approved; what it raises is what happens."""
+        """Before a grant is issued, a request made and one approved; what it raises is what happens."""
+        known = {"tool:known"}
 
         def check(grant: Grant) -> None:
-            if "tool:unknown" in grant.resources:
+            if not known.issuperset(grant.resources):
                 raise Refused("no such tool")
 
         with opened(place, clock, check_grant=check) as store:
             with pytest.raises(Refused, match="no such tool"):
                 store.grants.issue("agent:worf", ["tool:unknown"], issued_by="a")
-            request = store.requests.create("agent:worf", ["tool:unknown"])
+            with pytest.raises(Refused, match="no such tool"):
+                store.requests.create("agent:worf", ["tool:unknown"])
+            request = store.requests.create("agent:worf", ["tool:known"])
+            known.clear()
             with pytest.raises(Refused, match="no such tool"):
                 store.requests.approve(request.request_id, "day", responder="a")
             assert store.requests.list("pending") == (request,)
