@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -20,10 +22,41 @@ from orgkernel.cli.stores import (
 )
 from orgkernel.decisions.state_view import AgentState, Lifecycle
 
+if TYPE_CHECKING:
+    from orgkernel.state.store import Store
+
 
 @click.group("agent")
 def command() -> None:
     """Say which agents there are, and how they stand: rank, trust, lifecycle."""
+
+
+def _change_options(change: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that changes an agent."""
+    for add_option in (
+        format_option("text", "json"), cache_option, store_option, path_option, reason_option, by_option,
+    ):  # fmt: skip
+        change = add_option(change)
+    return change
+
+
+@contextmanager
+def _admitted(
+    agent_id: str,
+    actor: str,
+    *,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    rank: str | None = None,
+) -> Iterator[Store]:
+    """The store, with an agent that the roster declares in it; a rank has to be declared as well."""
+    kernel = find_declared(paths, store, no_cache=no_cache)
+    if rank is not None:
+        require_rank(kernel, rank)
+    with opened(store, create=kernel is not None) as state:
+        admit(kernel, state, agent_id, actor)
+        yield state
 
 
 @command.command("add")
@@ -31,12 +64,7 @@ def command() -> None:
 @click.option("--rank", metavar="RANK")
 @click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="Mean of its trust.")
 @click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True)
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
+@_change_options
 def add(
     agent_id: str,
     rank: str | None,
@@ -62,27 +90,10 @@ def add(
 @command.command("set-rank")
 @click.argument("agent_id", metavar="AGENT")
 @click.argument("rank")
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
-def set_rank(
-    agent_id: str,
-    rank: str,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+@_change_options
+def set_rank(agent_id: str, rank: str, actor: str, reason: str, form: str, **where: Any) -> None:
     """Promote or demote an agent."""
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    require_rank(kernel, rank)
-    with opened(store, create=kernel is not None) as state:
-        admit(kernel, state, agent_id, actor)
+    with _admitted(agent_id, actor, rank=rank, **where) as state:
         agent = state.agents.set_rank(agent_id, rank, actor=actor, reason=reason)
     echo_record(form, agent, f"{agent_id} is {rank}")
 
@@ -90,26 +101,10 @@ def set_rank(
 @command.command("set-trust")
 @click.argument("agent_id", metavar="AGENT")
 @click.argument("trust", type=click.FloatRange(0, 1))
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
-def set_trust(
-    agent_id: str,
-    trust: float,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+@_change_options
+def set_trust(agent_id: str, trust: float, actor: str, reason: str, form: str, **where: Any) -> None:
     """Note how far an agent is trusted, 0 to 1."""
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    with opened(store, create=kernel is not None) as state:
-        admit(kernel, state, agent_id, actor)
+    with _admitted(agent_id, actor, **where) as state:
         agent = state.agents.set_trust(agent_id, trust, actor=actor, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
 
@@ -117,26 +112,10 @@ def set_trust(
 @command.command("move")
 @click.argument("agent_id", metavar="AGENT")
 @click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
-def move(
-    agent_id: str,
-    lifecycle: Lifecycle,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+@_change_options
+def move(agent_id: str, lifecycle: Lifecycle, actor: str, reason: str, form: str, **where: Any) -> None:
     """Move an agent along its lifecycle: suspend, reactivate, decommission."""
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    with opened(store, create=kernel is not None) as state:
-        admit(kernel, state, agent_id, actor)
+    with _admitted(agent_id, actor, **where) as state:
         agent = state.agents.move(agent_id, lifecycle, actor=actor, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
 

@@ -317,17 +317,9 @@ class OrgView(ABC):
 
     # -- access and crew --------------------------------------------------------------------------------------------
 
-    def qualifications_needed_for(self, tool_id: str) -> tuple[Edge, ...]:
-        """Qualifications a user of the tool needs, whether the tool or the qualification says so."""
-        return self.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
-
     def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
         """Tools a policy speaks of by name or by a glob, and what it says."""
         return self.edges_from(EdgeKind.COVERS, policy_id)
-
-    def policies_about(self, tool_id: str) -> tuple[Edge, ...]:
-        """Policies that speak of a tool by name or by a glob."""
-        return self.edges_to(EdgeKind.COVERS, tool_id)
 
     def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
         """Roles an agent fills here."""
