@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from orgkernel.errors import OrgkernelError
     from orgkernel.kernel.held import Reload
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.runtime.observation import Observation
-    from orgkernel.runtime.salute import Situation
 
 __version__ = "0.1.0"
 
@@ -35,7 +33,6 @@ _HOMES = {
     "Diagnostic": "orgkernel.diagnostics",
     "DispatchDecision": "orgkernel.decisions.dispatch",
     "Kernel": "orgkernel.kernel.kernel",
-    "Observation": "orgkernel.runtime.observation",
     "OrganizationManifest": "orgkernel.crew.v1",
     "OrgkernelError": "orgkernel.errors",
     "Place": "orgkernel.diagnostics",
@@ -43,7 +40,6 @@ _HOMES = {
     "RoleFilter": "orgkernel.crew.filters",
     "RoleManifest": "orgkernel.crew.v1",
     "Severity": "orgkernel.diagnostics",
-    "Situation": "orgkernel.runtime.salute",
     "encode": "orgkernel.crew.v1",
 }
 
@@ -53,7 +49,6 @@ __all__ = [
     "Diagnostic",
     "DispatchDecision",
     "Kernel",
-    "Observation",
     "OrganizationManifest",
     "OrgkernelError",
     "Place",
@@ -61,7 +56,6 @@ __all__ = [
     "RoleFilter",
     "RoleManifest",
     "Severity",
-    "Situation",
     "__version__",
     "encode",
 ]

@@ -66,7 +66,9 @@ def _parse_observation(text: str) -> Observation:
     for name, value in said.items():
         if name not in NAMES:
             meant = suggest_trigger_name(name)
-            help = f"did you mean {quote(meant)}?" if meant in NAMES else f"an observation has {listing(NAMES)}"
+            help = (
+                f"did you mean {quote(meant)}?" if meant in NAMES else f"an observation has {listing(NAMES)}"
+            )
             raise UsageError(f"an observation has no {quote(name)}", help)
         if not is_measure(name, value):
             kind = (

@@ -33,11 +33,12 @@ from orgkernel.triggers import parse_trigger
 class RolePace(msgspec.Struct, frozen=True):
     """The tier a role is in, and what it has to do.
 
-    >>> from orgkernel import Kernel, Observation
+    >>> from orgkernel import Kernel
+    >>> from orgkernel.runtime.observation import Observation
     >>> failing = Observation(consecutive_tool_failures=5)
     >>> pace = Kernel.open().pace("software_dev", "bugfix_specialist", failing, "alternate")
-    >>> pace.tier, [(each.action, each.to) for each in pace.obligations], pace.unknown[0]
-    ('contingent', [('escalate', 'engineering_xo')], 'context_fill')
+    >>> pace.tier, [(each.action, each.to) for each in pace.obligations]
+    ('contingent', [('escalate', 'engineering_xo')])
     """
 
     role_id: str

@@ -246,7 +246,7 @@ class Kernel:
 
         Raises as `manifest`.
 
-        >>> from orgkernel import Observation
+        >>> from orgkernel.runtime.observation import Observation
         >>> stuck = Observation(turns_without_progress=20, unrecoverable_error=False)
         >>> pace = Kernel.open().pace("software_dev", "codegen_specialist", stuck)
         >>> pace.tier, pace.reasons[0].text
@@ -260,7 +260,7 @@ class Kernel:
     def report(self, org: str, situation: Situation) -> dict[str, Any]:
         """The SALUTE report of a role in a situation, with what the organisation knows of it. Raises as `manifest`.
 
-        >>> from orgkernel import Situation
+        >>> from orgkernel.runtime.salute import Situation
         >>> report = Kernel.open().report("software_dev", Situation(role_id="co", now=0, tier="alternate"))
         >>> report["status"]["health"], report["unit"]["role_name"], report["time"]["timestamp"]
         ('degraded', 'Commanding Officer', '1970-01-01T00:00:00.000000Z')
