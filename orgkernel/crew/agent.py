@@ -17,12 +17,12 @@ from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_edge, why_place
 from orgkernel.decisions.state_view import StateView
-from orgkernel.decisions.utc import as_utc
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.crew_roster import Member
 from orgkernel.records.levels import LEVELS
+from orgkernel.runtime.utc import as_utc
 
 
 def build_agent_manifest(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization, UnknownRole
+from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization
 from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.loader import Loader
@@ -224,9 +224,7 @@ class Kernel:
         ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
         """
         snapshot = self.organization(org).snapshot
-        if not snapshot.index.is_role(role):
-            help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
-            raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
+        snapshot.require_role(role)
         from orgkernel.crew.role import build_role_manifest
 
         desk = self.access_desk(org)

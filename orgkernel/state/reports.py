@@ -14,8 +14,8 @@ import msgspec
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from orgkernel.decisions.state_view import PaceTier, StoredReport
-from orgkernel.decisions.utc import as_seconds
 from orgkernel.errors import Refused
+from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
 from orgkernel.state.records import AuditEntry, ReportReceipt
 from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of

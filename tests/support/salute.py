@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgkernel.decisions.utc import as_utc
+from orgkernel.runtime.utc import as_utc
 
 
 def salute(

@@ -21,9 +21,9 @@ from orgkernel.decisions.access.run import weigh_run
 from orgkernel.decisions.access.tables import AccessTables, tables_of
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
-from orgkernel.decisions.utc import as_utc
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.runtime.utc import as_utc
 
 SHOWN_SUBJECTS = 5
 NOBODY = Who((), 0)

@@ -13,8 +13,8 @@ from orgkernel.decisions.access.evaluate import weigh
 from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.run import find_lock, is_neutral, level_passed
 from orgkernel.decisions.reasons import Reason, Why, why_place
-from orgkernel.decisions.utc import as_utc
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.utc import as_utc
 
 
 def _position(case: Case) -> Said:
