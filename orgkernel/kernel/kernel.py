@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization
+from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization, UnknownRole
 from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
 from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.loader import Loader

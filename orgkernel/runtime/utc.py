@@ -9,6 +9,8 @@ _FROM_YEAR_0 = 719_468
 """Days from 0000-03-01 to 1970-01-01; years that begin in March have their leap day at the end."""
 _ERA = 146_097
 """Days of 400 years."""
+_YEAR_0 = -62_167_219_200
+"""0000-01-01 in seconds from 1970-01-01."""
 
 
 def as_utc(seconds: float | None) -> str | None:
@@ -28,6 +30,18 @@ def as_utc(seconds: float | None) -> str | None:
     month = shifted + 3 if shifted < 10 else shifted - 9
     year = year_of_era + era * 400 + (month <= 2)
     return f"{year:04}-{month:02}-{day:02}T{second // 3600:02}:{second % 3600 // 60:02}:{second % 60:02}Z"
+
+
+def as_exact_utc(seconds: float) -> str | None:
+    """The same with microseconds, for moments that follow each other closely; None before the year 0, too.
+
+    >>> as_exact_utc(951_782_399.25)
+    '2000-02-28T23:59:59.250000Z'
+    """
+    if not _YEAR_0 <= seconds < 1e11:
+        return None
+    whole, fraction = divmod(round(seconds * 1_000_000), 1_000_000)
+    return f"{(as_utc(whole) or '')[:-1]}.{fraction:06}Z"
 
 
 _MOMENT = re.compile(
