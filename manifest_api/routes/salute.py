@@ -71,7 +71,7 @@ async def post_report(request: Request, answers: AnswersOfApp) -> Response:
     try:
         report = read_report(said)
     except ReportError as error:
-        where = f"body.{error.where}".rstrip(".")
+        where = f"body.{error.where.replace('/', '.')}".rstrip(".")
         raise Refused(
             BAD_REPORT,
             f"the report cannot be read at {quote(where)}",
@@ -137,7 +137,7 @@ async def get_board(
 
 @router.get(
     "/v1/salute/stream",
-    response_class=EventStream,
+    response_class=Response,
     responses={
         **remembered("ReportDetail", 404, 409),
         200: {
