@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import signal
@@ -12,12 +13,17 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import httpx2
 import pytest
 
+from manifest_api.feed import Feed
+from manifest_api.remembered import Remembered
+from orgkernel.decisions.state_view import StoredReport
+from orgkernel.errors import StoreError
 from tests.api.asking import problem
-from tests.api.keys import bearer, first_key, location_of, new_key, opened
+from tests.api.keys import bearer, first_key, new_key, opened
 from tests.api.reporting import following, post, report_now, reporting
 from tests.api.running import Server, until
 from tests.support.salute import salute
@@ -268,14 +274,60 @@ def test_a_quiet_stream_says_that_it_is_there(impatient: Server) -> None:
         assert next(line for line in lines if line == ": still here")
 
 
-def test_a_store_that_breaks_ends_the_streams(server: Server) -> None:
-    """With a word in the log; the server goes on, and a client that comes back is told."""
-    report_now(server, "any")
-    with following(server, 0) as events:
-        assert next(events).task == "any"
-    path = location_of(server.folder / "state.db").path
-    with open(path, "r+b") as file:
-        file.write(b"\0" * 4_096 * 8)
-    response = server.get("/v1/salute/stream", timeout=20)
-    problem(response, 503, response.json()["code"])
-    assert server.get("/livez").status_code == 200
+class FailingStore:
+    """A store that cannot be read for a while; the port `state.ports.State` as far as a feed knows it."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.looks = 0
+
+    @property
+    def reports(self) -> FailingStore:
+        return self
+
+    def open(self) -> FailingStore:
+        return self
+
+    def last_number(self) -> int:
+        return 0
+
+    def after(self, number: int, *, limit: int) -> tuple[StoredReport, ...]:
+        self.looks += 1
+        if self.looks <= self.failures:
+            raise StoreError("the store `x` is gone")
+        body = salute()
+        return () if number else (StoredReport(1, "org", "role", "", 0, 1.0, 1.0, "primary", body),)
+
+
+def test_a_store_that_fails_for_a_while_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Followers stay, and what was stored meanwhile comes when it works again."""
+    store = FailingStore(failures=4)
+
+    async def follow() -> list[int]:
+        feed = Feed(cast(Remembered, store), look_seconds=0.01)
+        async with feed.following():
+            found = await feed.after(0, seconds=10)
+        assert feed.followers == 0
+        return [report.number for report in found]
+
+    assert asyncio.run(follow()) == [1]
+    assert [record.message for record in caplog.records] == [
+        "reports cannot be followed: the store `x` is gone"
+    ]
+
+
+def test_nobody_looks_at_the_store_when_nobody_follows() -> None:
+    """The last one that leaves ends the looking."""
+    store = FailingStore(failures=0)
+
+    async def follow() -> tuple[int, int]:
+        feed = Feed(cast(Remembered, store), look_seconds=0.01)
+        async with feed.following():
+            await feed.after(0, seconds=0.1)
+        await asyncio.sleep(0.05)
+        looks = store.looks
+        await asyncio.sleep(0.1)
+        return looks, store.looks
+
+    before, after = asyncio.run(follow())
+    assert before == after > 0

@@ -77,7 +77,7 @@ def test_an_agent_reports_for_its_own_roles(server: Server) -> None:
     assert post(server, mine, key=key).json()["outcome"] == "stored"
     said = problem(post(server, salute("record_keeper", org="household"), key=key), 403, "OTHER_REPORTER")
     assert "`butler`" in said["detail"]
-    assert said["help"] == "it fills `steward` and `errand_runner`"
+    assert said["help"] == "it fills `steward`, `errand_runner`"
     said = problem(post(server, salute(at=time.time()), key=key), 403, "OTHER_REPORTER")
     assert said["help"] == "it fills no role of `software_dev`"
     (line,) = board(server, "org=household&role=steward")
