@@ -48,7 +48,7 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
     try:
         known = msgspec.convert(said, Circumstances)
     except msgspec.ValidationError as error:
-        raise unfit(str(error), BAD_EVALUATION, "body.context") from None
+        raise unfit(error, BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})
     if context.depth or context.children or context.concurrent:
         counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
