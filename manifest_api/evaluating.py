@@ -6,7 +6,7 @@ import msgspec
 from starlette.types import Scope
 
 from manifest_api.auditing import Answered, Auditor
-from manifest_api.authzen import Asked, named, understand
+from manifest_api.authzen import Asked, named, understand, with_unread
 from manifest_api.authzen_shapes import Evaluation, EvaluationContext, EvaluationQuestion
 from manifest_api.guards.caller import Caller, require_scope_of
 from manifest_api.problems import BAD_EVALUATION, Refused
@@ -29,9 +29,9 @@ async def answer_evaluation(auditor: Auditor, scope: Scope, body: bytes) -> tupl
 
 async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> Evaluation:
     """One question, answered and written down."""
-    asked = understand(
-        named(question.subject), question.action.name, named(question.resource), question.context
-    )
+    subject, action, resource = question.subject, question.action, question.resource
+    asked = understand(named(subject), action.name, named(resource), question.context)
+    asked = with_unread(asked, subject=subject, action=action, resource=resource)
     return as_evaluation(await auditor.finish(auditor.begin(asked.org, asked.request, caller)), asked)
 
 

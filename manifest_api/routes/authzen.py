@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
 from manifest_api.auditing import Auditor
-from manifest_api.authzen import Asked, context_of, filled, named, understand
+from manifest_api.authzen import Asked, context_of, filled, named, understand, with_unread
 from manifest_api.authzen_shapes import (
     Configuration,
     Evaluation,
@@ -104,15 +104,12 @@ def _begin(
     )  # malformed circumstances are an error of the whole request
     try:
         question = filled(each, above)
-        asked = Asked(
-            said.org,
-            msgspec.structs.replace(
-                said.request,
-                subject=named(question.subject),
-                action=question.action.name,
-                resource=named(question.resource),
-            ),
-            said.ignored,
+        subject, action, resource = question.subject, question.action, question.resource
+        request = msgspec.structs.replace(
+            said.request, subject=named(subject), action=action.name, resource=named(resource)
+        )
+        asked = with_unread(
+            Asked(said.org, request, said.ignored), subject=subject, action=action, resource=resource
         )
         begun = auditor.begin(asked.org, asked.request, caller)
     except StoreError:
