@@ -8,7 +8,6 @@ from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, granted_item, tool_item
 from orgkernel.crew.permissions import effective_item, granted_tools, requestable
 from orgkernel.crew.role import finding_item
-from orgkernel.crew.utc import as_utc
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import Holder, rank_now
 from orgkernel.decisions.access.listing import what_can
@@ -18,6 +17,7 @@ from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_edge, why_place
 from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.utc import as_utc
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from orgkernel.crew import v1
-from orgkernel.crew.utc import as_utc
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.cells import Cell
 from orgkernel.decisions.access.evaluate import STOPPING, Verdict, level_left
@@ -23,6 +22,7 @@ from orgkernel.decisions.access.stored import WAIVABLE, WAIVED
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_place
 from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.utc import as_utc
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LETTERS, LEVELS
 

@@ -8,7 +8,7 @@ so another process's changes are found like our own.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -101,9 +101,16 @@ class Views:
             ),
         )
         # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
-        given = _replaced(last.grants, "grant_id", Grant, _changed(connection, grants, since))
+        granted = _changed(connection, grants, since)
+        given = _replaced(last.grants, "grant_id", Grant, granted, _holds)
+        # But whoever misses it wants to know that it ran out.
+        expired = _replaced(last.expired, "grant_id", Grant, granted, _ran_out)
         capped = _replaced(
-            last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since)
+            last.restrictions,
+            "restriction_id",
+            Restriction,
+            _changed(connection, restrictions, since),
+            _holds,
         )
         self._locks = locks
         self._of_org = {}
@@ -114,6 +121,7 @@ class Views:
             MappingProxyType(capped),
             MappingProxyType(results),
             MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
+            MappingProxyType(expired),
         )
 
 
@@ -156,7 +164,15 @@ class _Version:
         return connection
 
 
-def _changed(connection: Connection, table: Table, since: int) -> Iterable[Any]:
+def _holds(row: Any) -> bool:
+    return row.revoked_at is None and not row.expiry_noted
+
+
+def _ran_out(row: Any) -> bool:
+    return row.revoked_at is None and bool(row.expiry_noted)
+
+
+def _changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
     """In an order that does not depend on the engine: views of the same state are equal."""
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
@@ -173,13 +189,16 @@ def _grouped(
 
 
 def _replaced(
-    old: Mapping[str, tuple[T, ...]], key: str, kind: type[T], rows: Iterable[Any]
+    old: Mapping[str, tuple[T, ...]],
+    key: str,
+    kind: type[T],
+    rows: Iterable[Any],
+    belongs: Callable[[Any], bool],
 ) -> dict[str, tuple[T, ...]]:
-    """By subject, in the order of their ids: patched and read anew are the same."""
+    """What belongs here by subject, in the order of their ids: patched and read anew are the same."""
     changed: dict[str, dict[str, T | None]] = {}
     for row in rows:
-        is_over = row.revoked_at is not None or row.expiry_noted
-        record = None if is_over else record_of(kind, row)
+        record = record_of(kind, row) if belongs(row) else None
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():
