@@ -186,6 +186,11 @@ class EdgeColumns:
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
+    def leading_to(self, target: str, numbers: Iterable[int]) -> list[int]:
+        """Those of the positions that end at a node."""
+        words, ends = self._words, self._target
+        return [number for number in numbers if words[ends[number]] == target]
+
     def targets(self, numbers: Iterable[int]) -> Iterator[str]:
         """Where the edges at these positions end, each once, in their order."""
         return map(self._words.__getitem__, dict.fromkeys(map(self._target.__getitem__, numbers)))

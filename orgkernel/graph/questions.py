@@ -67,6 +67,10 @@ class OrgView(ABC):
         """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
+    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
+        """Edges of a kind that lead from here to there; cheaper than all that start here."""
+        return tuple(edge for edge in self.edges_from(kind, source) if edge.target == target)
+
     @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         """Source and target of all edges of a kind; cheaper than the edges."""

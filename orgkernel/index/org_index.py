@@ -110,6 +110,10 @@ class OrgIndex(OrgView):
         source, attribute = self._columns.source, self._columns.attribute
         return tuple((source(number), attribute(number)) for number in self._inward.find(kind, target))
 
+    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
+        numbers = self._columns.leading_to(target, self._outward.find(kind, source))
+        return tuple(map(self._columns.edge, numbers))
+
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
 
 from orgkernel.decisions.access import codes
