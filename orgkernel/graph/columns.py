@@ -221,6 +221,14 @@ class EdgeColumns:
         """The attribute of the edge at a position."""
         return self._words[self._attribute[number]]
 
+    def sources_at(self, numbers: Iterable[int]) -> Iterator[str]:
+        """Where the edges at these positions start."""
+        return map(self._words.__getitem__, map(self._source.__getitem__, numbers))
+
+    def attributes_at(self, numbers: Iterable[int]) -> Iterator[str]:
+        """The attributes of the edges at these positions."""
+        return map(self._words.__getitem__, map(self._attribute.__getitem__, numbers))
+
     def edge(self, number: int) -> Edge:
         """The edge at a position."""
         words = self._words
