@@ -108,7 +108,7 @@ def create_app(
     install_refusals(app)
     app.long_way = Faults(super(_Registry, app).__call__)
     app.short_way = build_short_way(app, partial(answer_evaluation, app.state.auditor))
-    gate = Gate(app.answer, answers, doors)
+    gate = Gate(app.answer, answers, doors, stored)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

@@ -28,20 +28,18 @@ Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a pag
 
 async def with_store(request: Request, work: Callable[[Store], T], empty: T | None = None) -> T:
     """Do something with the store, in a thread; where there is none yet, `empty`, or the problem that says so."""
-    remembered: Remembered = request.app.state.remembered
-    store = remembered.open()
-    if store is None:
-        if empty is None:
-            raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
-        return empty
-    return await run_in_threadpool(work, store)
+    found = await find_in_store(request, work)
+    if found is not None:
+        return found
+    if empty is None:
+        raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
+    return empty
 
 
 async def find_in_store(request: Request, find: Callable[[Store], T | None]) -> T | None:
     """Something in the store, in a thread; None where it is not there, or where there is no store yet."""
     remembered: Remembered = request.app.state.remembered
-    store = remembered.open()
-    return None if store is None else await run_in_threadpool(find, store)
+    return await remembered.work(find)
 
 
 def told_once(answer: Any, status: int = 200) -> Response:
