@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from threading import Lock
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -102,6 +103,7 @@ def create_app(
     app.state.reloader = reloader
     app.state.remembered = stored
     app.state.auditor = Auditor(kernel, stored)
+    app.state.verifying = Lock()
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from manifest_api import create_app
 from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.audit_queries import AuditFilter, read_rows
@@ -22,7 +20,7 @@ from orgkernel.state.location import Location
 from orgkernel.state.records import AuditEntry
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
-from tests.api.asking import problem
+from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, location_of, new_key, opened
 from tests.api.running import Server, running, until
 from tests.state.opening import opened as opened_store
@@ -53,12 +51,6 @@ AT_ONCE = 1.0
 @pytest.fixture(scope="module")
 def household() -> Kernel:
     return Kernel.open(TEMPLATES / "household")
-
-
-def asking(kernel: Kernel, place: Location) -> TestClient:
-    """A client of an application with a store there."""
-    app = create_app(kernel, store=place)
-    return TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
 
 
 def timed(ask: Any) -> tuple[Any, float]:
@@ -134,7 +126,7 @@ def test_a_postgresql_that_was_stopped_from_the_start(
     household: Kernel, postgres_place: Location, postgres_server: str
 ) -> None:
     """What needs no store is answered, and the store is found when it answers."""
-    with asking(household, postgres_place) as client:
+    with stored_client(household, postgres_place) as client:
         with stopped(postgres_server):
             problem(client.post(EVALUATION, json=USE), 503, "STORE_BUSY")
             assert client.get("/livez").status_code == 200
@@ -164,7 +156,7 @@ def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: 
     """Another process holds it whole, as a tool that repairs databases does."""
     place = location_of(tmp_path / "state.db")
     new_key(place, ["read"])
-    with asking(household, place) as client:
+    with stored_client(household, place) as client:
         with locked(
             place, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE", "SELECT * FROM state_version"
         ):
