@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from threading import Lock
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -101,13 +102,14 @@ def create_app(
     app.state.remembered = stored
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor)
+    app.state.verifying = Lock()
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
     app.long_way = Faults(super(_Registry, app).__call__)
     app.short_way = build_short_way(app, app.state.evaluator.answer)
-    gate = Gate(app.answer, answers, doors)
+    gate = Gate(app.answer, answers, doors, stored)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

@@ -13,11 +13,11 @@ import msgspec
 
 from manifest_api.guards.caller import Caller
 from manifest_api.limited_uses import as_told, uses_of
-from manifest_api.remembered import Remembered
+from manifest_api.remembered import WORK_SECONDS, Remembered
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Reason
-from orgkernel.errors import Conflict
+from orgkernel.errors import Conflict, StoreBusy
 from orgkernel.kernel.decision_log import build_entry
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.ticket import Ticket
@@ -47,7 +47,7 @@ class Auditor:
         desk = self._kernel.access_desk(org)
         request = desk.at_this_moment(request)
         decision, reasons = as_told(*desk.decide_with_reasons(request), request, caller)
-        store = self._remembered.open()
+        store = self._remembered.held()
         if store is None:
             return _Started(org, request, caller, decision, reasons, None)
         entry = build_entry(
@@ -67,6 +67,7 @@ class Auditor:
                 row: str = await resolved(started.ticket)
             except Conflict:
                 # Somebody else used the grant up: what is true now is another answer.
+                await self._remembered.refresh()
                 started = self.begin(started.org, started.asked, started.caller)
             else:
                 return _as_done(started), started.reasons, row
@@ -116,7 +117,7 @@ def _as_done(started: _Started) -> AccessDecision:
 
 
 async def resolved(ticket: Ticket) -> Any:
-    """What a ticket resolves with, without blocking the loop; raises its error."""
+    """What a ticket resolves with, without blocking the loop; raises its error, and `StoreBusy` when it takes too long."""
     if not ticket.is_done:
         loop = asyncio.get_running_loop()
         waker = _wakers.get(loop)
@@ -124,8 +125,19 @@ async def resolved(ticket: Ticket) -> Any:
             waker = _wakers[loop] = _Waker(loop)
         done = loop.create_future()
         ticket.on_done(partial(waker.wake, done))
-        await done
+        ends = loop.call_later(WORK_SECONDS, _give_up, done)
+        try:
+            await done
+        finally:
+            ends.cancel()
     return ticket.result()
+
+
+def _give_up(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_exception(
+            StoreBusy("the store did not answer in time", "whether it was written is not known")
+        )
 
 
 class _Waker:

@@ -22,8 +22,8 @@ from manifest_api import create_app
 from manifest_api.guards.tokens import TokenSettings
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import Location
-from tests.api.asking import problem
-from tests.api.keys import bearer, first_key, location_of, new_key, opened
+from tests.api.asking import problem, stored_client
+from tests.api.keys import bearer, first_key, new_key, opened
 from tests.support.trees import TEMPLATES
 
 GRANT = {"subject": "person:partner", "resources": ["tool:github"], "reason": "to help"}
@@ -35,40 +35,10 @@ USE = {
 ISSUER, AUDIENCE = "https://issuer.invalid", "orgkernel"
 
 
-@pytest.fixture(scope="module")
-def household() -> Kernel:
-    return Kernel.open(TEMPLATES / "household")
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Location:
-    return location_of(tmp_path / "state.db")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, file: Location) -> Location:
-    """Where the state is: every route is asked over both engines."""
-    place: Location = request.getfixturevalue("postgres_place") if request.param == "postgresql" else file
-    return place
-
-
-def client_of(
-    kernel: Kernel, store: Location, address: str = "127.0.0.1", host: str = "127.0.0.1:8000", **options: Any
-) -> TestClient:
-    app = create_app(kernel, store=store, **options)
-    return TestClient(app, base_url=f"http://{host}", client=(address, 50000))
-
-
-@pytest.fixture
-def local(household: Kernel, store: Location) -> Iterator[TestClient]:
-    with client_of(household, store) as client:
-        yield client
-
-
 @pytest.fixture
 def file_only(household: Kernel, file: Location) -> Iterator[TestClient]:
     """A client where it does not matter, or has to be a file."""
-    with client_of(household, file) as client:
+    with stored_client(household, file) as client:
         yield client
 
 
@@ -155,7 +125,7 @@ def test_off_loopback_everything_needs_a_key(
 ) -> None:
     """A foreign Host or a forwarded request counts as off loopback; with a key it is answered."""
     secret = new_key(store, ["read"])
-    with client_of(household, store, address, host) as client:
+    with stored_client(household, store, address, host) as client:
         problem(client.get("/v1/orgs", headers=headers), 401, "UNAUTHENTICATED")
         problem(client.get("/livez", headers=headers), 401, "UNAUTHENTICATED")
         assert client.get("/v1/orgs", headers={**headers, **bearer(secret)}).status_code == 200
@@ -203,7 +173,7 @@ def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Lo
     agent = bearer(new_key(store, ["admin"], agent="butler"))
     person = bearer(new_key(store, ["request"]))
     gift = {"subject": "agent:clerk", "resources": ["tool:github"], "level": "write"}
-    with client_of(Kernel.open(folder), store) as local:
+    with stored_client(Kernel.open(folder), store) as local:
         for other in (
             {"level": "full"}, {"resources": ["tool:jira"]}, {"resources": ["tool:git*"]},
             {"resources": ["credential:github"]}, {"resources": ["tool:github", "tool:jira"]}, {"waives": ["rank"]},
@@ -338,7 +308,7 @@ def test_too_many_wrong_credentials(local: TestClient, store: Location) -> None:
 def test_a_key_may_not_ask_too_often(household: Kernel, store: Location) -> None:
     """Twice the rate at once, then the rate; others are not held up."""
     mine, other = new_key(store, ["read"]), new_key(store, ["read"])
-    with client_of(household, store, rate=1.0) as client:
+    with stored_client(household, store, rate=1.0) as client:
         found = [client.get("/v1/orgs", headers=bearer(mine)) for _ in range(4)]
         assert [each.status_code for each in found[:2]] == [200, 200]
         problem(found[-1], 429, "RATE_LIMITED")
@@ -349,7 +319,7 @@ def test_a_key_may_not_ask_too_often(household: Kernel, store: Location) -> None
 def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: Location) -> None:
     """Restrictions count: what cannot be looked up is not decided, and where the store is is not told."""
     Path(file.path).write_bytes(b"not a database" * 1000)
-    with client_of(household, file) as client:
+    with stored_client(household, file) as client:
         response = client.post("/access/v1/evaluation", json=USE)
         problem(response, 503, "BAD_STORE")
         assert file.path not in response.text
@@ -405,7 +375,7 @@ def trusting(household: Kernel, file: Location, tmp_path: Path) -> Iterator[Test
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "one", "use": "sig"}
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [public]}), encoding="utf-8")
     settings = TokenSettings(ISSUER, AUDIENCE, str(tmp_path / "jwks.json"), ("ES256",))
-    with client_of(household, file, "192.0.2.7", tokens=settings) as client:
+    with stored_client(household, file, "192.0.2.7", tokens=settings) as client:
         yield client
 
 
