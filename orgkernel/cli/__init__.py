@@ -25,6 +25,7 @@ _COMMANDS = {
     "why": "Say why, layer by layer, with the lines.",
     "who-can": "List who may do something.",
     "what-can": "List what somebody may do.",
+    "pace": "Say which PACE tier a role is in, and what it must do.",
     "graph": "Draw the org chart.",
     "diff": "Say what each role gained and lost between two trees.",
     "upgrade": "Rewrite older documents in place.",
