@@ -32,6 +32,7 @@ _COMMANDS = {
     "export": "Write an organisation in the format of another tool.",
     "compile": "Write an organisation as one file that a host reads.",
     "org": "Switch an organisation on and off in a host.",
+    "signals": "Say how layers in one agent keep out of each other's way.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
     "agent": "Say which agents there are, and how they stand.",
