@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from orgkernel.runtime.trigger_tree import (
+from .trigger_tree import (
     TriggerTree,
     TriggerTreeError,
     check_tree,
