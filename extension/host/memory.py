@@ -17,6 +17,8 @@ class RoleMemory:
 
     task_started: float
     """Seconds since 1970."""
+    tokens_at_start: int | None = None
+    """Tokens of the prompt when the task began."""
     turns: int = 0
     """Model calls since the task began."""
     turns_without_progress: int = 0
@@ -50,8 +52,8 @@ class AgentMemory:
     new_task: bool = False
     """Whether the next model call is the first of a task."""
     tool: str = ""
-    state: str = "active"
-    """The state a SALUTE report gives."""
+    state: str = ""
+    """The state a SALUTE report gives; empty where task and tier say."""
     roles: dict[str, RoleMemory] = field(default_factory=dict)
     model: str = ""
     window: int | None = None
