@@ -63,7 +63,9 @@ def report(active: Active, memory: AgentMemory, agent: Any, role: bundles.Bundle
     due, _, state = salute.should_emit(own.emission, made, role.doctrine)
     own.emission = state
     if due:
-        problem = report_files.write_report(os.path.join(places.ORGANIZATIONS, places.REPORTS), made, now=time.time())
+        folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
+        problem = report_files.write_report(folder, made).problem
+        problem = problem or report_files.remove_stale(folder, time.time()).problem
         if problem:
             say_once(agent, memory, f"SALUTE report not written: {problem}", kind="warning")
 

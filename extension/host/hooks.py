@@ -101,6 +101,20 @@ def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) 
     _guarded(agent, "system_prompt", work)
 
 
+def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """What the supervisor has to say reaches this model call, and nothing of it stays in the history."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        if memory.steering is not None and loop_data is not None:
+            loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
+
+    _guarded(agent, "message_loop_prompts_after", work)
+
+
+def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """The supervisor looks at what happened."""
+
+
 def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
     """Confirm the role, evaluate PACE, report: the dispatcher of the specification."""
 

@@ -1,6 +1,6 @@
 """The runtime this adapter runs on. An installation has a copy of `orgkernel/runtime` as a package in this file's place."""
 
-from orgkernel.runtime import bundle, classification, pace, report_files, salute, signals, supervisor
+from orgkernel.runtime import bundle, classification, pace, report_files, salute, signals
 from orgkernel.runtime import observation as observation
 
 __all__ = [
@@ -11,5 +11,4 @@ __all__ = [
     "report_files",
     "salute",
     "signals",
-    "supervisor",
 ]
