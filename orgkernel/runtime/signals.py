@@ -18,6 +18,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from .layer_ledger import EVENTS_KEPT, LEDGER, Event, add_event, find_ledger, read_counts, read_events
 from .neighbours import derive
 from .signal_records import (
     RECORDS,
@@ -65,10 +66,8 @@ __all__ = [
 ]
 
 KEY: Final = "_layer_signals"
-LEDGER: Final = "_layer_ledger"
 WARNING: Final = "warning"
 """The lane that carries one warning a turn."""
-EVENTS_KEPT: Final = 50
 ORIENTED_BONUS: Final = 2
 
 Store: TypeAlias = MutableMapping[str, Any]
@@ -82,23 +81,13 @@ class Claim:
     held_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing worth counting: `deferred` (layers: who was quiet, for whom) or `conflict` (layers: who all spoke)."""
-
-    turn: int
-    kind: str
-    lane: str
-    layers: tuple[str, ...]
-
-
 def begin_turn(store: Store, turn: int) -> None:
     """Begin a turn: forget what was said before it. Asked again for the same turn it does nothing.
 
     So nobody has to be the first: every layer may begin the turn it is in, and what a layer said under the new
     turn's number before anybody began it stays.
     """
-    ledger = _ledger(store)
+    ledger = find_ledger(store)
     if ledger is not None and ledger["turn"] == turn:
         return
     if ledger is not None:
@@ -116,7 +105,7 @@ def write(store: Store, layer: str, **said: object) -> None:
     """
     if layer in RECORDS:
         RECORDS[layer](**said)  # type: ignore[arg-type]  # only the names are checked: values are read with care
-    ledger = _ledger(store)
+    ledger = find_ledger(store)
     record = {**_said(store).get(layer, {}), **said}
     if ledger is not None:
         record["turn"] = ledger["turn"]
@@ -132,7 +121,7 @@ def read(store: Mapping[str, Any], layer: str) -> SignalRecord | None:
 def read_signals(store: Mapping[str, Any]) -> Signals:
     """Everything that was said of this turn."""
     said = _said(store)
-    ledger = _ledger(store)
+    ledger = find_ledger(store)
     return Signals(
         turn=ledger["turn"] if ledger else None,
         said={layer: read_record(layer, said[layer]) for layer in RECORDS if layer in said},
@@ -159,7 +148,7 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
     The second claim of a layer in one turn is refused too: the lane carries one warning. In a store where nobody
     begins turns nothing can be held, so a claim looks at the others' words only.
     """
-    ledger = _ledger(store)
+    ledger = find_ledger(store)
     holder = ledger["held"].get(lane) if ledger else None
     if holder is None and lane == WARNING:
         spoken = Signals(spoken=_spoken(_said(store), None), warned=seen.warned if seen else ())
@@ -169,24 +158,9 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
             ledger["held"][lane] = layer
             write(store, layer, **({"fired_this_turn": True} if lane == WARNING else {}))
         elif holder != layer:
-            _add_event(ledger, "deferred", lane, (layer, holder))
+            add_event(ledger, "deferred", lane, (layer, holder))
         _note_conflict(store, ledger)
     return Claim(holder is None, layer if holder is None else holder)
-
-
-def read_events(store: Mapping[str, Any]) -> tuple[Event, ...]:
-    """The latest deferrals and conflicts, oldest first, of this turn and earlier ones."""
-    ledger = _ledger(store)
-    return tuple(
-        Event(each["turn"], each["kind"], each["lane"], tuple(each["layers"]))
-        for each in (ledger["events"] if ledger else ())
-    )
-
-
-def read_counts(store: Mapping[str, Any]) -> dict[str, int]:
-    """How many of each kind there were since the agent began, also those no longer kept."""
-    ledger = _ledger(store)
-    return dict(ledger["counts"]) if ledger else {}
 
 
 def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
@@ -198,15 +172,7 @@ def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
         if event["kind"] == "conflict" and event["turn"] == ledger["turn"]:
             event["layers"] = spoken
             return
-    _add_event(ledger, "conflict", WARNING, tuple(spoken))
-
-
-def _add_event(ledger: dict[str, Any], kind: str, lane: str, layers: tuple[str, ...]) -> None:
-    event = {"turn": ledger["turn"], "kind": kind, "lane": lane, "layers": list(layers)}
-    if event in ledger["events"]:
-        return
-    ledger["events"] = [*ledger["events"], event][-EVENTS_KEPT:]
-    ledger["counts"][kind] = ledger["counts"].get(kind, 0) + 1
+    add_event(ledger, "conflict", WARNING, tuple(spoken))
 
 
 def _spoken(said: Mapping[str, Mapping[str, Any]], ledger: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -227,30 +193,6 @@ def _signals_of(store: Store) -> dict[str, Any]:
     if not isinstance(value, dict):
         value = store[KEY] = {}
     return value
-
-
-def _ledger(store: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The ledger; None where no turn was begun, and where it is not as this module writes it."""
-    ledger = store.get(LEDGER)
-    if not isinstance(ledger, dict) or type(ledger.get("turn")) is not int:
-        return None
-    shapes = {"held": dict, "events": list, "counts": dict}
-    if any(not isinstance(ledger.get(name), shape) for name, shape in shapes.items()):
-        return None
-    if not all(isinstance(layer, str) for layer in ledger["held"].values()):
-        return None
-    return ledger if all(_is_event(each) for each in ledger["events"]) else None
-
-
-def _is_event(event: object) -> bool:
-    return (
-        isinstance(event, dict)
-        and type(event.get("turn")) is int
-        and isinstance(event.get("kind"), str)
-        and isinstance(event.get("lane"), str)
-        and isinstance(event.get("layers"), list)
-        and all(isinstance(layer, str) for layer in event["layers"])
-    )
 
 
 def _is_turn(value: object, turn: int) -> bool:
