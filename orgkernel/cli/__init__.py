@@ -30,6 +30,8 @@ _COMMANDS = {
     "upgrade": "Rewrite older documents in place.",
     "export": "Write an organisation in the format of another tool.",
     "signals": "Say how layers in one agent keep out of each other's way.",
+    "compile": "Write an organisation as one file that a host reads.",
+    "org": "Switch an organisation on and off in a host.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
     "agent": "Say which agents there are, and how they stand.",
