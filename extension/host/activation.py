@@ -23,6 +23,8 @@ def begin_task(memory: AgentMemory, agent: Any) -> bool:
         return False
     memory.task, memory.task_mark = task, mark
     memory.new_task = True
+    memory.state = ""
+    memory.tool_texts = None
     memory.model, memory.window = reading.model_of(agent)
     return True
 
@@ -34,13 +36,12 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
     _start_or_go_on(memory, role, choice.domain)
     memory.domain = choice.domain
     memory.role_id = role.role_id if role is not None else None
-    agent._org_active = active.bundle.organization.get("document")
     if role is None:
-        _release(memory, agent)
+        memory.roles.clear()
+    if active.settings.enforcement == "observe":
+        _hide(memory, agent)
     else:
-        agent._org_active_role = role.profile
-        agent.set_data(PLANS, list(role.plans))
-        _release_plan(role, agent)
+        _show(active, memory, agent, role)
     if before != memory.role_id:
         _say_transition(active, agent, before, role, choice.reason)
 
@@ -48,8 +49,8 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
 def switch_off(memory: AgentMemory, agent: Any) -> None:
     """The layer was on and is off: take back what neighbours read."""
     memory.role_id = memory.shown_role_id = memory.domain = None
-    agent._org_active = None
-    _release(memory, agent)
+    memory.roles.clear()
+    _hide(memory, agent)
 
 
 def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain: str | None) -> None:
@@ -69,11 +70,26 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
             )
 
 
-def _release(memory: AgentMemory, agent: Any) -> None:
-    memory.roles.clear()
-    agent._org_active_role = None
-    agent._org_pace_level = "primary"
-    agent.set_data(PLANS, None)
+def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole | None) -> None:
+    """What neighbours read."""
+    changed = not memory.visible or memory.role_id != memory.role_shown_to_neighbours
+    memory.visible, memory.role_shown_to_neighbours = True, memory.role_id
+    agent._org_active = active.bundle.document
+    agent._org_active_role = role.profile if role is not None else None
+    if changed or role is None:
+        agent._org_pace_level = memory.roles[role.role_id].tier if role is not None else "primary"
+    agent.set_data(PLANS, list(role.plans) if role is not None else None)
+    if role is not None:
+        _release_plan(role, agent)
+
+
+def _hide(memory: AgentMemory, agent: Any) -> None:
+    """Nothing of it, where there was something."""
+    if memory.visible:
+        memory.visible = False
+        agent._org_active = agent._org_active_role = None
+        agent._org_pace_level = "primary"
+        agent.set_data(PLANS, None)
 
 
 def _release_plan(role: bundles.BundleRole, agent: Any) -> None:

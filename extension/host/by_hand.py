@@ -21,7 +21,9 @@ def role_files(document: Mapping[str, Any]) -> list[str]:
     """Names of the role files of an organisation, in the order of its hierarchy."""
     hierarchy = document.get("hierarchy")
     ids = list(hierarchy) if isinstance(hierarchy, dict) else []
-    return [f"{role_id}.json" for role_id in ids[:_MOST_ROLES] if isinstance(role_id, str) and _is_plain(role_id)]
+    return [
+        f"{role_id}.json" for role_id in ids[:_MOST_ROLES] if isinstance(role_id, str) and _is_plain(role_id)
+    ]
 
 
 def build_bundle(
@@ -33,14 +35,22 @@ def build_bundle(
     for name, profile in files.items():
         role_id = name.removesuffix(".json")
         if not isinstance(profile, dict) or profile.get("role_id") != role_id:
-            remarks.append(str(profile) if isinstance(profile, Exception) else f"{name} is no profile of role {role_id}")
+            remarks.append(
+                str(profile) if isinstance(profile, Exception) else f"{name} is no profile of role {role_id}"
+            )
             continue
         roles[role_id] = _role(role_id, profile, document)
     for role in roles.values():
         role["subordinates"] = [each for each in role["subordinates"] if each in roles]
         role["delegates_to"] = role["subordinates"] if role["can_delegate"] else []
     domains = dict.fromkeys(domain for role in roles.values() for domain in role["domains"])
-    nothing: dict[str, Any] = {"aliases": [], "broader": [], "passthrough": False, "examples": [], "triggers": []}
+    nothing: dict[str, Any] = {
+        "aliases": [],
+        "broader": [],
+        "passthrough": False,
+        "examples": [],
+        "triggers": [],
+    }
     data: dict[str, Any] = {
         "_schema": bundles.SCHEMA,
         "_version": bundles.VERSION,
@@ -86,7 +96,11 @@ def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any])
         "tools": {},
         "host_tools": list(dict.fromkeys([*tools, *essential])),
         "essential": essential,
-        "pace": {name: _tier(tier) for name, tier in pace.items() if name in ("primary", "alternate", "contingent", "emergency")},
+        "pace": {
+            name: _tier(tier)
+            for name, tier in pace.items()
+            if name in ("primary", "alternate", "contingent", "emergency")
+        },
         "max_turns": limit if type(limit) is int and limit > 0 else 12,
         "doctrine": dict(doctrine),
         "profile": dict(profile),
@@ -108,7 +122,11 @@ def _tier(tier: object) -> dict[str, Any]:
 def _taker(roles: Mapping[str, Any], domain: str) -> str | None:
     """A specialist before an executive before a commander; then the one with fewer domains; then the first."""
     takers = [role_id for role_id, role in roles.items() if domain in role["domains"]]
-    return min(takers, key=lambda each: (_RANK.get(roles[each]["role_type"], 3), len(roles[each]["domains"])), default=None)
+    return min(
+        takers,
+        key=lambda each: (_RANK.get(roles[each]["role_type"], 3), len(roles[each]["domains"])),
+        default=None,
+    )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

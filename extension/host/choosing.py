@@ -19,7 +19,8 @@ from .runtime import classification
 
 _MOST_WORDS_OF_CONTINUATION = 12
 _POINTS_BACK = re.compile(
-    r"\b(it|that|this|these|those|them|same|again|continue|go on|go ahead|proceed|next|yes|ok|okay|retry|instead|more)\b", re.I
+    r"\b(it|that|this|these|those|them|same|again|continue|go on|go ahead|proceed|next|yes|ok|okay|retry|instead|more)\b",
+    re.I,
 )
 
 
@@ -81,7 +82,9 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
         return Choice(choices[0].role, choices[0].domain, f"the message says `{found.evidence[0]}`")
     if not found.domains and _continues(memory.task):
         return _as_before(active, memory, "the message goes on with what was asked before")
-    return Choice(None, found.domains[0] if len(found.domains) == 1 else None, "the message names no task of a role")
+    return Choice(
+        None, found.domains[0] if len(found.domains) == 1 else None, "the message names no task of a role"
+    )
 
 
 def _as_before(active: Active, memory: AgentMemory, reason: str) -> Choice:

@@ -33,23 +33,24 @@ def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Obs
 
 
 def apply_pace(
-    memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
-) -> pace.PaceDecision:
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
+) -> None:
     """Decide the role's tier, write it where neighbours read it, and say every change."""
     plan = plan_of(role)
     # A plan's own escalation is written to the same attribute by a neighbour; it counts as the tier before.
-    outside = getattr(agent, "_org_pace_level", None)
+    outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
     held = (outside,) if outside in pace.TIERS[1:] and outside != own.tier else own.held
     decision = pace.decide_pace(plan, observe(agent, memory, own), held, new_task=memory.new_task)
     before = own.tier
     own.tier, own.held = decision.tier, decision.held
-    agent._org_pace_level = decision.tier
+    own.decision = decision
+    if memory.visible:
+        agent._org_pace_level = decision.tier
     duty = decision.obligations[0].text if decision.obligations and decision.tier != pace.PRIMARY else ""
     own.duty = f"PACE {decision.tier}: {duty}" if duty else ""
     if decision.tier != before:
         kind = "warning" if pace.TIERS.index(decision.tier) > pace.TIERS.index(before) else "info"
         say(agent, f"PACE {role.role_name}: {decision.text()}", kind=kind)
-    return decision
 
 
 def plan_of(role: bundles.BundleRole) -> pace.PacePlan:
@@ -57,7 +58,9 @@ def plan_of(role: bundles.BundleRole) -> pace.PacePlan:
     return pace.read_plan({"pace": role.pace, "max_turns": role.max_turns, "reports_to": role.reports_to})
 
 
-def report(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory) -> None:
+def report(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
+) -> None:
     """Write the role's SALUTE report where it is due."""
     made = salute.compute_report(situation_of(active, memory, agent, role, own))
     due, _, state = salute.should_emit(own.emission, made, role.doctrine)

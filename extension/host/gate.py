@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,9 +47,10 @@ def judge(
     role: bundles.BundleRole,
     tool: str,
     action: str | None,
+    there: Collection[str],
     has_profile: Callable[[str], bool],
 ) -> Refusal | Unlisted | None:
-    """None where the call may be made."""
+    """None where the call may be made. `there` are the tools this host is known to have; nothing where that is unknown."""
     if is_essential(role, tool):
         return None
     known = active.bundle.tools.get(tool)
@@ -59,10 +60,10 @@ def judge(
         return Refusal(
             tool,
             f"`{tool}` is refused: no catalogue of {_name(active)} knows it, and unlisted tools are refused here. "
-            f"{_own_tools(role)} Or end with `response` and say that `{tool}` has to be listed first.",
+            f"{_own_tools(role, there)} Or end with `response` and say that `{tool}` has to be listed first.",
         )
     if tool not in role.host_tools:
-        return Refusal(tool, _not_its_tool(active, role, tool, known, has_profile))
+        return Refusal(tool, _not_its_tool(active, role, tool, known, there, has_profile))
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
     if action is not None and actions.get(action) is False:
@@ -91,6 +92,7 @@ def _not_its_tool(
     role: bundles.BundleRole,
     tool: str,
     known: bundles.BundleTool,
+    there: Collection[str],
     has_profile: Callable[[str], bool],
 ) -> str:
     holders = _holders(active, role, known)
@@ -98,7 +100,7 @@ def _not_its_tool(
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     who = f"It belongs to {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
     way = _way_on(active, role, tool, holders, has_profile)
-    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_own_tools(role)} {way}"
+    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_own_tools(role, there)} {way}"
 
 
 def _holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
@@ -125,8 +127,8 @@ def _way_on(
     return f"Or end with `response` and say that `{tool}` is not available here."
 
 
-def _own_tools(role: bundles.BundleRole) -> str:
-    own = sorted(role.host_tools - ALWAYS)
+def _own_tools(role: bundles.BundleRole, there: Collection[str]) -> str:
+    own = sorted(tool for tool in role.host_tools - ALWAYS if not there or tool in there)
     return f"Go on with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
 
 

@@ -33,6 +33,10 @@ class RoleMemory:
     """What was last reported; the runtime's `EmissionState`."""
     files_read: list[str] = field(default_factory=list)
     files_modified: list[str] = field(default_factory=list)
+    failing: list[str] = field(default_factory=list)
+    """Tools that failed since the last success."""
+    decision: Any = None
+    """The runtime's last `PaceDecision`."""
     last_success: int = 0
     """Fingerprint of the last call that succeeded and what it answered; the same once more is no progress."""
 
@@ -43,12 +47,19 @@ class AgentMemory:
 
     role_id: str | None = None
     """The role in force: what neighbours read and what calls are held to."""
+    role_before: str | None = None
+    """The role in force at the model call before."""
+    visible: bool = False
+    """Whether neighbours can read the role; under `observe` they cannot."""
+    role_shown_to_neighbours: str | None = None
     shown_role_id: str | None = None
     """The role whose tools the prompt of this call shows; they differ only until a classifier of the host has spoken."""
     domain: str | None = None
     task: str = ""
     task_mark: str = ""
     """Which message that is: the same words asked again are another task."""
+    calls: int = 0
+    """Model calls of this agent, the turns of signals."""
     new_task: bool = False
     """Whether the next model call is the first of a task."""
     tool: str = ""

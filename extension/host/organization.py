@@ -92,7 +92,10 @@ def _stamps(files: tuple[str, ...]) -> Stamp:
 def _load(folder: str, files: list[str]) -> Active:
     """Read everything; the names of the files that were looked at go to `files`."""
     document = read_json(files[0])
-    if not isinstance(document, dict) or document.get("_schema", "orgkernel:organization") != "orgkernel:organization":
+    if (
+        not isinstance(document, dict)
+        or document.get("_schema", "orgkernel:organization") != "orgkernel:organization"
+    ):
         raise OrganizationError(f"{places.ACTIVE} is no organisation")
     org_id = document.get("org_id")
     if not isinstance(org_id, str) or not org_id:
@@ -156,7 +159,9 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
             chosen[name] = given[name]
         elif name in given:
             default = getattr(Settings(), name)
-            remarks.append(f"{name} is `{str(given[name])[:40]}`, not one of {', '.join(words)}; {default} is used")
+            remarks.append(
+                f"{name} is `{str(given[name])[:40]}`, not one of {', '.join(words)}; {default} is used"
+            )
     if isinstance(given.get("bundle"), str):
         chosen["bundle"] = given["bundle"]
     return Settings(**chosen), tuple(remarks)
@@ -165,7 +170,9 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
 def _classifier(bundle: bundles.Bundle) -> classification.Classifier:
     return classification.build_classifier(
         {
-            name: classification.DomainWords(tuple(domain.examples), tuple(domain.triggers), domain.passthrough)
+            name: classification.DomainWords(
+                tuple(domain.examples), tuple(domain.triggers), domain.passthrough
+            )
             for name, domain in bundle.domains.items()
         }
     )

@@ -39,7 +39,9 @@ def shape_prompt(
     return shaped
 
 
-def would_hide(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]) -> int:
+def would_hide(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> int:
     """How many characters trimming would take away."""
     if not active.compiled:
         return 0
@@ -78,7 +80,12 @@ def _trim_new(
             shown = _without(entry, [text for text in holds if not any(map(allowed, text.tools))])
             memory.sections[entry] = _trim_remote(shown, allowed) if _MCP_ENTRY.match(shown) else shown
     if not recognised:
-        say_once(agent, memory, "The tool section has a form that is not known here; it is left as it is", kind="warning")
+        say_once(
+            agent,
+            memory,
+            "The tool section has a form that is not known here; it is left as it is",
+            kind="warning",
+        )
 
 
 def _without(entry: str, hidden: list[ToolText]) -> str:
@@ -100,7 +107,13 @@ def _trim_remote(entry: str, allowed: Callable[[str], bool]) -> str:
     servers = set(_MCP_SERVER.findall(entry))
     heads = [found for found in _MCP_TOOL.finditer(entry) if found[1] in servers]
     # A tool's block ends where the next one, or the next server, begins.
-    borders = sorted({*(found.start() for found in heads), *(found.start() for found in _MCP_SERVER.finditer(entry)), len(entry)})
+    borders = sorted(
+        {
+            *(found.start() for found in heads),
+            *(found.start() for found in _MCP_SERVER.finditer(entry)),
+            len(entry),
+        }
+    )
     kept, place, shown = [], 0, 0
     for found in heads:
         end = next(border for border in borders if border > found.start())

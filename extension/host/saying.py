@@ -38,8 +38,11 @@ def say_trouble(agent: Any, text: str) -> None:
         say(agent, text, kind="warning")
 
 
-def note_status(folder: str, *, loaded: str | None = None, error: str | None = None) -> None:
-    """Keep `status.json`: the digest that is loaded, and the last error with its time. Written when it changes."""
+def note_status(folder: str, *, loaded: str | None = None, error: str | None = None) -> str:
+    """Keep `status.json`: the digest that is loaded, and the last error with its time. Written when it changes.
+
+    Gives what is wrong where it cannot be written, once; empty otherwise.
+    """
     known = _status.setdefault(folder, {"loaded": None, "last_error": None, "since": None})
     changed = dict(known)
     if loaded is not None:
@@ -48,9 +51,13 @@ def note_status(folder: str, *, loaded: str | None = None, error: str | None = N
         changed["last_error"] = error
         changed["since"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     if changed == known:
-        return
+        return ""
     _status[folder] = changed
-    _write(os.path.join(folder, places.STATUS), changed)
+    try:
+        _write(os.path.join(folder, places.STATUS), changed)
+    except OSError as problem:
+        return f"{places.STATUS} cannot be written: {problem.strerror}"
+    return ""
 
 
 def _write(path: str, data: dict[str, Any]) -> None:

@@ -15,7 +15,12 @@ _ROOT = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
 _PREFIX, _SUFFIX = "agent.system.tool.", ".md"
 _VISION = "agent.system.tools_vision.md"
 _FOLDERS = ("prompts", "usr/prompts", "plugins/*/prompts", "usr/plugins/*/prompts")
-_FOLDERS_OF_PROFILE = ("agents/{0}/prompts", "usr/agents/{0}/prompts", "plugins/*/agents/{0}/prompts", "usr/plugins/*/agents/{0}/prompts")
+_FOLDERS_OF_PROFILE = (
+    "agents/{0}/prompts",
+    "usr/agents/{0}/prompts",
+    "plugins/*/agents/{0}/prompts",
+    "usr/plugins/*/agents/{0}/prompts",
+)
 _FOLDERS_OF_PROJECT = ("usr/projects/{1}/.a0proj/prompts", "usr/projects/{1}/.a0proj/agents/{0}/prompts")
 
 SERVED: Final[Mapping[str, tuple[str, ...]]] = {

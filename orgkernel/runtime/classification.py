@@ -118,7 +118,9 @@ def classify(classifier: Classifier, message: str) -> Classification:
         return Classification()
     most = max(candidates.values())
     best = tuple(domain for domain, sum_ in candidates.items() if sum_ == most)
-    if work and not _is_enough(classifier, message, content, [key for key in found if key[1] in best], best, evidence):
+    if work and not _is_enough(
+        classifier, message, content, [key for key in found if key[1] in best], best, evidence
+    ):
         return Classification()
     return Classification(best, tuple(evidence[best[0]]), most)
 

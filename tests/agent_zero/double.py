@@ -105,9 +105,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
                 "kwargs": {"api_key": "sk-never-write-this-anywhere-0123456789"},
             }
 
-        define(
-            "plugins._model_config.helpers.model_config", get_chat_model_config=get_chat_model_config
-        )
+        define("plugins._model_config.helpers.model_config", get_chat_model_config=get_chat_model_config)
         define("helpers.api", ApiHandler=type("ApiHandler", (), {}), Request=object)
     rest = [SKILLS, SECRETS, PROJECT] if generation != "G1" else [SECRETS, PROJECT]
     define(

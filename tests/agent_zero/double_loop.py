@@ -260,7 +260,9 @@ class Agent:
         args = dict(request.get("tool_args", {}))
         name, _, method = raw.partition(":")
         tool = self.context.host.tools.get(name)
-        self.loop_data.current_tool = SimpleNamespace(name=name, method=method or None, args=args, progress="")
+        self.loop_data.current_tool = SimpleNamespace(
+            name=name, method=method or None, args=args, progress=""
+        )
         try:
             await self.call("tool_execute_before", tool_args=args, tool_name=name)
             if name == "call_subordinate":

@@ -131,7 +131,7 @@ def write_prompts(root: Path, generation: str) -> None:
         (folder / f"agent.system.tool.{name}.md").write_text(tool_text(tools, size), encoding="utf-8")
 
 
-_STOCK_OLD = '''from python.helpers.extension import Extension
+_STOCK_OLD = """from python.helpers.extension import Extension
 from agent import host_prompts
 
 
@@ -141,15 +141,15 @@ class SystemPrompt(Extension):
         system_prompt.append(self.agent.read_prompt("agent.system.tools.md"))
         for entry in host_prompts(self.agent):
             system_prompt.append(entry)
-'''
-_STOCK_MAIN = '''from helpers.extension import Extension
+"""
+_STOCK_MAIN = """from helpers.extension import Extension
 
 
 class MainPrompt(Extension):
     async def execute(self, system_prompt=[], loop_data=None, **kwargs):
         system_prompt.append(self.agent.read_prompt("agent.system.main.md"))
-'''
-_STOCK_TOOLS = '''from helpers.extension import Extension
+"""
+_STOCK_TOOLS = """from helpers.extension import Extension
 from agent import tool_files
 
 
@@ -158,15 +158,15 @@ class ToolsPrompt(Extension):
         extra = self.agent.get_data("_tool_prompt_kwargs") or {}
         tools = [self.agent.read_prompt(name, **extra.get(name, {})) for name in tool_files(self.agent)]
         system_prompt.append(self.agent.read_prompt("agent.system.tools.md", tools="\\n\\n".join(tools)))
-'''
-_STOCK_REST = '''from helpers.extension import Extension
+"""
+_STOCK_REST = """from helpers.extension import Extension
 from agent import host_prompts
 
 
 class RestOfPrompt(Extension):
     async def execute(self, system_prompt=[], loop_data=None, **kwargs):
         system_prompt.extend(host_prompts(self.agent))
-'''
+"""
 
 
 def write_stock_extensions(root: Path, generation: str) -> None:

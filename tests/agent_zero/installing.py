@@ -29,7 +29,9 @@ def install(root: Path, generation: str) -> None:
     library = root / LIBRARY
     skip = shutil.ignore_patterns("__pycache__", "runtime.py")
     shutil.copytree(EXTENSION / "host", library, ignore=skip, dirs_exist_ok=True)
-    shutil.copytree(REPOSITORY / "orgkernel" / "runtime", library / "runtime", ignore=skip, dirs_exist_ok=True)
+    shutil.copytree(
+        REPOSITORY / "orgkernel" / "runtime", library / "runtime", ignore=skip, dirs_exist_ok=True
+    )
 
 
 @cache

@@ -8,14 +8,14 @@ from tests.agent_zero.double_loader import GENERATIONS
 
 HOME = dict(zip(GENERATIONS, ("python/extensions", "usr/extensions", "usr/extensions/python"), strict=True))
 
-_HEAD = '''try:
+_HEAD = """try:
     from helpers.extension import Extension
 except ImportError:
     from python.helpers.extension import Extension
 
-'''
+"""
 
-TRACKER = '''
+TRACKER = """
 WORDS = {"bug": "bugfix", "git": "git_ops", "module": "codegen", "docker": "docker_ops", "owns": "osint"}
 
 
@@ -30,9 +30,9 @@ class BeliefStateTracker(Extension):
                 store["__bst_belief_state__"] = {"domain": domain, "confidence": 0.9, "turn": 0, "slots": {}}
                 return
         store.pop("__bst_belief_state__", None)
-'''
+"""
 
-SELECTOR = '''
+SELECTOR = """
 PLANS = {"bug": "bugfix_workflow", "git": "git_feature_branch", "module": "codegen_module"}
 
 
@@ -47,9 +47,9 @@ class PlanSelector(Extension):
                 self.agent._htn_state = {"plan_id": plan, "plan_name": plan, "mode": "linear", "current_step": 1,
                     "total_steps": 4, "steps_completed": [0], "steps_failed": [], "turns_since_progress": 0}
                 return
-'''
+"""
 
-FALLBACK = '''
+FALLBACK = """
 class FallbackChain(Extension):
     async def execute(self, tool_name="", response=None, **kwargs):
         known = self.agent.get_data("_tool_failures") or {"consecutive": {}, "history": []}
@@ -58,15 +58,15 @@ class FallbackChain(Extension):
         else:
             known["consecutive"][tool_name] = 0
         self.agent.set_data("_tool_failures", known)
-'''
+"""
 
-WATCHDOG = '''
+WATCHDOG = """
 class ContextWatchdog(Extension):
     async def execute(self, loop_data=None, **kwargs):
         tokens = self.agent.get_data("ctx_window")["tokens"]
         loop_data.params_temporary["context_token_count"] = tokens
         loop_data.params_temporary["context_utilization"] = tokens / 100000
-'''
+"""
 
 LAYERS = {
     "before_main_llm_call/_11_belief_state_tracker": TRACKER,

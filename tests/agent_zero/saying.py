@@ -28,9 +28,7 @@ def answer(text: str = "done") -> dict[str, Any]:
 
 def org_lines(agent: Agent) -> list[str]:
     """What we wrote to the log, without our mark."""
-    return [
-        text.removeprefix("[ORG] ") for _, text in agent.context.log.entries if text.startswith("[ORG] ")
-    ]
+    return [text.removeprefix("[ORG] ") for _, text in agent.context.log.entries if text.startswith("[ORG] ")]
 
 
 def reports(root: Path) -> dict[str, dict[str, Any]]:
