@@ -15,6 +15,7 @@ from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
 from manifest_api.auditing import Auditor
 from manifest_api.evaluating import Evaluator
+from manifest_api.feed import Feed
 from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.gate import Gate
@@ -78,12 +79,14 @@ def create_app(
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
     doors = build_doors(KeyRing(stored, time.time), verifier, time.monotonic, rate)
     reloader = Reloader(answers)
+    feed = Feed(stored)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         watching = asyncio.create_task(reloader.watch()) if watch else None
         yield
         reloader.stop()
+        feed.close()
         if watching is not None:
             await watching
         await asyncio.to_thread(stored.close)
@@ -100,6 +103,7 @@ def create_app(
     app.state.answers = answers
     app.state.reloader = reloader
     app.state.remembered = stored
+    app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor)
     app.state.verifying = Lock()

@@ -393,9 +393,7 @@ class Kernel:
     def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
         """The version of an organisation that answers, which has this role."""
         snapshot = self.organization(org).snapshot
-        if not snapshot.index.is_role(role):
-            help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
-            raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
+        snapshot.require_role(role)
         return snapshot
 
     def _resolve(self, org: str, state: State) -> str:
