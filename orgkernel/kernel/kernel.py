@@ -226,8 +226,7 @@ class Kernel:
         >>> manifest.domains[0].id, manifest.domains[0].why[0].file
         ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
         """
-        snapshot = self.organization(org).snapshot
-        snapshot.require_role(role)
+        snapshot = self._snapshot_with(org, role)
         from orgkernel.crew.role import build_role_manifest
 
         desk = self.access_desk(org)
@@ -255,9 +254,8 @@ class Kernel:
         """
         from orgkernel.decisions.pace import decide_role_pace
 
-        snapshot = self.organization(org).snapshot
-        snapshot.require_role(role)
-        return decide_role_pace(snapshot.index, role, observation, previous, new_task=new_task)
+        index = self._snapshot_with(org, role).index
+        return decide_role_pace(index, role, observation, previous, new_task=new_task)
 
     def report(self, org: str, situation: Situation) -> dict[str, Any]:
         """The SALUTE report of a role in a situation, with what the organisation knows of it. Raises as `manifest`.
@@ -269,9 +267,7 @@ class Kernel:
         """
         from orgkernel.decisions.salute import report_role
 
-        snapshot = self.organization(org).snapshot
-        snapshot.require_role(situation.role_id)
-        return report_role(snapshot.index, situation)
+        return report_role(self._snapshot_with(org, situation.role_id).index, situation)
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
         """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
@@ -393,6 +389,12 @@ class Kernel:
         """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
         with self._reloading:
             self._loader.save()
+
+    def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
+        """The version of an organisation that answers, which has this role."""
+        snapshot = self.organization(org).snapshot
+        snapshot.require_role(role)
+        return snapshot
 
     def _resolve(self, org: str, state: State) -> str:
         if org != ACTIVE or ACTIVE in state.served:

@@ -44,7 +44,7 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
         "organization": _organization(view),
         "domains": {domain: _domain(view, domain) for domain in view.records.domains},
         "aliases": {word: alias.target for word, alias in view.records.aliases.items()},
-        "dispatch": {domain: decide_dispatch(view, domain).role_id for domain in _meant(view)},
+        "dispatch": _takers(view),
         "roles": roles,
         "tools": _tools(view, names, roles),
         "signals": {},
@@ -52,10 +52,13 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
     return bundle | {"checksum": checksum_of(bundle)}
 
 
-def _meant(view: OrgView) -> list[str]:
-    """Everything a word can mean: declared domains, and what aliases name besides."""
-    targets = [alias.target for alias in view.records.aliases.values() if alias.target is not None]
-    return list(dict.fromkeys([*view.records.domains, *targets]))
+def _takers(view: OrgView) -> dict[str, str | None]:
+    """Everything a word can mean to the role that takes it: declared domains, and what only aliases name."""
+    words = dict(zip(view.records.domains, view.records.domains, strict=True))
+    for word, alias in view.records.aliases.items():
+        if alias.target is not None:
+            words.setdefault(alias.target, word)
+    return {domain: decide_dispatch(view, word).role_id for domain, word in words.items()}
 
 
 def _organization(view: OrgView) -> JsonObject:
@@ -101,7 +104,7 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         "brief": render_brief(manifest, host_tools, delegates_to),
         "reports_to": view.superiors.get(role_id),
         "chain": [member.id for member in manifest.chain_of_command],
-        "subordinates": [member.id for member in manifest.subordinates],
+        "subordinates": [member.id for member in manifest.subordinates if view.is_role(member.id)],
         "can_delegate": profile.can_delegate,
         "delegates_to": delegates_to,
         "domains": [domain.id for domain in manifest.domains],
