@@ -60,7 +60,8 @@ class Kernel:
         self._store = store
         self._clock = clock
         self._active = active
-        self._loader = Loader(request, severities or {}, cache)
+        self._severities = severities or {}
+        self._loader = Loader(request, self._severities, cache)
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
         self._standpoints = Standpoints()
@@ -118,6 +119,18 @@ class Kernel:
         ()
         """
         return self._state.latest.diagnostics
+
+    def drift(self) -> tuple[Diagnostic, ...]:
+        """Where what is stored about agents differs from what the rosters say. Raises `StoreError`.
+
+        >>> Kernel.open().drift()
+        ()
+        """
+        if self._store is None:
+            return ()
+        from orgkernel.kernel.drift import find_drift
+
+        return find_drift(self._state.latest, self._store.read_view(), self._severities)
 
     def dispatch(
         self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
