@@ -13,7 +13,7 @@ from orgkernel.decisions.access.decision import AccessExplanation, Remedy, Trace
 from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import give_reason
 from orgkernel.decisions.access.layers import LAYER_OF, say_value, why_declared
-from orgkernel.decisions.access.listing import who_can
+from orgkernel.decisions.access.listing import crew_allowed
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.run import weigh_run
@@ -63,12 +63,8 @@ def _explain(
 def _who(case: Case) -> Who:
     if case.cell.unknown or case.request.action not in case.cell.required:
         return NOBODY
-    rows = who_can(
-        case.tables.view, case.request.action, case.request.resource,
-        context=case.request.context, state=case.state, kinds=("role", "agent"),
-    )  # fmt: skip
-    able = [row.subject for row in rows if row.outcome == "allow"]
-    return Who(tuple(able[:SHOWN_SUBJECTS]), len(able))
+    able = crew_allowed(case.tables, case.request, case.state)
+    return Who(able[:SHOWN_SUBJECTS], len(able))
 
 
 _NOT_CONFIGURED = ("file and sacred scope", "pre-flight")
