@@ -10,7 +10,7 @@ from orgkernel.decisions.access.cells import Cell, build_cell
 from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now, role_rank
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.subjects import UNKNOWN_SENDER, Identity, identify, identify_role
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
@@ -44,6 +44,8 @@ class AccessTables:
         self.holders: dict[str, Holder] = {}
         """Subjects as far as they were asked about."""
         self._stored: tuple[StateView, frozenset[str]] | None = None
+        self.marked: tuple[StateView, object] = (EMPTY_STATE, object())
+        """A state, and what stands for it in a holder: a holder that kept the state would keep it alive."""
 
     @cached_property
     def outside(self) -> dict[str, tuple[str, ...]]:
@@ -104,6 +106,18 @@ class AccessTables:
         role = self.view.roles[place]
         department = self.view.records.posts[role].profile.department
         return frozenset(() if department is None else (department,)), role_rank(self.view, role)
+
+    def is_stored_for(self, holder: Holder, state: StateView) -> bool:
+        """Whether a state holds grants or restrictions for somebody; where not, the holder remembers it."""
+        marked = self.marked
+        if marked[0] is not state:
+            # A new mark each time, so that one that a holder remembers never means another state.
+            marked = self.marked = (state, object())
+        for key in holder.keys:
+            if key in state.grants or key in state.restrictions:
+                return True
+        holder.unstored = marked[1]
+        return False
 
     def roles_with_stored(self, state: StateView) -> frozenset[str]:
         """The roles that a state holds grants or restrictions for, as subjects; looked up once for a state."""
