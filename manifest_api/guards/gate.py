@@ -60,7 +60,7 @@ class Gate:
     async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
         """What a request is answered here; None for one that goes in."""
         try:
-            caller = await self._doors.identify(scope, head)
+            caller = self._doors.admit(scope, head) or await self._doors.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
         except Refused as error:
             refused = error
