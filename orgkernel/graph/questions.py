@@ -76,10 +76,6 @@ class OrgView(ABC):
         """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
-    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
-        """Edges of a kind that lead from here to there; cheaper than all that start here."""
-        return tuple(edge for edge in self.edges_from(kind, source) if edge.target == target)
-
     def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Sources of the edges of a kind that end here, and their attributes; for many, cheaper than pairs of them."""
         edges = self.edges_to(kind, target)
@@ -308,6 +304,12 @@ class OrgView(ABC):
     def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
         """Roles equipped with the tool, to the highest level any of their entries gives."""
         return _levels(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        """The edges that equip a role with a tool, those of level `none` too."""
+        return tuple(
+            edge for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
+        )
 
     def equipped_with(self, tool_id: str) -> Equipped:
         """The roles of the organisation that are equipped with the tool."""

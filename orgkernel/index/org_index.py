@@ -113,8 +113,8 @@ class OrgIndex(OrgView):
         numbers, columns = self._inward.find(kind, target), self._columns
         return tuple(columns.sources_at(numbers)), tuple(columns.attributes_at(numbers))
 
-    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
-        numbers = self._columns.leading_to(target, self._outward.find(kind, source))
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        numbers = self._columns.leading_to(tool_id, self._outward.find(EdgeKind.EQUIPPED_WITH, role_id))
         return tuple(map(self._columns.edge, numbers))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
