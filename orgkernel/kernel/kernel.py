@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import AccessDesk
     from orgkernel.kernel.moment import Clock, StateSource
     from orgkernel.kernel.standpoint import Standpoint
@@ -228,9 +230,7 @@ class Kernel:
         >>> Kernel.open().access_desk("blank").state.version
         0
         """
-        from orgkernel.kernel.access import open_desk
-
-        return open_desk(self.organization(org).snapshot.index, self._store, self._clock)
+        return _desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -423,3 +423,11 @@ class Kernel:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or start with `--active ORG`",
         )
+
+
+@cache
+def _desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], AccessDesk]:
+    """What opens a desk: a command that asks nothing about access does not import it, and nobody imports it twice."""
+    from orgkernel.kernel.access import open_desk
+
+    return open_desk
