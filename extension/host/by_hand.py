@@ -61,7 +61,7 @@ def build_bundle(
             "org_name": _text(document.get("org_name")) or document["org_id"],
             "document": dict(document),
         },
-        "domains": {domain: nothing for domain in domains},
+        "domains": dict.fromkeys(domains, nothing),
         "aliases": {},
         "dispatch": {domain: _taker(roles, domain) for domain in domains},
         "roles": roles,

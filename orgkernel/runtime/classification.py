@@ -31,11 +31,7 @@ _WORD: Final = re.compile(r"\.?[a-z0-9]+(?:[._+#/-][a-z0-9]+)*")
 _LIKE_CODE: Final = re.compile(r"`[^`]+`|\w+\(\)|\w+_\w+|[\w-]+\.[a-z]{1,4}\b(?!\.)|(?<!\w)/\w+/\w+")
 _SUFFIXES: Final = ("ings", "ing", "ed", "es", "s")
 _STOP: Final = frozenset(
-    "about after again all also and another any are ask because been before being between both but can could did does doing down each"
-    " every few find for from get give has have having here him his how into its just know let like make many may me more most much my"
-    " need new not now of off on once one only or other our out over own please same say see set she should show so some such"
-    " take tell than that the their them then there these they this those through time to too try up us use used very want was we were"
-    " what when where which while who whom why will with work would yes you your".split()
+    ["about", "after", "again", "all", "also", "and", "another", "any", "are", "ask", "because", "been", "before", "being", "between", "both", "but", "can", "could", "did", "does", "doing", "down", "each", "every", "few", "find", "for", "from", "get", "give", "has", "have", "having", "here", "him", "his", "how", "into", "its", "just", "know", "let", "like", "make", "many", "may", "me", "more", "most", "much", "my", "need", "new", "not", "now", "of", "off", "on", "once", "one", "only", "or", "other", "our", "out", "over", "own", "please", "same", "say", "see", "set", "she", "should", "show", "so", "some", "such", "take", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "time", "to", "too", "try", "up", "us", "use", "used", "very", "want", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "work", "would", "yes", "you", "your"]
 )
 
 
@@ -180,9 +176,7 @@ def _stem(word: str) -> str:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)]
             break
-    if len(word) > 3 and word[-1] in "ey":
-        word = word[:-1]
-    elif len(word) > 4 and word[-1] == "i":
+    if (len(word) > 3 and word[-1] in "ey") or (len(word) > 4 and word[-1] == "i"):
         word = word[:-1]
     return word
 

@@ -23,10 +23,7 @@ from tests.agent_zero.double_prompts import (
 )
 
 _OWNED = ("agent", "helpers", "python", "plugins", "usr")
-_TOOLS = (
-    "a2a_chat behaviour_adjustment browser_agent code_execution_tool document_query input memory_load memory_save "
-    "memory_delete memory_forget notify_user scheduler search_engine skills_tool text_editor vision_load wait"
-).split()
+_TOOLS = ["a2a_chat", "behaviour_adjustment", "browser_agent", "code_execution_tool", "document_query", "input", "memory_load", "memory_save", "memory_delete", "memory_forget", "notify_user", "scheduler", "search_engine", "skills_tool", "text_editor", "vision_load", "wait"]
 
 
 def build_host(root: Path, generation: str) -> Path:
@@ -112,7 +109,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
         "agent",
         Agent=Agent,
         LoopData=LoopData,
-        tool_files=lambda agent: host.prompts.tool_files(agent),
+        tool_files=host.prompts.tool_files,
         host_prompts=lambda _: ([mcp_text(dict(mcp))] if mcp else []) + rest,
     )
     return modules
