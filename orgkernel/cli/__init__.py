@@ -29,6 +29,7 @@ _COMMANDS = {
     "diff": "Say what each role gained and lost between two trees.",
     "upgrade": "Rewrite older documents in place.",
     "export": "Write an organisation in the format of another tool.",
+    "signals": "Say how layers in one agent keep out of each other's way.",
     "compile": "Write an organisation as one file that a host reads.",
     "org": "Switch an organisation on and off in a host.",
     "test": "Run decision cases.",

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, granted_item, tool_item
 from orgkernel.crew.permissions import effective_item, granted_tools, requestable
-from orgkernel.crew.role import finding_item
-from orgkernel.crew.utc import as_utc
+from orgkernel.crew.role import finding_item, latest_report, reported_tier
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import Holder, rank_now
 from orgkernel.decisions.access.listing import what_can
@@ -23,6 +22,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.crew_roster import Member
 from orgkernel.records.levels import LEVELS
+from orgkernel.runtime.utc import as_utc
 
 
 def build_agent_manifest(
@@ -65,6 +65,8 @@ def build_agent_manifest(
             for each in state.restrictions.get(key, ())
             if is_active(each, view.org_id, context.now)
         ),
+        pace_current=reported_tier(state, holder.keys, context.now),
+        latest_report=latest_report(state, holder.subject),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"agent:{agent_id}"),
         snapshot=view.digest,
         state_version=state.version,

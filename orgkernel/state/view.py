@@ -22,14 +22,19 @@ from orgkernel.decisions.state_view import (
     QualificationResult,
     Restriction,
     StateView,
+    StoredReport,
     ToolLock,
 )
+from orgkernel.state.reported import NOTHING_REPORTED, Reported, patch_reported
+from orgkernel.state.reports import report_of
 from orgkernel.state.rows import Rows, record_of
 from orgkernel.state.tables import (
     agents,
     grants,
     qualification_results,
     restrictions,
+    salute_latest,
+    salute_reports,
     state_version,
     tool_locks,
 )
@@ -46,6 +51,7 @@ class Views:
         self._refreshing = Lock()
         self._last = StateView(version=-1)
         self._locks: Locks = {}
+        self._reported: Reported = NOTHING_REPORTED
         self._of_org: dict[str, StateView] = {}
         self._version = _Version(rows)
 
@@ -77,7 +83,10 @@ class Views:
     def _for(self, org_id: str) -> StateView:
         if org_id not in self._of_org:
             locks = {tool_id: lock for (org, tool_id), lock in self._locks.items() if org == org_id}
-            self._of_org[org_id] = msgspec.structs.replace(self._last, locks=MappingProxyType(locks))
+            reports, raised = self._reported.of(org_id)
+            self._of_org[org_id] = msgspec.structs.replace(
+                self._last, locks=MappingProxyType(locks), reports=reports, raised=raised
+            )
         return self._of_org[org_id]
 
     def _refresh(self, connection: Connection, version: int) -> None:
@@ -105,7 +114,10 @@ class Views:
         capped = _replaced(
             last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since)
         )
-        self._locks = locks
+        reported = patch_reported(
+            self._reported if since >= 0 else NOTHING_REPORTED, _reported_since(connection, since)
+        )
+        self._locks, self._reported = locks, reported
         self._of_org = {}
         self._last = StateView(
             version,
@@ -114,6 +126,7 @@ class Views:
             MappingProxyType(capped),
             MappingProxyType(results),
             MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
+            *reported.of(None),
         )
 
 
@@ -161,6 +174,16 @@ def _changed(connection: Connection, table: Table, since: int) -> Iterable[Any]:
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
     ).all()
+
+
+def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport]:
+    query = (
+        select(salute_reports)
+        .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
+        .where(salute_latest.c.version > since)
+        .order_by(salute_reports.c.number)
+    )
+    return [report_of(row) for row in connection.execute(query)]
 
 
 def _grouped(

@@ -129,7 +129,7 @@ def imports_of(path: Path) -> list[str]:
 
 
 # Below the kernel only these touch the outside (design §5).
-READERS = {"loading/cache.py", "loading/files.py", "loading/tree.py"}
+READERS = {"loading/cache.py", "loading/files.py", "loading/tree.py", "runtime/report_files.py"}
 BELOW = (
     "crew",
     "decisions",

@@ -50,7 +50,7 @@ def who_can(
     cell, path = tables.find(resource)
     wanted = tuple(kinds)
     asked = AccessRequest("", action, resource, context)
-    stored = (state.grants or state.restrictions) and tables.roles_with_stored(state)
+    stored = (state.grants or state.restrictions or state.raised) and tables.roles_with_stored(state)
     if "role" in wanted and not stored and _roles_are_settled(tables, cell, path, action, context):
         settled = _settled_roles(tables, cell, action)
         rest = tuple(kind for kind in wanted if kind != "role")

@@ -10,9 +10,11 @@ from msgspec.structs import replace as replace_struct
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.case import Case, Said, why_profiles, why_tool
 from orgkernel.decisions.access.evaluate import weigh
+from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.run import find_lock, is_neutral, level_passed
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.utc import as_utc
 
 
 def _position(case: Case) -> Said:
@@ -81,11 +83,13 @@ def _child_limit(case: Case) -> Said:
 
 
 def _pace_cap(case: Case) -> Said:
-    tier = case.request.context.pace
-    return (
-        f"{case.who} is in PACE tier {quote(tier)}, which allows no new {'work' if tier == 'emergency' else 'dispatch'}",
-        (),
-    )
+    context, tier, by = case.request.context, case.request.context.pace, ""
+    if tier is None and case.holder is not None:
+        report = find_report(case.state, case.holder.keys, context.now)
+        if report is not None:
+            tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
+    work = "work" if tier == "emergency" else "dispatch"
+    return f"{case.who} is in PACE tier {quote(tier)}{by}, which allows no new {work}", ()
 
 
 def _locked(case: Case) -> Said:

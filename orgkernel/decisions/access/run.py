@@ -7,18 +7,20 @@ The envelope starts as the permissions of whoever triggered the run, and each ho
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.cells import DISPATCH, ESCALATE, FULL, LEVEL, LOCK, Cell
 from orgkernel.decisions.access.evaluate import Recorder, Verdict, level_left, weigh
 from orgkernel.decisions.access.holders import Holder
+from orgkernel.decisions.access.reported import tier_now
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import AccessTables
-from orgkernel.decisions.state_view import StateView, ToolLock
+from orgkernel.decisions.state_view import PaceTier, StateView, ToolLock
 from orgkernel.records.access_policies import STAR
 from orgkernel.records.levels import ToolLevel
 
-_PACE_TIERS = (None, "primary", "alternate", "contingent", "emergency")
+_PACE_TIERS = get_args(PaceTier)
 
 
 def weigh_run(
@@ -55,7 +57,8 @@ def weigh_run(
     if recorder is not None:
         recorder.note("delegation", granted, ceiling, failing)
 
-    if context.pace is not None and _pace_forbids(context, holder, cell, action, dispatches):
+    tier = tier_now(state, holder, context)
+    if tier is not None and _pace_forbids(tier, holder, cell, action, dispatches):
         ceiling = 0
         failing |= codes.PACE_CAP
     if recorder is not None:
@@ -96,15 +99,15 @@ def find_lock(state: StateView, org_id: str, cell: Cell, context: AccessContext)
     return lock
 
 
-def _pace_forbids(context: AccessContext, holder: Holder, cell: Cell, action: str, dispatches: bool) -> bool:
+def _pace_forbids(tier: PaceTier, holder: Holder, cell: Cell, action: str, dispatches: bool) -> bool:
     """In contingent no new dispatch, in emergency no new work; essential tools and escalating stay allowed."""
-    if context.pace not in _PACE_TIERS:
-        raise ValueError(f"no PACE tier {context.pace}")
+    if tier not in _PACE_TIERS:
+        raise ValueError(f"no PACE tier {tier}")
     if not holder.is_crew or action == ESCALATE:
         return False
-    if context.pace == "contingent":
+    if tier == "contingent":
         return dispatches
-    if context.pace != "emergency":
+    if tier != "emergency":
         return False
     return dispatches or (cell.kind == "tool" and cell.resource not in holder.essential)
 

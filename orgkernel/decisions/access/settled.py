@@ -27,7 +27,9 @@ def is_settled(holder: Holder, state: StateView, request: AccessRequest) -> bool
         return False
     if request.via or request.envelope is not None or not is_calm(request.context):
         return False
-    return not any(key in state.grants or key in state.restrictions for key in holder.keys)
+    return not any(
+        key in state.grants or key in state.restrictions or key in state.raised for key in holder.keys
+    )
 
 
 def is_calm(context: AccessContext) -> bool:

@@ -95,10 +95,12 @@ class AccessTables:
         return frozenset() if holder is None else holder.essential
 
     def roles_with_stored(self, state: StateView) -> frozenset[str]:
-        """The roles that a state holds grants or restrictions for, as subjects; looked up once for a state."""
+        """The roles a state holds grants or restrictions for, or a raised tier, as subjects; looked up once for a state."""
         known = self._stored
         if known is None or known[0] is not state:
-            keys = (key for key in (*state.grants, *state.restrictions) if key.startswith("role:"))
+            keys = (
+                key for key in (*state.grants, *state.restrictions, *state.raised) if key.startswith("role:")
+            )
             known = self._stored = state, frozenset(keys)
         return known[1]
 
