@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,32 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
         return
     for name, value in _lines(status):
         click.echo(printable(f"{name + ':':<16}{value}"))
+
+
+@command.command("install")
+@root_option
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+def install_command(root: str, dry_run: bool) -> None:
+    """Install the extension into a host, or upgrade it; nothing is switched on."""
+    _run_installer(root, ["--dry-run"] if dry_run else [])
+
+
+@command.command("uninstall")
+@root_option
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+def uninstall_command(root: str, dry_run: bool) -> None:
+    """Take the extension out of a host."""
+    _run_installer(root, ["--uninstall", *(["--dry-run"] if dry_run else [])])
+
+
+def _run_installer(root: str, options: list[str]) -> None:
+    """The script is the one installer: it also runs where there is no orgkernel."""
+    script = os.path.join(shipped_folder("extension"), "install_org_kernel.sh")
+    done = subprocess.run(["bash", script, *options, "--", root], capture_output=True, text=True, check=False)
+    click.echo(printable(done.stdout), nl=False)
+    click.echo(printable(done.stderr), nl=False, err=True)
+    if done.returncode:
+        raise click.exceptions.Exit(2)
 
 
 def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel:

@@ -20,7 +20,21 @@ from tests.agent_zero.double_loader import Loader
 Request = Mapping[str, Any]
 Turn = Request | Callable[["Prompt"], Request]
 LOG_TYPES = frozenset(
-    ["info", "warning", "error", "hint", "util", "tool", "agent", "progress", "response", "user", "input", "browser", "code_exe"]
+    [
+        "info",
+        "warning",
+        "error",
+        "hint",
+        "util",
+        "tool",
+        "agent",
+        "progress",
+        "response",
+        "user",
+        "input",
+        "browser",
+        "code_exe",
+    ]
 )
 
 
