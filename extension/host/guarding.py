@@ -32,7 +32,9 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
                 del agent.data[KEY]
             return None
         memory = memory_of(agent)
-        problem = saying.note_status(places.ORGANIZATIONS, loaded=active.bundle.digest, error=error, of_files=True)
+        problem = saying.note_status(
+            places.ORGANIZATIONS, loaded=active.bundle.digest, error=error, of_files=True
+        )
         for remark in (*active.remarks, *([problem] if problem else [])):
             saying.say_once(agent, memory, remark, kind="warning")
         return work(active, memory)

@@ -23,7 +23,25 @@ from tests.agent_zero.double_prompts import (
 )
 
 _OWNED = ("agent", "helpers", "python", "plugins", "usr")
-_TOOLS = ["a2a_chat", "behaviour_adjustment", "browser_agent", "code_execution_tool", "document_query", "input", "memory_load", "memory_save", "memory_delete", "memory_forget", "notify_user", "scheduler", "search_engine", "skills_tool", "text_editor", "vision_load", "wait"]
+_TOOLS = [
+    "a2a_chat",
+    "behaviour_adjustment",
+    "browser_agent",
+    "code_execution_tool",
+    "document_query",
+    "input",
+    "memory_load",
+    "memory_save",
+    "memory_delete",
+    "memory_forget",
+    "notify_user",
+    "scheduler",
+    "search_engine",
+    "skills_tool",
+    "text_editor",
+    "vision_load",
+    "wait",
+]
 
 
 def build_host(root: Path, generation: str) -> Path:

@@ -7,6 +7,7 @@ functions of their arguments. Everything else is as plain as the facts allow.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -20,8 +21,25 @@ from tests.agent_zero.double_loader import Loader
 Request = Mapping[str, Any]
 Turn = Request | Callable[["Prompt"], Request]
 LOG_TYPES = frozenset(
-    ["info", "warning", "error", "hint", "util", "tool", "agent", "progress", "response", "user", "input", "browser", "code_exe"]
+    [
+        "info",
+        "warning",
+        "error",
+        "hint",
+        "util",
+        "tool",
+        "agent",
+        "progress",
+        "response",
+        "user",
+        "input",
+        "browser",
+        "code_exe",
+    ]
 )
+
+
+_chats = itertools.count(1)
 
 
 class RepairableException(Exception):
@@ -120,7 +138,7 @@ class Context:
     """A chat: shared by its agents."""
 
     def __init__(self, host: Host) -> None:
-        self.id = "chat0001"
+        self.id = f"chat{next(_chats):04}"
         self.host = host
         self.data: dict[str, Any] = {}
         self.log = Log()

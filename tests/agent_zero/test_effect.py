@@ -15,7 +15,9 @@ BUG = "Fix the bug in parser.py"
 
 def files_shown(system: str, generation: str) -> set[str]:
     """Which prompt files about tools a system prompt holds, whole."""
-    sizes = {name: (tools, new if generation == "G3" else old) for name, (tools, old, new) in STOCK_TOOLS.items()}
+    sizes = {
+        name: (tools, new if generation == "G3" else old) for name, (tools, old, new) in STOCK_TOOLS.items()
+    }
     return {name for name, (tools, size) in sizes.items() if size and tool_text(tools, size) in system}
 
 
@@ -56,22 +58,31 @@ def test_a_switch_shows_other_tools_in_the_very_next_call(started):
     shown = files_shown(started.host.seen[1].system, started.generation)
     assert agent._org_active_role["role_id"] == "osint_specialist"
     assert "browser" in shown
-    assert "code_exe" not in shown or "code_execution_tool" in compiled("software_dev")["roles"]["osint_specialist"]["host_tools"]
+    assert (
+        "code_exe" not in shown
+        or "code_execution_tool" in compiled("software_dev")["roles"]["osint_specialist"]["host_tools"]
+    )
 
 
 def test_a_call_outside_the_role_is_refused_with_who_may_and_a_way_on(started):
     """The tool does not run; the model reads plain words, no trace of the host, and the turn goes on."""
     activate(started.root)
     agent = started.host.open_chat()
-    said = started.host.say(agent, BUG, [call("browser_agent", query="x"), call("browser_agent", query="y"), answer("fixed")])
+    said = started.host.say(
+        agent, BUG, [call("browser_agent", query="x"), call("browser_agent", query="y"), answer("fixed")]
+    )
     assert said == "fixed"
     assert [tool for _, tool in started.host.ran] == ["response"]
     warning = started.host.seen[1].history[-1]["content"]["system_warning"]
-    assert warning.startswith("`browser_agent` is refused: it is not a tool of Bugfix Specialist in Software Development")
+    assert warning.startswith(
+        "`browser_agent` is refused: it is not a tool of Bugfix Specialist in Software Development"
+    )
     assert "It belongs to OSINT Specialist." in warning
     assert "`response`" in warning
     assert "Traceback" not in warning
-    assert [line for line in org_lines(agent) if "Refused" in line] == ["Refused `browser_agent` to Bugfix Specialist"]
+    assert [line for line in org_lines(agent) if "Refused" in line] == [
+        "Refused `browser_agent` to Bugfix Specialist"
+    ]
 
 
 def test_an_action_outside_the_role_is_refused_and_the_others_are_not(started):
@@ -84,10 +95,16 @@ def test_an_action_outside_the_role_is_refused_and_the_others_are_not(started):
     activate(started.root, change=change)
     agent = started.host.open_chat()
     node = call("code_execution_tool", runtime="nodejs", code="1")
-    started.host.say(agent, BUG, [node, shell(), call("text_editor:write", path="a"), call("text_editor:read", path="a"), answer()])
+    started.host.say(
+        agent,
+        BUG,
+        [node, shell(), call("text_editor:write", path="a"), call("text_editor:read", path="a"), answer()],
+    )
     assert [tool for _, tool in started.host.ran] == ["code_execution_tool", "text_editor:read", "response"]
     warning = started.host.seen[1].history[-1]["content"]["system_warning"]
-    assert warning.startswith("`code_execution_tool:nodejs` is refused: Bugfix Specialist may use `code_execution_tool`")
+    assert warning.startswith(
+        "`code_execution_tool:nodejs` is refused: Bugfix Specialist may use `code_execution_tool`"
+    )
     assert "It may `terminal`, `python`, `output`, `reset`." in warning
 
 
@@ -163,7 +180,9 @@ def test_of_remote_tools_only_those_of_the_role_are_shown(root, generation):
 def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
     """Somebody who rewrites tool texts after the host has read them: the prompt stays whole, and it is said once."""
     activate(started.root)
-    home = {"G1": "python/extensions", "G2": "usr/extensions", "G3": "usr/extensions/python"}[started.generation]
+    home = {"G1": "python/extensions", "G2": "usr/extensions", "G3": "usr/extensions/python"}[
+        started.generation
+    ]
     file = started.root / home / "system_prompt" / "_50_shout.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(
@@ -185,7 +204,11 @@ def test_a_subordinate_called_with_the_profile_of_a_role_is_that_role(started):
     activate(started.root)
     agent = started.host.open_chat()
     inner = [call("browser_agent", query="x"), answer("found")]
-    turns = [call("call_subordinate", profile="osint_specialist", message="Do what I ask", reset="true"), *inner, answer("all done")]
+    turns = [
+        call("call_subordinate", profile="osint_specialist", message="Do what I ask", reset="true"),
+        *inner,
+        answer("all done"),
+    ]
     agent.config.profile = "research_xo"
     assert started.host.say(agent, "Find it out", turns) == "all done"
     below = agent.data["_subordinate"]

@@ -66,7 +66,9 @@ def test_no_key_of_the_configuration_is_ever_written(started):
     agent = started.host.open_chat()
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     started.host.say(agent, f"Fix the bug in parser.py with {token}", [shell()])
-    written = [path for path in (started.root / "usr/organizations").rglob("*.json") if "bundles" not in path.parts]
+    written = [
+        path for path in (started.root / "usr/organizations").rglob("*.json") if "bundles" not in path.parts
+    ]
     texts = [path.read_text(encoding="utf-8") for path in written]
     assert len(texts) > 3
     assert not any(token in text or "sk-never" in text for text in texts)
@@ -94,7 +96,9 @@ def test_a_disk_that_takes_nothing_is_told_once(started):
     assert agent._org_active_role["role_id"] == "bugfix_specialist"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"org_id": 7}', "org_id: software_dev", "\x00", '{"a":' * 2000])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"org_id": 7}', "org_id: software_dev", "\x00", '{"a":' * 2000]
+)
 def test_an_active_file_that_cannot_be_read_is_off_and_told_once(started, text):
     """The chat says so once, and the status keeps it."""
     activate(started.root)
@@ -266,7 +270,9 @@ def test_a_missing_library_is_a_pass_through_told_once(started):
 def test_the_adapter_needs_nothing_but_the_standard_library(root, generation):
     """It is imported in a Python without any installed package."""
     program = f"import sys; sys.path.insert(0, {str(root)!r})\nfrom usr.organizations.lib.orgkernel_agent_zero import hooks\nprint(len(hooks.__all__))"
-    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.stdout.strip() == "9", done.stderr
 
 

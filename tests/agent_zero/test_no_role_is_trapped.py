@@ -26,7 +26,12 @@ def test_no_role_is_trapped(root, generation, org_id, role_id):
         turns = [*(call(tool) for tool in tried), call("mail.send"), call("no_such_tool"), answer("ended")]
         assert host.say(agent, "Do everything", turns) == "ended"
         ran = {tool for _, tool in host.ran}
-        warnings = [item["content"]["system_warning"] for prompt in host.seen[-1:] for item in prompt.history if "system_warning" in item["content"]]
+        warnings = [
+            item["content"]["system_warning"]
+            for prompt in host.seen[-1:]
+            for item in prompt.history
+            if "system_warning" in item["content"]
+        ]
         assert agent._org_active_role["role_id"] == role_id
         assert ran == {"response", *(set(tried) & set(role["host_tools"]))}
         refused = len(tried) + 2 - len(ran - {"response"})
@@ -48,7 +53,11 @@ def test_a_role_that_may_delegate_always_can(root, generation, org_id, role_id):
         agent = host.open_chat()
         agent.config.profile = role_id
         for below in compiled(org_id)["roles"][role_id]["delegates_to"]:
-            turns = [call("call_subordinate", message="Do it", profile=below, reset="true"), answer("below"), answer("ended")]
+            turns = [
+                call("call_subordinate", message="Do it", profile=below, reset="true"),
+                answer("below"),
+                answer("ended"),
+            ]
             assert host.say(agent, f"Let {below} do it", turns) == "ended"
             assert agent.data["_subordinate"]._org_active_role["role_id"] == below
 
@@ -61,5 +70,8 @@ def test_no_tool_that_a_plan_needs_is_taken_from_its_role(org_id):
     view = Kernel.open().latest(org_id).index
     for role_id, role in compiled(org_id)["roles"].items():
         for plan in role["plans"]:
-            needed = {view.records.tools[edge.target].record.names.get("agent_zero", edge.target) for edge in view.tools_needed_by(plan)}
+            needed = {
+                view.records.tools[edge.target].record.names.get("agent_zero", edge.target)
+                for edge in view.tools_needed_by(plan)
+            }
             assert needed <= set(role["host_tools"]), (role_id, plan)
