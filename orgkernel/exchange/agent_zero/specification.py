@@ -74,12 +74,17 @@ def _head(kind: str, version: str) -> JsonObject:
 
 def _written(record: Record, always: tuple[str, ...]) -> JsonObject:
     """These fields, then those others that differ from their defaults."""
-    given: Mapping[str, Any] = msgspec.to_builtins(record)
-    first = {name: msgspec.to_builtins(getattr(record, name)) for name in always}
+    given: Mapping[str, Any] = _plain(record)
+    first = {name: _plain(getattr(record, name)) for name in always}
     rest = {name: value for name, value in given.items() if name not in always and not name.startswith("_")}
     return first | {name: value for name, value in rest.items() if name != "suppressions"}
 
 
 def _whole(record: Record) -> JsonObject:
     """Every field, defaults included."""
-    return {name: msgspec.to_builtins(getattr(record, name)) for name in record.__struct_fields__}
+    return {name: _plain(getattr(record, name)) for name in record.__struct_fields__}
+
+
+def _plain(value: Any) -> Any:
+    """A value as decoded JSON has it: what is a tuple in a record is a list there."""
+    return msgspec.json.decode(msgspec.json.encode(value))
