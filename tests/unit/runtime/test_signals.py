@@ -274,7 +274,6 @@ def test_a_value_of_the_wrong_kind_is_unknown(store: dict[str, Any], fields: dic
         {"turn": "7"},
         {"turn": 7},
         {"turn": 7, "held": {"warning": 3}, "events": [], "counts": {}},
-        {"turn": 7, "held": {}, "events": [{"kind": 1}], "counts": {}},
         {"turn": 7, "held": {}, "events": [], "counts": {"deferred": "many"}},
     ],
 )
@@ -286,3 +285,11 @@ def test_a_ledger_of_another_form_is_begun_anew(ledger: object) -> None:
     signals.begin_turn(store, 8)
     assert signals.claim(store, WARNING, "fallback").granted
     assert not signals.claim(store, WARNING, "supervisor").granted
+
+
+def test_an_event_of_another_form_is_passed_over(store: dict[str, Any]) -> None:
+    """What somebody else put among them neither raises nor shows."""
+    store[LEDGER]["events"] = [{"kind": 1}, "x", None]
+    store[signals.KEY] = {"a": {"fired_this_turn": True}, "b": {"fired_this_turn": True}}
+    signals.begin_turn(store, 8)
+    assert read_events(store) == (Event(7, "conflict", WARNING, ("a", "b")),)
