@@ -71,7 +71,7 @@ def run_burst(port: int, requests: Sequence[bytes], connections: int, seconds: f
             turn += 1
         end = start + seconds
         while (now := time.perf_counter()) < end:
-            for key, _ in waiting.select(1.0):
+            for key, _ in waiting.select(0):
                 state = key.data
                 more = key.fileobj.recv(_CHUNK)  # type: ignore[union-attr]
                 if not more:

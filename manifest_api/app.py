@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from functools import partial
+from threading import Lock
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
 from manifest_api.auditing import Auditor
-from manifest_api.evaluating import answer_evaluation
+from manifest_api.evaluating import Evaluator
 from manifest_api.feed import Feed
 from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.faults import Faults
@@ -47,12 +47,11 @@ class _Registry(FastAPI):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """What the gate lets in."""
         if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
-            await self.short_way(scope, receive, send)
-            return
-        await self.long_way(scope, receive, send)
+            return self.short_way(scope, receive, send)
+        return self.long_way(scope, receive, send)
 
 
 def create_app(
@@ -106,13 +105,15 @@ def create_app(
     app.state.remembered = stored
     app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
+    app.state.evaluator = Evaluator(kernel, app.state.auditor)
+    app.state.verifying = Lock()
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
     app.long_way = Faults(super(_Registry, app).__call__)
-    app.short_way = build_short_way(app, partial(answer_evaluation, app.state.auditor))
-    gate = Gate(app.answer, answers, doors)
+    app.short_way = build_short_way(app, app.state.evaluator.answer)
+    gate = Gate(app.answer, answers, doors, stored)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

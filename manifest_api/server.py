@@ -141,6 +141,7 @@ def _has_keys(store: Location | None) -> bool:
     """Whether anybody could show a key. Raises `StoreError`."""
     remembered = Remembered(store)
     try:
+        remembered.read_now()
         return KeyRing(remembered, time.time).has_keys
     finally:
         remembered.close()

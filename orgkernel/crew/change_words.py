@@ -11,6 +11,8 @@ from orgkernel.crew.changes import Change
 from orgkernel.crew.normal_form import default_name
 from orgkernel.crew.sections import (
     ACTIONS,
+    ASKED,
+    DIRECTORY,
     ECHO,
     ELEMENTS,
     EVERY_HOLDER,
@@ -47,6 +49,8 @@ def _subject(path: Path) -> str:
         return part
     if key == ORDER:
         return f"order:{part}"
+    if part == DIRECTORY:
+        return key
     noun = {"skills": "skill", "escalation": "escalation"}.get(part, noun_of(part)).replace(" ", "_").lower()
     return f"{noun}:{_id_in(part, key)}"
 
@@ -62,6 +66,8 @@ def _sentence(change: Change) -> str:
     who = role_id if role_id not in (None, EVERY_HOLDER) else change.org_id
     if part == ROLES and key != ORDER:
         return _about_role(change)
+    if part == DIRECTORY:
+        return _about_somebody(change, key or "")
     if part == "organizations":
         return f"organization {key} is {change.kind}"
     if change.kind == "moved":
@@ -89,6 +95,26 @@ def _about_role(change: Change) -> str:
             has.append(f"{noun}{'s' * (len(ids) > 1 and noun != 'data')} {_listed(ids)}")
     held = f", with {'; '.join(has)}" if has else ""
     return f"{role['role_id']} is {change.kind}: {role['role_type']}{superior}{held}"
+
+
+def _about_somebody(change: Change, subject: str) -> str:
+    before, after = change.before or {}, change.after or {}
+    kind, _, name = subject.partition(":")
+    who = f"{kind.replace('system', 'system origin')} {name}"
+    if change.kind != "changed":
+        matching = (after or before)["policies"]
+        matched = f", matched by {_listed(list(map(quote, matching)))}" if matching else ""
+        return f"{change.org_id} {'gains' if change.kind == 'gained' else 'loses'} {who}{matched}"
+    said = [
+        _said(field, before.get(field), after.get(field))
+        for field in dict.fromkeys((*before, *after))
+        if field != "policies" and before.get(field) != after.get(field)
+    ]
+    come = [quote(each) for each in after["policies"] if each not in before["policies"]]
+    gone = [quote(each) for each in before["policies"] if each not in after["policies"]]
+    said += [f"now matched by {_listed(come)}"] if come else []
+    said += [f"no longer matched by {_listed(gone)}"] if gone else []
+    return f"{who} of {change.org_id}: {', '.join(said)}"
 
 
 def _superior(member: Mapping[str, Any] | None) -> str:
@@ -162,9 +188,12 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
             return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {_listed(after)}"
         gained = change.kind == "gained"
         actions = after if gained else before
-        if field != ACTIONS:
+        if field not in (ACTIONS, ASKED):
             verb = field if gained else f"no longer {field}"
             return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {_listed(actions)}"
+        if field == ASKED:
+            word = f"action{'s' * (len(actions) != 1)} {_listed(actions)} of {noun_of(part)} {name}"
+            return f"{who} {'may now ask' if gained else 'no longer asks'} for {word}"
         word = f"action{'s' * (len(actions) != 1)} {_listed(actions)} of {noun_of(part)} {name}"
         return f"{who} {'may now' if gained else 'may no longer'} use {word}"
     if field == "value":

@@ -128,13 +128,15 @@ class StateView(msgspec.Struct, frozen=True):
     agents: Mapping[str, AgentState] = MappingProxyType({})
     """By agent id."""
     grants: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
-    """By subject as the grant writes it; expired and revoked ones may be among them."""
+    """By subject as the grant writes it; ones that expired since and revoked ones may be among them."""
     restrictions: Mapping[str, tuple[Restriction, ...]] = MappingProxyType({})
     """By subject as the restriction writes it."""
     results: Mapping[str, tuple[QualificationResult, ...]] = MappingProxyType({})
     """By agent id, oldest first."""
     locks: Mapping[str, ToolLock] = MappingProxyType({})
     """By tool id."""
+    expired: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
+    """Grants that were noted as run out, by subject; they decide nothing and are told where they are missed."""
     reports: Mapping[str, tuple[StoredReport, ...]] = MappingProxyType({})
     """The latest reports by `role:ID`, and by `agent:ID` where an agent is known; newest first."""
     raised: frozenset[str] = frozenset()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeVar
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
@@ -21,7 +21,14 @@ AUTHORITIES = "authority of each role"
 """What a view remembers of role types: role id to authority, as far as it was asked for."""
 T = TypeVar("T")
 
-_LEVEL_OF: dict[str, ToolLevel] = {level: level for level in LEVELS}
+
+class Equipped(NamedTuple):
+    """Who is equipped with a tool, as columns: of many roles at once."""
+
+    places: list[int]
+    """Positions in the hierarchy, lowest first."""
+    levels: bytes
+    """For each of them the step of the highest level any of its entries gives."""
 
 
 class OrgView(ABC):
@@ -66,6 +73,10 @@ class OrgView(ABC):
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
         """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
+
+    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
+        """Edges of a kind that lead from here to there; cheaper than all that start here."""
+        return tuple(edge for edge in self.edges_from(kind, source) if edge.target == target)
 
     @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
@@ -291,6 +302,19 @@ class OrgView(ABC):
         """Roles equipped with the tool, to the highest level any of their entries gives."""
         return _highest(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
+    def equipped_with(self, tool_id: str) -> Equipped:
+        """The roles of the organisation that are equipped with the tool."""
+        ends = self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id)
+        roles, attributes = zip(*ends, strict=True) if ends else ((), ())
+        places, steps = map(self.order.get, roles), map(_step_of, attributes)
+        held: dict[int | None, int] = dict(zip(places, steps, strict=True))
+        if len(held) < len(ends):
+            # Some role has several entries.
+            held = {self.order.get(role): LEVELS.index(level) for role, level in _highest(ends).items()}
+        held.pop(None, None)  # what is equipped and has no place here
+        ordered = sorted(place for place in held if place is not None)
+        return Equipped(ordered, bytes(map(held.__getitem__, ordered)))
+
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
@@ -331,12 +355,19 @@ class OrgView(ABC):
 
 
 def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
-    levels: dict[str, ToolLevel] = {}
+    steps: dict[str, int] = {}
     for end, attribute in ends:
-        level = _LEVEL_OF[attribute.partition(":")[2]]
-        if level != "none" and (end not in levels or LEVELS.index(level) > LEVELS.index(levels[end])):
-            levels[end] = level
-    return levels
+        step = _step_of(attribute)
+        if step > steps.get(end, 0):
+            steps[end] = step
+    return {end: LEVELS[step] for end, step in steps.items()}
+
+
+@cache
+def _step_of(attribute: str) -> int:
+    """The step of the level that an `equipped_with` edge says: few attributes differ."""
+    level = attribute.partition(":")[2]
+    return next(step for step, name in enumerate(LEVELS) if name == level)
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:

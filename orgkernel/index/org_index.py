@@ -107,8 +107,12 @@ class OrgIndex(OrgView):
         return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
-        source, attribute = self._columns.source, self._columns.attribute
-        return tuple((source(number), attribute(number)) for number in self._inward.find(kind, target))
+        numbers, columns = self._inward.find(kind, target), self._columns
+        return tuple(zip(columns.sources_at(numbers), columns.attributes_at(numbers), strict=True))
+
+    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
+        numbers = self._columns.leading_to(target, self._outward.find(kind, source))
+        return tuple(map(self._columns.edge, numbers))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
@@ -123,7 +127,7 @@ class OrgIndex(OrgView):
         return tuple(zip(map(columns.source, numbers), map(columns.target, numbers), strict=True))
 
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
-        return tuple(map(self._columns.source, self._inward.find(kind, target)))
+        return tuple(self._columns.sources_at(self._inward.find(kind, target)))
 
     def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
         if kind in self._inward:

@@ -6,7 +6,7 @@ import copy
 import os
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.reasons import Reason
     from orgkernel.kernel.access import AccessDesk
     from orgkernel.kernel.moment import Clock, StateSource
     from orgkernel.kernel.standpoint import Standpoint
+    from orgkernel.runtime.observation import Observation
+    from orgkernel.runtime.salute import Situation
 
 ACTIVE = "active"
 
@@ -223,13 +226,48 @@ class Kernel:
         >>> manifest.domains[0].id, manifest.domains[0].why[0].file
         ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
         """
-        snapshot = self.organization(org).snapshot
-        snapshot.require_role(role)
+        snapshot = self._snapshot_with(org, role)
         from orgkernel.crew.role import build_role_manifest
 
         desk = self.access_desk(org)
         findings = snapshot.findings_about(f"role:{role}")
         return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
+
+    def pace(
+        self,
+        org: str,
+        role: str,
+        observation: Observation,
+        previous: str | Iterable[str] = "primary",
+        *,
+        new_task: bool = False,
+    ) -> RolePace:
+        """Which PACE tier a role is in and what it must do; `previous` is the tier it was in, or what it then `held`.
+
+        Raises as `manifest`.
+
+        >>> from orgkernel.runtime.observation import Observation
+        >>> stuck = Observation(turns_without_progress=20, unrecoverable_error=False)
+        >>> pace = Kernel.open().pace("software_dev", "codegen_specialist", stuck)
+        >>> pace.tier, pace.reasons[0].text
+        ('emergency', 'emergency trigger holds: turns_without_progress 20 > max * 1.5 (18)')
+        """
+        from orgkernel.decisions.pace import decide_role_pace
+
+        index = self._snapshot_with(org, role).index
+        return decide_role_pace(index, role, observation, previous, new_task=new_task)
+
+    def report(self, org: str, situation: Situation) -> dict[str, Any]:
+        """The SALUTE report of a role in a situation, with what the organisation knows of it. Raises as `manifest`.
+
+        >>> from orgkernel.runtime.salute import Situation
+        >>> report = Kernel.open().report("software_dev", Situation(role_id="co", now=0, tier="alternate"))
+        >>> report["status"]["health"], report["unit"]["role_name"], report["time"]["timestamp"]
+        ('degraded', 'Commanding Officer', '1970-01-01T00:00:00.000000Z')
+        """
+        from orgkernel.decisions.salute import report_role
+
+        return report_role(self._snapshot_with(org, situation.role_id).index, situation)
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
         """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
@@ -351,6 +389,12 @@ class Kernel:
         """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
         with self._reloading:
             self._loader.save()
+
+    def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
+        """The version of an organisation that answers, which has this role."""
+        snapshot = self.organization(org).snapshot
+        snapshot.require_role(role)
+        return snapshot
 
     def _resolve(self, org: str, state: State) -> str:
         if org != ACTIVE or ACTIVE in state.served:

@@ -56,7 +56,11 @@ DEGRADED_AT: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What a report is computed from. Moments are seconds since 1970-01-01 UTC; None is not known."""
+    """What a report is computed from. Moments are seconds since 1970-01-01 UTC; None is not known.
+
+    >>> compute_report(Situation(role_id="co", now=0, failures_consecutive=2))["status"]["health"]
+    'degraded'
+    """
 
     role_id: str
     now: float

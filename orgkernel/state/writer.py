@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
-from orgkernel.errors import StoreError
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import StoreBusy, StoreError
 from orgkernel.state.chain import encode_entry
 from orgkernel.state.chains import Chains, Row
 from orgkernel.state.checkpoints import Folder, Link
@@ -54,10 +55,12 @@ class Writer:
         self._links: dict[Stream, Link] = {}
         _living.add(self)
 
-    def submit(self, work: AuditEntry | Callable[[Transaction], T]) -> Ticket:
-        """Hand in a row or a change."""
+    def submit(self, work: AuditEntry | Callable[[Transaction], T], *, may_wait: bool = True) -> Ticket:
+        """Hand in a row or a change. Where too much waits already, the caller waits too, or is refused: `StoreBusy`."""
         if self._thread is None:
             self._start()
+        if not may_wait and self._queue.qsize() > _MOST_WAITING:
+            raise StoreBusy(f"the store {quote(self._shown)} is behind with writing", "try again later")
         ticket = Ticket(work)
         self._queue.put(ticket)
         if self._has_ended:

@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 
 from manifest_api import build_openapi
-from tests.api.keys import first_key
+from tests.api.keys import first_key, location_of
 from tests.api.running import Server, running
 from tests.support.trees import TEMPLATES
 
@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over one organisation, which is therefore the active one, with a key that opens everything."""
     folder = tmp_path_factory.mktemp("schemathesis")
     store = folder / "state.db"
-    secret = first_key(store)
+    secret = first_key(location_of(store))
     with running(folder, TEMPLATES / "household", store=store) as found:
         found.key = secret
         yield found

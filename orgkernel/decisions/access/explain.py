@@ -12,6 +12,7 @@ from orgkernel.decisions.access.decide import decide_access, decide_with
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, TraceLine, Who
 from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import give_reason
+from orgkernel.decisions.access.expired import tell_expired
 from orgkernel.decisions.access.layers import LAYER_OF, say_value, why_declared
 from orgkernel.decisions.access.listing import who_can
 from orgkernel.decisions.access.remedies import find_remedies
@@ -55,6 +56,7 @@ def _explain(
     )
     case = Case(tables, state, request, holder, cell, path, verdict)
     reasons = tuple(give_reason(case, code) for code in decision.codes)
+    reasons += tell_expired(tables, state, holder, cell, path, request, decision)
     found: tuple[Remedy, ...] = ()
     can = NOBODY
     if remedies and decision.outcome != "allow" and holder is not None:

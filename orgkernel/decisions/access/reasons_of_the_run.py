@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.case import Case, Said, why_profiles, why_tool
@@ -40,9 +39,7 @@ def _parent_cap(case: Case) -> Said:
             )
             if verdict[0] & ~codes.ASK_APPROVAL:
                 reason = _of_parent(
-                    replace(
-                        case, request=replace_struct(request, subject=subject), holder=parent, verdict=verdict
-                    )
+                    replace(case, request=replace(request, subject=subject), holder=parent, verdict=verdict)
                 )
                 found.append(f"{quote(subject)} may not use {case.what}: {reason.text}")
                 why += reason.why

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from orgkernel.decisions.access.cells import Cell, build_cell
-from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now, role_rank
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.subjects import UNKNOWN_SENDER, Identity, identify, identify_role
@@ -15,8 +14,16 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
 
-# A role's departments, what `restricted_to` can name it by, and its rank.
-Traits = tuple[frozenset[str], frozenset[str], int]
+# The departments and the rank of a role.
+Standing = tuple[frozenset[str], int]
+
+
+class Standings(NamedTuple):
+    """The departments and ranks of all roles: many roles, few that differ."""
+
+    kinds: tuple[Standing, ...]
+    of_place: list[int]
+    """Which of them each role has, in the order of the hierarchy."""
 
 
 class AccessTables:
@@ -36,12 +43,10 @@ class AccessTables:
         self.cells = cells
         self.declares_policies = not removed.issuperset(view.records.policies)
         """Whether anything is declared about people, system origins and webhooks, enabled or not."""
-        self.who: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
-        """Action and tool to the rows of the roles that can, as far as it was asked."""
-        self.last_levels: tuple[Cell, Mapping[str, int]] | None = None
+        self.able_roles: dict[tuple[str, str], Any] = {}
+        """Action and tool to the roles that can, as far as it was asked."""
         self.holders: dict[str, Holder] = {}
         """Subjects as far as they were asked about."""
-        self._traits: dict[str, Traits] = {}
         self._stored: tuple[StateView, frozenset[str]] | None = None
 
     @cached_property
@@ -80,19 +85,28 @@ class AccessTables:
         assert other is not None
         return holder.joined(self.view, self.policies, wider, other, cell.resource)
 
-    def traits(self, role: str) -> Traits:
-        """What caps a role, kept: to read a profile costs more than to decide."""
-        found = self._traits.get(role)
-        if found is None:
-            department = self.view.records.posts[role].profile.department
-            departments = frozenset(() if department is None else (department,))
-            found = self._traits[role] = (departments, frozenset((role,)), role_rank(self.view, role))
-        return found
+    @cached_property
+    def role_subjects(self) -> tuple[str, ...]:
+        """Every role as a subject, in the order of the hierarchy."""
+        return tuple(f"role:{role}" for role in self.view.roles)
 
-    def essential_of(self, role: str) -> frozenset[str]:
-        """Tools that are never refused to a role."""
-        holder = self.holder(f"role:{role}")
-        return frozenset() if holder is None else holder.essential
+    @cached_property
+    def named_places(self) -> frozenset[int]:
+        """Positions in the hierarchy of the roles that policies name."""
+        order = self.view.order
+        return frozenset(order[role] for role in self.policies.named_roles if role in order)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """What caps each role, in the order of the hierarchy: to read a profile costs more than to decide."""
+        view = self.view
+        numbers: dict[Standing, int] = {}
+        of_place = []
+        for role in view.roles:
+            department = view.records.posts[role].profile.department
+            standing = frozenset(() if department is None else (department,)), role_rank(view, role)
+            of_place.append(numbers.setdefault(standing, len(numbers)))
+        return Standings(tuple(numbers), of_place)
 
     def roles_with_stored(self, state: StateView) -> frozenset[str]:
         """The roles a state holds grants or restrictions for, or a raised tier, as subjects; looked up once for a state."""
