@@ -46,7 +46,7 @@ class Answers:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.cache = ResponseCache()
+        self.cache: ResponseCache[Key, Representation] = ResponseCache()
         self.reading_failed = False
         """Whether the last attempt to read the documents again failed: then nobody knows what is fresh."""
 

@@ -36,9 +36,14 @@ class Auditor:
         self._kernel = kernel
         self._remembered = remembered
 
+    @property
+    def writes_down(self) -> bool:
+        """Whether what is decided now becomes a row of the audit. Raises `StoreError`."""
+        return self._remembered.open() is not None
+
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
         """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
-        started = time.perf_counter()
+        began = time.perf_counter()
         desk = self._kernel.access_desk(org)
         request = desk.at_this_moment(request)
         decision, reasons = as_told(*desk.decide_with_reasons(request), request, caller)
@@ -47,7 +52,7 @@ class Auditor:
             return _Started(org, request, caller, decision, reasons, None)
         entry = build_entry(
             desk.view, request, decision, at=request.context.now, actor=caller.credential,
-            seconds=time.perf_counter() - started,
+            seconds=time.perf_counter() - began,
         )  # fmt: skip
         ticket = store.audit.submit(entry, uses_of(decision, caller))
         return _Started(org, request, caller, decision, reasons, ticket)
@@ -55,8 +60,9 @@ class Auditor:
     async def finish(self, started: _Started) -> Answered:
         """The answer, once its row is on the disk. Raises `StoreError` when it could not be written."""
         for _ in range(_TRIES):
-            if started.ticket is None:
-                return started.decision, started.reasons, ""
+            if started.told is not None:
+                return started.told
+            assert started.ticket is not None
             try:
                 row: str = await resolved(started.ticket)
             except Conflict:
@@ -73,26 +79,20 @@ class Auditor:
         return denied, (_USED_UP,), ""
 
 
-class _Started:
+class _Started(msgspec.Struct, frozen=True):
     """A question that is decided, and whose row is on its way."""
 
-    __slots__ = ("asked", "caller", "decision", "org", "reasons", "ticket")
+    org: str
+    asked: AccessRequest
+    caller: Caller
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    ticket: Ticket | None
 
-    def __init__(
-        self,
-        org: str,
-        asked: AccessRequest,
-        caller: Caller,
-        decision: AccessDecision,
-        reasons: tuple[Reason, ...],
-        ticket: Ticket | None,
-    ) -> None:
-        self.org = org
-        self.asked = asked
-        self.caller = caller
-        self.decision = decision
-        self.reasons = reasons
-        self.ticket = ticket
+    @property
+    def told(self) -> Answered | None:
+        """The answer that nobody has to wait for; None where its row is on its way."""
+        return (self.decision, self.reasons, "") if self.ticket is None else None
 
 
 def _as_done(started: _Started) -> AccessDecision:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from manifest_api import access_shapes, holding_shapes, shapes
+from manifest_api import access_shapes, holding_shapes, salute_shapes, shapes
 from manifest_api import authzen_shapes as authzen
 from manifest_api.routes import (
     access,
@@ -26,6 +26,7 @@ from manifest_api.routes import (
     registry,
     requests,
     restrictions,
+    salute,
     searches,
 )
 from manifest_api.routes import (
@@ -36,7 +37,9 @@ from orgkernel import __version__
 from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
-from orgkernel.state.records import AccessRequest
+from orgkernel.kernel.board import ReportDetail
+from orgkernel.records.salute_report import SaluteReport
+from orgkernel.state.records import AccessRequest, ReportReceipt
 
 # The most asked for come first: routes are looked for in this order.
 ROUTERS: tuple[APIRouter, ...] = (
@@ -49,6 +52,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     restrictions.router,
     requests.router,
     locks.router,
+    salute.router,
     audit.router,
     registry.router,
     health.router,
@@ -72,7 +76,8 @@ _SHAPES = (
     authzen.EvaluationQuestion, authzen.Evaluations, authzen.EvaluationsQuestion, authzen.ResourceSearch,
     authzen.SubjectSearch, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,
     shapes.OrganizationDetail, shapes.OrganizationList, shapes.Problem, shapes.ProblemKind, shapes.Readiness,
-    shapes.RegistrySnapshot, shapes.Version,
+    shapes.RegistrySnapshot, shapes.Version, ReportDetail, ReportReceipt, SaluteReport, salute_shapes.Board,
+    salute_shapes.ReportPage,
 )  # fmt: skip
 # What the guards answer before a route is reached.
 _OF_EVERY_ROUTE = {

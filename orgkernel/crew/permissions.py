@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from orgkernel.crew import v1
-from orgkernel.crew.utc import as_utc
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.cells import Cell
 from orgkernel.decisions.access.evaluate import STOPPING, Verdict, level_left
@@ -25,6 +24,7 @@ from orgkernel.decisions.reasons import why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LETTERS, LEVELS
+from orgkernel.runtime.utc import as_utc
 
 
 class _Layers:

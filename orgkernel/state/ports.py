@@ -16,6 +16,7 @@ from orgkernel.decisions.state_view import (
     QualificationResult,
     Restriction,
     StateView,
+    StoredReport,
     ToolLock,
     Waiver,
 )
@@ -26,6 +27,7 @@ from orgkernel.state.records import (
     Approval,
     AuditEntry,
     GrantUse,
+    ReportReceipt,
     RequestKind,
     RequestStatus,
     Scope,
@@ -131,6 +133,22 @@ class UsageStore(Protocol):
     def list(self, agent_id: str | None = None) -> tuple[ToolUse, ...]: ...
 
 
+class ReportStore(Protocol):
+    """SALUTE reports: what roles say of themselves."""
+
+    def record(self, body: Mapping[str, Any], *, actor: str, agent_id: str = "") -> ReportReceipt: ...
+    def submit(self, body: Mapping[str, Any], *, actor: str, agent_id: str = "") -> Ticket: ...
+    def latest(self, org_id: str | None = None, role_id: str | None = None) -> tuple[StoredReport, ...]: ...
+    def history(
+        self, org_id: str | None = None, role_id: str | None = None, *, before: int | None = None, limit: int = 100
+    ) -> tuple[StoredReport, ...]: ...  # fmt: skip
+    def after(
+        self, number: int, org_id: str | None = None, role_id: str | None = None, *, limit: int = 500
+    ) -> tuple[StoredReport, ...]: ...  # fmt: skip
+    def last_number(self) -> int: ...
+    def drop_old(self, kept_seconds: float | None = None) -> int: ...
+
+
 class KeyStore(Protocol):
     """Who may ask and change what over HTTP."""
 
@@ -168,6 +186,8 @@ class State(Protocol):
     def locks(self) -> LockStore: ...
     @property
     def usage(self) -> UsageStore: ...
+    @property
+    def reports(self) -> ReportStore: ...
     @property
     def keys(self) -> KeyStore: ...
     @property

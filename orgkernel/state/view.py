@@ -8,7 +8,7 @@ so another process's changes are found like our own.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -22,14 +22,19 @@ from orgkernel.decisions.state_view import (
     QualificationResult,
     Restriction,
     StateView,
+    StoredReport,
     ToolLock,
 )
+from orgkernel.state.reported import NOTHING_REPORTED, Reported, patch_reported
+from orgkernel.state.reports import report_of
 from orgkernel.state.rows import Rows, record_of
 from orgkernel.state.tables import (
     agents,
     grants,
     qualification_results,
     restrictions,
+    salute_latest,
+    salute_reports,
     state_version,
     tool_locks,
 )
@@ -41,9 +46,10 @@ Locks = Mapping[tuple[str, str], ToolLock]
 class _Held:
     """A view, and what is made of it for each organisation: replaced whole, so that reading it waits for nobody."""
 
-    def __init__(self, view: StateView, locks: Locks) -> None:
+    def __init__(self, view: StateView, locks: Locks, reported: Reported) -> None:
         self.view = view
         self.locks = locks
+        self.reported = reported
         self._of_org: dict[str, StateView] = {}
 
     def of(self, org_id: str | None) -> StateView:
@@ -53,7 +59,10 @@ class _Held:
         found = self._of_org.get(org_id)
         if found is None:
             locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
-            found = msgspec.structs.replace(self.view, locks=MappingProxyType(locks))
+            reports, raised = self.reported.of(org_id)
+            found = msgspec.structs.replace(
+                self.view, locks=MappingProxyType(locks), reports=reports, raised=raised
+            )
             found = self._of_org.setdefault(org_id, found)
         return found
 
@@ -64,7 +73,7 @@ class Views:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._refreshing = Lock()
-        self._held = _Held(StateView(version=-1), {})
+        self._held = _Held(StateView(version=-1), {}, NOTHING_REPORTED)
         self._version = _Version(rows)
 
     def read(self, org_id: str | None = None) -> StateView:
@@ -120,9 +129,15 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         (record_of(QualificationResult, row) for row in _changed(connection, qualification_results, since)),
     )
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
-    given = _replaced(last.grants, "grant_id", Grant, _changed(connection, grants, since))
+    granted = _changed(connection, grants, since)
+    given = _replaced(last.grants, "grant_id", Grant, granted, _holds)
+    # But whoever misses it wants to know that it ran out.
+    expired = _replaced(last.expired, "grant_id", Grant, granted, _ran_out)
     capped = _replaced(
-        last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since)
+        last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
+    )
+    reported = patch_reported(
+        held.reported if since >= 0 else NOTHING_REPORTED, _reported_since(connection, since)
     )
     view = StateView(
         version,
@@ -131,8 +146,10 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         MappingProxyType(capped),
         MappingProxyType(results),
         MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
+        MappingProxyType(expired),
+        *reported.of(None),
     )
-    return _Held(view, locks)
+    return _Held(view, locks, reported)
 
 
 class _Version:
@@ -189,11 +206,29 @@ class _Version:
         return connection
 
 
-def _changed(connection: Connection, table: Table, since: int) -> Iterable[Any]:
+def _holds(row: Any) -> bool:
+    return row.revoked_at is None and not row.expiry_noted
+
+
+def _ran_out(row: Any) -> bool:
+    return row.revoked_at is None and bool(row.expiry_noted)
+
+
+def _changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
     """In an order that does not depend on the engine: views of the same state are equal."""
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
     ).all()
+
+
+def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport]:
+    query = (
+        select(salute_reports)
+        .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
+        .where(salute_latest.c.version > since)
+        .order_by(salute_reports.c.number)
+    )
+    return [report_of(row) for row in connection.execute(query)]
 
 
 def _grouped(
@@ -206,13 +241,16 @@ def _grouped(
 
 
 def _replaced(
-    old: Mapping[str, tuple[T, ...]], key: str, kind: type[T], rows: Iterable[Any]
+    old: Mapping[str, tuple[T, ...]],
+    key: str,
+    kind: type[T],
+    rows: Iterable[Any],
+    belongs: Callable[[Any], bool],
 ) -> dict[str, tuple[T, ...]]:
-    """By subject, in the order of their ids: patched and read anew are the same."""
+    """What belongs here by subject, in the order of their ids: patched and read anew are the same."""
     changed: dict[str, dict[str, T | None]] = {}
     for row in rows:
-        is_over = row.revoked_at is not None or row.expiry_noted
-        record = None if is_over else record_of(kind, row)
+        record = record_of(kind, row) if belongs(row) else None
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():
