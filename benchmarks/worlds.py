@@ -37,11 +37,11 @@ _OUTSIDE = (
 )  # fmt: skip
 # How often questions are about tools of a name's beginning, and about what is no tool: of the crew, and of others.
 _OF_CREW = {
-    "plain": 31, "mail": 4, "seen": 19, "named": 21, "ranked": 20, "matrix": 1, "tested": 19, "off": 18, "vital": 19, "hands": 17,
+    "plain": 34, "mail": 5, "seen": 22, "named": 21, "ranked": 20, "matrix": 1, "tested": 18, "off": 18, "vital": 19, "hands": 17,
     "lock": 22, "mixed": 1, "credential": 2, "data": 2,
 }  # fmt: skip
 _OF_OTHERS = {"plain": 5, "mail": 4, "off": 1, "mixed": 2, "credential": 6, "data": 6}
-_CREW = 0.77
+_CREW = 0.78
 
 
 class World:
