@@ -8,8 +8,8 @@ import msgspec
 
 from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.request import PaceTier
 from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import PaceTier
 from orgkernel.kernel.kernel import ACTIVE
 from orgkernel.records.levels import ToolLevel
 

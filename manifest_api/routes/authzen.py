@@ -20,7 +20,7 @@ from manifest_api.authzen_shapes import (
     Evaluations,
     EvaluationsQuestion,
 )
-from manifest_api.evaluating import answer_evaluation, as_evaluation, evaluate
+from manifest_api.evaluating import Evaluator, as_evaluation, evaluate
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
@@ -47,8 +47,9 @@ _EXAMPLE = {
 )
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
-    said, snapshot = await answer_evaluation(request.app.state.auditor, request.scope, await request.body())
-    return Response(said, 200, {SNAPSHOT: snapshot}, "application/json")
+    evaluator: Evaluator = request.app.state.evaluator
+    said = await evaluator.answer(request.scope, await request.body())
+    return Response(said.body, 200, {SNAPSHOT: said.snapshot}, "application/json")
 
 
 @router.post(

@@ -20,7 +20,7 @@ Row = tuple[str, str, tuple[Why, ...]]
 def render_role(manifest: RoleManifest) -> str:
     """A role: one table, a row an item, with the line that says so."""
     home = _home(manifest.why)
-    table = _table("", "item", "what", "said in")
+    table = new_table("", "item", "what", "said in")
     for section, rows in _role_sections(manifest):
         label = section
         for item, what, why in rows:
@@ -28,13 +28,13 @@ def render_role(manifest: RoleManifest) -> str:
             label = ""
     lines = [f"{manifest.role_name} ({manifest.role_id}), {manifest.role_type} of {manifest.org_id}"]
     lines += [manifest.description] if manifest.description else []
-    return _head(lines, home) + _draw(table) + f"\nsnapshot {manifest.snapshot}\n"
+    return _head(lines, home) + draw(table) + f"\nsnapshot {manifest.snapshot}\n"
 
 
 def render_agent(manifest: AgentManifest) -> str:
     """An agent: how it stands, its roles, and what is left of each tool."""
     home = _home(manifest.why)
-    table = _table("", "item", "what", "said in")
+    table = new_table("", "item", "what", "said in")
     sections: list[tuple[str, list[Row]]] = [
         (
             "roles",
@@ -64,7 +64,7 @@ def render_agent(manifest: AgentManifest) -> str:
     lines += [manifest.description] if manifest.description else []
     return (
         _head(lines, home)
-        + _draw(table)
+        + draw(table)
         + f"\nsnapshot {manifest.snapshot}, state version {manifest.state_version}\n"
     )
 
@@ -92,19 +92,19 @@ def _request_words(tool: RequestableTool) -> str:
 def render_organization(manifest: OrganizationManifest) -> str:
     """An organisation: its roles, then who takes which domain."""
     home = _home(manifest.why)
-    roles = _table("role", "type", "reports to", "domains", "plans", "tools")
+    roles = new_table("role", "type", "reports to", "domains", "plans", "tools")
     for role in manifest.roles:
         superior = role.chain_of_command[0].id if role.chain_of_command else "–"
         roles.add_row(
             role.role_id, role.role_type, superior,
             ", ".join(item.id for item in role.domains) or "–", str(len(role.plans)), str(len(role.tools)),
         )  # fmt: skip
-    domains = _table("domain", "taken by", "said in")
+    domains = new_table("domain", "taken by", "said in")
     for domain in manifest.domains:
         domains.add_row(domain.id, domain.role_id or "nobody", _places(domain.why, home))
     lines = [f"{manifest.org_name} ({manifest.org_id}), {manifest.count} roles"]
     lines += [manifest.description] if manifest.description else []
-    return f"{_head(lines, home)}{_draw(roles)}\n{_draw(domains)}\nsnapshot {manifest.snapshot}\n"
+    return f"{_head(lines, home)}{draw(roles)}\n{draw(domains)}\nsnapshot {manifest.snapshot}\n"
 
 
 def _home(why: tuple[Why, ...]) -> str:
@@ -117,7 +117,8 @@ def _head(lines: list[str], home: str) -> str:
     return "\n".join(map(printable, [*lines, *places])) + "\n\n"
 
 
-def _table(*headings: str) -> Table:
+def new_table(*headings: str) -> Table:
+    """An empty table with these headings, without lines."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
@@ -190,7 +191,8 @@ def _places(why: tuple[Why, ...], home: str) -> str:
     return "\n".join(map(printable, dict.fromkeys(places)))
 
 
-def _draw(table: Table) -> str:
+def draw(table: Table) -> str:
+    """A table as text."""
     buffer = io.StringIO()
     console = Console(
         file=buffer, width=_WIDTH, force_terminal=False, no_color=True, highlight=False, markup=False

@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, granted_item, tool_item
 from orgkernel.crew.permissions import effective_item, granted_tools, requestable
-from orgkernel.crew.role import finding_item
+from orgkernel.crew.role import finding_item, latest_report, reported_tier
 from orgkernel.crew.v1_ladder import NextRank, QualificationItem, RankItem, RequirementItem
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import Holder, rank_now
@@ -19,13 +19,13 @@ from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_edge, why_place
 from orgkernel.decisions.state_view import StateView
-from orgkernel.decisions.utc import as_utc
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.crew_roster import Member
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.rank_ladder import Promotion, Rank
+from orgkernel.runtime.utc import as_utc
 
 
 def build_agent_manifest(
@@ -68,6 +68,8 @@ def build_agent_manifest(
             for each in state.restrictions.get(key, ())
             if is_active(each, view.org_id, context.now)
         ),
+        pace_current=reported_tier(state, holder.keys, context.now),
+        latest_report=latest_report(state, holder.subject),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"agent:{agent_id}"),
         snapshot=view.digest,
         state_version=state.version,

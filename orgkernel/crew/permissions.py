@@ -22,9 +22,9 @@ from orgkernel.decisions.access.stored import WAIVABLE, WAIVED
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_place
 from orgkernel.decisions.state_view import StateView
-from orgkernel.decisions.utc import as_utc
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LETTERS, LEVELS
+from orgkernel.runtime.utc import as_utc
 
 
 class _Layers:

@@ -10,8 +10,8 @@ from unicodedata import east_asian_width
 
 from orgkernel.crew.changes import Change, summarise
 from orgkernel.decisions.reasons import Why
-from orgkernel.diagnostics.secret_shapes import mask_secrets
 from orgkernel.diagnostics.wording import printable
+from orgkernel.runtime.secret_shapes import mask_secrets
 
 WIDTH = 100
 _SIGNS = {"widened": "+", "narrowed": "-", "unclear": "?", "neutral": "~"}

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from orgkernel.diagnostics.diagnostic import Diagnostic
-from orgkernel.diagnostics.secret_shapes import mask_secrets
 from orgkernel.diagnostics.span import ReadLines, token_length
 from orgkernel.diagnostics.wording import printable
+from orgkernel.runtime.secret_shapes import mask_secrets
 
 _WIDTH = 100
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from orgkernel.diagnostics.secret_shapes import mask_secrets
 from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.runtime.secret_shapes import mask_secrets
 
 _KINDS = {
     "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",

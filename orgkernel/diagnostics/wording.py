@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from orgkernel.diagnostics.secret_shapes import mask_secrets
+from orgkernel.runtime.secret_shapes import mask_secrets
 
 _LONGEST_QUOTE = 80
 _LISTED = 5

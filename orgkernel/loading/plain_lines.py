@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from orgkernel.diagnostics.secret_shapes import is_quiet
 from orgkernel.loading.marks import BLOCK, QUOTED, STYLE_BITS, pack_mark
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+from orgkernel.runtime.secret_shapes import is_quiet
 
 _REMEMBERED = 16_384
 

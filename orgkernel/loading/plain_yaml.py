@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-from orgkernel.diagnostics.secret_shapes import is_quiet
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import MAX_VALUES, Parsed
 from orgkernel.loading.plain_lines import (
@@ -31,6 +30,7 @@ from orgkernel.loading.plain_lines import (
     Line,
     read_line,
 )
+from orgkernel.runtime.secret_shapes import is_quiet
 
 _LONGEST_LINE = 1_000
 _MOST_AROUND = 20

@@ -45,11 +45,11 @@ from typing import Any
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.secret_shapes import find_secrets, may_hold_secrets
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.runtime.secret_shapes import find_secrets, may_hold_secrets
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from orgkernel.runtime.trigger_tree import (
+from .trigger_tree import (
     TriggerTree,
     TriggerTreeError,
     check_tree,
@@ -29,7 +29,7 @@ from orgkernel.runtime.trigger_tree import (
 )
 
 __all__ = [
-    "Observation",
+    "Measures",
     "TriggerTree",
     "TriggerTreeError",
     "TriggerVerdict",
@@ -40,7 +40,7 @@ __all__ = [
     "render_trigger",
 ]
 
-Observation: TypeAlias = Mapping[str, float | bool | None]
+Measures: TypeAlias = Mapping[str, float | bool | None]
 
 _COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -93,12 +93,12 @@ class _Term:
 class _Reading:
     """One evaluation: the observation it reads and what it could not see there (dicts serve as ordered sets)."""
 
-    observation: Observation
+    observation: Measures
     unknown: dict[str, None] = field(default_factory=dict)
     undefined: dict[str, None] = field(default_factory=dict)
 
 
-def evaluate_trigger(tree: TriggerTree, observation: Observation) -> TriggerVerdict:
+def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict:
     """Evaluate a compiled trigger on what a host reports; raise `TriggerTreeError` for an ill-formed tree only."""
     check_tree(tree)
     reading = _Reading(observation)

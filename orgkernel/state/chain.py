@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from orgkernel.diagnostics.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
+from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
 from orgkernel.state.records import AuditEntry, AuditKind
 
 GENESIS = "0" * 64

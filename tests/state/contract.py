@@ -23,6 +23,7 @@ from orgkernel.state.request_limits import RequestLimits
 from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
+from tests.state.contract_of_reports import Reports
 from tests.state.opening import Clock, opened
 
 
@@ -774,5 +775,5 @@ class Audit:
         assert findings(store) == []
 
 
-class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Views, Audit):
+class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Reports, Views, Audit):
     """All of it."""

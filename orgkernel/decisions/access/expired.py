@@ -20,8 +20,8 @@ from orgkernel.decisions.access.stored import gather_grants
 from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import Grant, StateView
-from orgkernel.decisions.utc import as_utc
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.utc import as_utc
 
 # Each is tried, and whoever asks every day has many: the last ones are those anybody remembers.
 _MOST_TRIED = 20

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.case import Case, Said, why_profiles, why_tool
 from orgkernel.decisions.access.evaluate import weigh
+from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.run import find_lock, is_neutral, level_passed
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.utc import as_utc
 
 
 def _position(case: Case) -> Said:
@@ -38,9 +39,7 @@ def _parent_cap(case: Case) -> Said:
             )
             if verdict[0] & ~codes.ASK_APPROVAL:
                 reason = _of_parent(
-                    replace(
-                        case, request=replace_struct(request, subject=subject), holder=parent, verdict=verdict
-                    )
+                    replace(case, request=replace(request, subject=subject), holder=parent, verdict=verdict)
                 )
                 found.append(f"{quote(subject)} may not use {case.what}: {reason.text}")
                 why += reason.why
@@ -96,11 +95,13 @@ def _child_limit(case: Case) -> Said:
 
 
 def _pace_cap(case: Case) -> Said:
-    tier = case.request.context.pace
-    return (
-        f"{case.who} is in PACE tier {quote(tier)}, which allows no new {'work' if tier == 'emergency' else 'dispatch'}",
-        (),
-    )
+    context, tier, by = case.request.context, case.request.context.pace, ""
+    if tier is None and case.holder is not None:
+        report = find_report(case.state, case.holder.keys, context.now)
+        if report is not None:
+            tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
+    work = "work" if tier == "emergency" else "dispatch"
+    return f"{case.who} is in PACE tier {quote(tier)}{by}, which allows no new {work}", ()
 
 
 def _locked(case: Case) -> Said:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orgkernel.diagnostics.diagnostic import Diagnostic
-from orgkernel.diagnostics.secret_shapes import mask_secrets
 from orgkernel.diagnostics.wording import printable
+from orgkernel.runtime.secret_shapes import mask_secrets
 
 
 def clean(text: str) -> str:

@@ -1,0 +1,125 @@
+"""Play turns of layers without a host, in every order, and say which rules of coordination were broken.
+
+Seed 002 asks how one tests that "these two layers don't fire simultaneously": by giving each layer the same store,
+turn by turn, and looking at who spoke. A layer here is a function that does what the real one does at its hook with
+`orgkernel.runtime.signals` and returns what it says to the model, or None.
+
+    >>> from orgkernel.runtime import signals
+    >>> def fallback(store):
+    ...     return "try another tool" if signals.claim(store, "warning", "fallback").granted else None
+    >>> def rude(store):
+    ...     signals.write(store, "rude", fired_this_turn=True)
+    ...     return "LISTEN"
+    >>> rehearse({"fallback": fallback, "rude": rude}).faults
+    ('turn 1, fallback → rude: fallback and rude both spoke',)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, permutations
+from typing import Any, Final, TypeAlias
+
+from orgkernel.runtime.signals import Event, begin_turn, read_events
+
+Store: TypeAlias = MutableMapping[str, Any]
+Player: TypeAlias = Callable[[Store], str | None]
+"""One layer at its hook: reads and writes the store, and returns what it tells the model."""
+
+ORDERS: Final = 14_000
+"""Orders played at most, those of few layers first: all there are of seven layers and every choice of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One turn in one order: what each layer said, and what the store held afterwards."""
+
+    turn: int
+    order: tuple[str, ...]
+    spoken: Mapping[str, str]
+    raised: Mapping[str, str]
+    """Layer to the exception it ended with: it needed something that was not there."""
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Every turn that was played, and what went wrong in words; no faults is what is wanted."""
+
+    turns: tuple[Played, ...]
+    faults: tuple[str, ...]
+    complete: bool
+    """Whether every order was played; there are too many of more than seven layers."""
+
+
+def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Sequence[str]) -> Played:
+    """Begin a turn and let the layers act in this order."""
+    begin_turn(store, turn)
+    spoken: dict[str, str] = {}
+    raised: dict[str, str] = {}
+    for name in order:
+        try:
+            said = players[name](store)
+        except Exception as error:  # a layer may be anybody's: its fault is the finding
+            raised[name] = f"{type(error).__name__}: {error}"
+        else:
+            if said:
+                spoken[name] = said
+    events = tuple(event for event in read_events(store) if event.turn == turn)
+    return Played(turn, tuple(order), spoken, raised, events)
+
+
+def rehearse(
+    players: Mapping[str, Player], *, turns: int = 1, prepare: Callable[[Store], None] | None = None
+) -> Rehearsal:
+    """Play every choice of the layers in every order; `prepare` fills the store before the first turn.
+
+    Faults: two layers spoke in one turn; a layer raised; nobody spoke any more once a layer was absent that had said
+    nothing, so that somebody needs it. What a layer keeps outside the store it keeps from one play to the next.
+    """
+    orders = list(islice(_orders(sorted(players)), ORDERS + 1))
+    played = [
+        play_turn(store, turn, players, order)
+        for order in orders[:ORDERS]
+        for store in [_fresh(prepare)]
+        for turn in range(1, turns + 1)
+    ]
+    faults = [fault for each in played for fault in _find_faults(each)]
+    return Rehearsal(tuple(played), (*faults, *_find_needs(played)), len(orders) <= ORDERS)
+
+
+def _orders(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return (
+        order
+        for size in range(1, len(names) + 1)
+        for chosen in combinations(names, size)
+        for order in permutations(chosen)
+    )
+
+
+def _fresh(prepare: Callable[[Store], None] | None) -> Store:
+    store: Store = {}
+    if prepare is not None:
+        prepare(store)
+    return store
+
+
+def _find_faults(played: Played) -> Iterator[str]:
+    where = f"turn {played.turn}, {' → '.join(played.order)}"
+    if len(played.spoken) > 1:
+        *others, last = played.spoken
+        yield f"{where}: {', '.join(others)} and {last} {'both' if len(others) == 1 else 'all'} spoke"
+    for name, error in played.raised.items():
+        yield f"{where}: {name} raised {error}"
+
+
+def _find_needs(played: Sequence[Played]) -> Iterator[str]:
+    """Of first turns, where all plays begin alike."""
+    first = {each.order: each for each in played if each.turn == 1}
+    for order, each in first.items():
+        for absent in order if each.spoken else ():
+            without = first.get(tuple(name for name in order if name != absent))
+            if absent not in each.spoken and without is not None and not without.spoken:
+                speaker = next(iter(each.spoken))
+                yield f"turn 1, {' → '.join(order)}: {speaker} speaks, and nobody does when {absent} is absent"

@@ -1,0 +1,158 @@
+"""The circulatory map: which layer says what, who reads it, at which hook; and what happened in one turn.
+
+Source: seed 002 ("Self-describing system"); facts/agent_zero §4 and §6 for hooks and stores. The protocol itself is
+`orgkernel.runtime.signals`; this is what a person asks about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from orgkernel.runtime import neighbours
+from orgkernel.runtime.layer_ledger import Event, find_ledger, read_counts, read_events
+from orgkernel.runtime.signal_records import RECORDS, field_names, has_spoken
+from orgkernel.runtime.signals import KEY, WARNING, survey
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer of the map. Hooks and positions are those of Agent-Zero."""
+
+    name: str
+    hook: str
+    says: tuple[str, ...]
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """Other layer to what this one does about it."""
+    spoken_by: str | None = None
+    """The field whose word means that it warned or corrected; None for a layer that never does."""
+    seen_in: str | None = None
+    """Where it can be seen while it says nothing itself."""
+
+
+_OTHER_INJECTORS: Final = "defers to whoever was first"
+_ORIENTED: Final = "waits for two more failures when confidence is above 0.85 and the objective is held"
+
+
+def _layer(name: str, hook: str, **more: Any) -> Layer:
+    says = tuple(each for each in field_names(name) if each not in ("active", "turn"))
+    return Layer(name, hook, says, **more)
+
+
+CIRCULATION: Final = (
+    _layer("working_memory", "hist_add_before", seen_in="agent._working_memory"),
+    _layer("bst", "before_main_llm_call", seen_in="agent._bst_store"),
+    _layer(
+        "org_kernel",
+        "message_loop_prompts_before",
+        reads={"bst": "takes the role of its domain"},
+        seen_in="agent._org_active_role",
+    ),
+    _layer(
+        "structured_retry",
+        "error_format",
+        reads={"meta_gate": _OTHER_INJECTORS, "fallback": _OTHER_INJECTORS, "supervisor": _OTHER_INJECTORS},
+        spoken_by="fired_this_turn",
+    ),
+    _layer(
+        "meta_gate",
+        "tool_execute_before",
+        reads={
+            "structured_retry": _OTHER_INJECTORS,
+            "fallback": _OTHER_INJECTORS,
+            "supervisor": _OTHER_INJECTORS,
+        },
+        spoken_by="correction_applied",
+    ),
+    _layer(
+        "fallback",
+        "tool_execute_before",
+        reads={
+            "bst": _ORIENTED,
+            "working_memory": _ORIENTED,
+            "meta_gate": "says nothing after a correction",
+            "structured_retry": _OTHER_INJECTORS,
+            "supervisor": _OTHER_INJECTORS,
+        },
+        spoken_by="fired_this_turn",
+        seen_in='agent.data["_tool_failures"]',
+    ),
+    _layer(
+        "supervisor",
+        "message_loop_end",
+        reads={
+            "fallback": "says nothing after advice",
+            "meta_gate": _OTHER_INJECTORS,
+            "structured_retry": _OTHER_INJECTORS,
+        },
+        spoken_by="intervention_type",
+        seen_in="agent._supervisor_state",
+    ),
+    _layer("memory_classifier", "monologue_end", seen_in="agent._memory_health"),
+)
+"""Every layer of the specification, in the order of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTrace:
+    """One layer in one turn: its own word, or what its store shows."""
+
+    name: str
+    source: str
+    """`said` (its own word) or `derived` (what it stores for itself)."""
+    fields: Mapping[str, Any]
+    spoke: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTrace:
+    """What a dumped store tells of its turn."""
+
+    turn: int | None
+    held_by: str | None
+    """Who has the one warning of the turn."""
+    layers: tuple[LayerTrace, ...]
+    silent: tuple[str, ...]
+    """Layers of the map of which nothing is known this turn."""
+    events: tuple[Event, ...]
+    """The latest deferrals and conflicts, of this turn and earlier ones."""
+    counts: Mapping[str, int]
+
+
+def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
+    """Read a dumped store: `agent.data` (with the neighbours' stores, if they are in it), or the bare signals.
+
+    Nothing in it makes this raise: what has another form was not said.
+    """
+    is_data = any(name.startswith("_") for name in dump)  # as the keys of the protocol and of neighbours do
+    store = dump if is_data else {KEY: dump}
+    seen = {
+        name: store[name] for name in (*neighbours.AGENT_ATTRIBUTES, *neighbours.AGENT_DATA) if name in store
+    }
+    signals = survey(store, seen)
+    ledger = find_ledger(store)
+    said = {name: each for name, each in _mapping(store.get(KEY)).items() if isinstance(each, Mapping)}
+    order = [*RECORDS, *sorted(name for name in said if name not in RECORDS)]
+    layers = []
+    for name in order:
+        if name in said:
+            layers.append(LayerTrace(name, "said", dict(said[name]), has_spoken(said[name])))
+        elif record := signals.derived.get(name):
+            fields = {each: getattr(record, each) for each in field_names(name)}
+            known = {each: value for each, value in fields.items() if value is not None and each != "turn"}
+            layers.append(LayerTrace(name, "derived", known, spoke=False))
+    known_names = {layer.name for layer in layers}
+    held_by = ledger["held"].get(WARNING) if ledger else None
+    return TurnTrace(
+        signals.turn,
+        held_by or next(iter(signals.spoken), None),
+        tuple(layers),
+        tuple(name for name in RECORDS if name not in known_names),
+        read_events(store),
+        read_counts(store),
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,59 @@
+"""What a host reports about one role at one model call.
+
+Source: design §6 "PACE."; the names are those of the trigger language (docs/triggers.md). None is *not reported*:
+Unknown, which is neither true nor false. A host reports what it really knows and leaves the rest out; it never
+guesses a nought.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The measures of one role at one model call.
+
+    >>> Observation(consecutive_tool_failures=3).measures(max_turns=12)["max"]
+    12
+    """
+
+    consecutive_tool_failures: int | None = None
+    """Tool calls that failed in a row, whichever tool; any success sets it to 0."""
+    total_tool_failures: int | None = None
+    """Tool calls that failed since the task began."""
+    context_fill: float | None = None
+    """Share of the model's context window in use, 0 to 1."""
+    turns_without_progress: int | None = None
+    """Model calls since progress was last seen."""
+    turns_elapsed: int | None = None
+    """Model calls since the task began."""
+    elapsed_seconds: float | None = None
+    """Wall time since the task began."""
+    unrecoverable_error: bool | None = None
+    """Whether an error was met that no retry can mend."""
+    context_exhausted: bool | None = None
+    """Whether the context window is full and cannot be compacted."""
+
+    def measures(self, max_turns: int) -> dict[str, float | bool | None]:
+        """Every name a trigger may read, with its value; `max_turns` is the role's own `max`."""
+        return {**asdict(self), "max": max_turns}
+
+
+NAMES: Final = tuple(each.name for each in fields(Observation))
+"""What can be reported."""
+FLAGS: Final = ("unrecoverable_error", "context_exhausted")
+"""Those of it that are true or false; the others are numbers."""
+
+
+def is_measure(name: str, value: object) -> bool:
+    """Whether a value says something of what it is reported as; null is *not reported*."""
+    if value is None or name in FLAGS:
+        return value is None or isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= (1 if name == "context_fill" else math.inf)

@@ -1,0 +1,204 @@
+"""SALUTE: the status report of a role, computed from what a host knows (specification, "Computing SALUTE Fields").
+
+A host fills a `Situation` with what it has and leaves the rest at its default; `compute_report` applies the rules and
+yields the specification's JSON, which fits the published schema whatever the situation holds. When one is due says
+`emission`, what its files are called `report_names`, how one is read `salute_reading`; their names are here as well.
+Only `report_files` writes.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .emission import Emission, EmissionState, should_emit
+from .report_names import archive_name, latest_name, stale_archives
+from .salute_format import (
+    LARGEST,
+    SCHEMA,
+    STATES,
+    VERSION,
+    Report,
+    fit_amount,
+    fit_count,
+    fit_flag,
+    fit_fraction,
+    fit_list,
+    fit_name,
+    fit_text,
+)
+from .salute_reading import ReportError, read_report
+from .tiers import ALTERNATE, CONTINGENT, EMERGENCY, NO_NEW_DISPATCH, PRIMARY, TIERS
+from .utc import as_exact_utc
+
+__all__ = [
+    "Emission",
+    "EmissionState",
+    "Report",
+    "ReportError",
+    "Situation",
+    "archive_name",
+    "compute_report",
+    "latest_name",
+    "read_report",
+    "should_emit",
+    "stale_archives",
+]
+
+STATE_OF_TIER: Final = {ALTERNATE: "error_recovery", CONTINGENT: "escalating", EMERGENCY: "aborted"}
+"""What a role does in a tier, where the host does not say."""
+DEGRADED_AT: Final = 2
+"""Consecutive failures from which a role in primary is degraded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What a report is computed from. Moments are seconds since 1970-01-01 UTC; None is not known.
+
+    >>> compute_report(Situation(role_id="co", now=0, failures_consecutive=2))["status"]["health"]
+    'degraded'
+    """
+
+    role_id: str
+    now: float
+    role_name: str = ""
+    org_id: str = ""
+    reports_to: str | None = None
+    agent_number: int = 0
+    tier: str = PRIMARY
+    """The role's PACE tier."""
+    state: str | None = None
+    """One of `STATES`; None lets tier and task say."""
+    task: str = ""
+    """The work in words."""
+    domain: str = ""
+    plan: str = ""
+    """The active plan's id; empty without one."""
+    plan_step: int = 0
+    plan_steps: int = 0
+    plan_steps_done: int = 0
+    plan_turns_since_progress: int | None = None
+    """The plan's own count of turns without progress, which goes before ours."""
+    iterations_on_step: int = 0
+    tool: str = ""
+    working_directory: str = ""
+    files_modified: Sequence[str] = ()
+    files_read: Sequence[str] = ()
+    resources_claimed: Sequence[str] = ()
+    task_started: float | None = None
+    turns_elapsed: int = 0
+    """Model calls since the task began; the schedule of emissions counts them."""
+    turns_since_progress: int = 0
+    model: str = ""
+    """The model's name, never its configuration."""
+    tokens_used: int = 0
+    tokens_max: int = 0
+    tokens_at_start: int | None = None
+    """Tokens in use when the task began; with it the turns that remain are estimated."""
+    context_fill: float | None = None
+    """Share of the window in use, where tokens are not known."""
+    gpu_available: bool | None = None
+    failures_consecutive: int = 0
+    failures_total: int = 0
+    memory_fragments: int = 0
+
+
+def compute_report(situation: Situation) -> Report:
+    """The report of a situation. Never raises: what does not fit is left at its default, secrets are masked."""
+    s = situation
+    tier = s.tier if s.tier in TIERS else PRIMARY
+    failures = fit_count(s.failures_consecutive)
+    has_plan = bool(fit_name(s.plan))
+    steps, done = fit_count(s.plan_steps), fit_count(s.plan_steps_done)
+    stale = s.turns_since_progress if s.plan_turns_since_progress is None else s.plan_turns_since_progress
+    return {
+        "_schema": SCHEMA,
+        "_version": VERSION,
+        "status": {
+            "state": s.state if s.state in STATES else _state(s, tier),
+            "progress": round(fit_fraction(done / steps), 4) if has_plan and steps else 0.0,
+            "pace_level": tier,
+            "health": _health(tier, failures),
+        },
+        "activity": {
+            "current_task": fit_text(s.task),
+            "bst_domain": fit_name(s.domain),
+            "htn_plan": fit_name(s.plan),
+            "htn_step": fit_count(s.plan_step) if has_plan else 0,
+            "htn_total_steps": steps if has_plan else 0,
+            "current_tool": fit_name(s.tool),
+            "iterations_on_current_step": fit_count(s.iterations_on_step),
+        },
+        "location": {
+            "working_directory": fit_text(s.working_directory),
+            "files_modified": fit_list(s.files_modified),
+            "files_read": fit_list(s.files_read),
+            "resources_claimed": fit_list(s.resources_claimed),
+        },
+        "unit": {
+            "role_id": fit_name(s.role_id),
+            "role_name": fit_name(s.role_name),
+            "agent_number": fit_count(s.agent_number),
+            "reports_to": None if s.reports_to is None else fit_name(s.reports_to),
+            "organization": fit_name(s.org_id),
+        },
+        "time": {
+            "timestamp": _moment(s.now) or _moment(0),
+            "task_started": _moment(s.task_started),
+            "elapsed_seconds": _elapsed(s.now, s.task_started),
+            "turns_elapsed": fit_count(s.turns_elapsed),
+            "turns_since_progress": fit_count(stale),
+            "context_turns_remaining": _turns_remaining(s),
+        },
+        "environment": {
+            "model": fit_name(s.model),
+            "context_fill_pct": _fill_percentage(s),
+            "context_tokens_used": fit_count(s.tokens_used),
+            "context_tokens_max": fit_count(s.tokens_max),
+            "gpu_available": fit_flag(s.gpu_available),
+            "tool_failures_consecutive": failures,
+            "tool_failures_total": max(failures, fit_count(s.failures_total)),
+            "memory_fragments_stored": fit_count(s.memory_fragments),
+        },
+    }  # fmt: skip
+
+
+def _state(situation: Situation, tier: str) -> str:
+    return STATE_OF_TIER.get(tier) or ("active" if situation.task or situation.turns_elapsed else "idle")
+
+
+def _health(tier: str, failures: int) -> str:
+    if tier in NO_NEW_DISPATCH:
+        return "critical"
+    return "degraded" if tier == ALTERNATE or failures >= DEGRADED_AT else "nominal"
+
+
+def _fill_percentage(situation: Situation) -> float:
+    used, most = fit_count(situation.tokens_used), fit_count(situation.tokens_max)
+    share = used / most if most else fit_amount(situation.context_fill)
+    return round(100 * share, 1)
+
+
+def _turns_remaining(situation: Situation) -> int | None:
+    """How many more turns the window holds, if they take what those of this task took so far."""
+    turns, most = fit_count(situation.turns_elapsed), fit_count(situation.tokens_max)
+    if situation.tokens_at_start is None or not turns or not most:
+        return None
+    used = fit_count(situation.tokens_used)
+    grown = used - fit_count(situation.tokens_at_start)
+    return min(int(max(most - used, 0) * turns // grown), LARGEST) if grown > 0 else None
+
+
+def _elapsed(now: float, started: float | None) -> float:
+    if started is None or _moment(now) is None or _moment(started) is None:
+        return 0
+    return round(fit_amount(now - started), 3)
+
+
+def _moment(seconds: object) -> str | None:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return None
+    return as_exact_utc(seconds)

@@ -1,0 +1,208 @@
+"""Layer coordination: one value a turn in which layers say what they did, and one warning a turn.
+
+Source: seed 002; design §6 "Signals."; docs/adr/0012. A turn is one model call with all that follows from it, as for
+PACE. The store is any mapping that lives as long as the agent (`agent.data`); two keys of it are ours:
+
+    _layer_signals   {layer: {what it says, "turn": 7}}     the convention: any layer may read and write it
+    _layer_ledger    {"turn": 7, "held": {"warning": "fallback"}, "events": […], "counts": {…}}     kept by this module
+
+Coordination is by sight, not by command: a layer reads, and decides for itself. Nothing here raises for what other
+layers left in the store; what has the wrong form counts as not said.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from .layer_ledger import (
+    EVENTS_KEPT,
+    LEDGER,
+    Event,
+    add_event,
+    find_ledger,
+    is_event,
+    read_counts,
+    read_events,
+)
+from .neighbours import derive
+from .signal_records import (
+    RECORDS,
+    Bst,
+    Fallback,
+    MemoryClassifier,
+    MetaGate,
+    OrgKernel,
+    SignalRecord,
+    Signals,
+    StructuredRetry,
+    Supervisor,
+    WorkingMemory,
+    has_spoken,
+    read_record,
+)
+
+__all__ = [
+    "EVENTS_KEPT",
+    "KEY",
+    "LEDGER",
+    "WARNING",
+    "Bst",
+    "Claim",
+    "Event",
+    "Fallback",
+    "MemoryClassifier",
+    "MetaGate",
+    "OrgKernel",
+    "SignalRecord",
+    "Signals",
+    "StructuredRetry",
+    "Supervisor",
+    "WorkingMemory",
+    "begin_turn",
+    "claim",
+    "derive",
+    "read",
+    "read_counts",
+    "read_events",
+    "read_signals",
+    "survey",
+    "threshold",
+    "write",
+]
+
+KEY: Final = "_layer_signals"
+WARNING: Final = "warning"
+"""The lane that carries one warning a turn."""
+ORIENTED_BONUS: Final = 2
+
+Store: TypeAlias = MutableMapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The answer to a claim. `held_by` names who was first; it is the claimant itself when granted."""
+
+    granted: bool
+    held_by: str | None
+
+
+def begin_turn(store: Store, turn: int) -> None:
+    """Begin a turn: forget what was said before it. Asked again for the same turn it does nothing.
+
+    So nobody has to be the first: every layer may begin the turn it is in, and what a layer said under the new
+    turn's number before anybody began it stays.
+    """
+    ledger = find_ledger(store)
+    if ledger is not None and ledger["turn"] == turn:
+        return
+    if ledger is not None:
+        _note_conflict(store, ledger)
+    store[KEY] = {layer: said for layer, said in _said(store).items() if _is_turn(said.get("turn"), turn)}
+    kept = ledger or {"events": [], "counts": {}}
+    store[LEDGER] = {"turn": turn, "held": {}, "events": kept["events"], "counts": kept["counts"]}
+
+
+def write(store: Store, layer: str, **said: object) -> None:
+    """Say something of this turn, adding to what the layer said before.
+
+    Raises `TypeError` for a field that a layer of the list does not have: that is a slip in its code. Other layers
+    may say anything; only `fired_this_turn` of it is understood.
+    """
+    if layer in RECORDS:
+        RECORDS[layer](**said)  # type: ignore[arg-type]  # only the names are checked: values are read with care
+    ledger = find_ledger(store)
+    record = {**_said(store).get(layer, {}), **said}
+    if ledger is not None:
+        record["turn"] = ledger["turn"]
+    _signals_of(store)[layer] = record
+
+
+def read(store: Mapping[str, Any], layer: str) -> SignalRecord | None:
+    """What a layer of the list says of this turn; None when it says nothing, which means unknown."""
+    said = _said(store).get(layer)
+    return None if said is None or layer not in RECORDS else read_record(layer, said)
+
+
+def read_signals(store: Mapping[str, Any]) -> Signals:
+    """Everything that was said of this turn."""
+    said = _said(store)
+    ledger = find_ledger(store)
+    return Signals(
+        turn=ledger["turn"] if ledger else None,
+        said={layer: read_record(layer, said[layer]) for layer in RECORDS if layer in said},
+        spoken=_spoken(said, ledger),
+    )
+
+
+def survey(store: Mapping[str, Any], neighbours: Mapping[str, object]) -> Signals:
+    """What was said, and for layers that say nothing what their stores show (see `derive`)."""
+    said = read_signals(store)
+    seen = derive(neighbours, said.turn)
+    return Signals(said.turn, said.said, seen.derived, said.spoken, seen.warned)
+
+
+def threshold(base: int, signals: Signals) -> int:
+    """How many failures it takes before advice is due: two more while the agent is oriented."""
+    return base + ORIENTED_BONUS if signals.oriented else base
+
+
+def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> Claim:
+    """Ask for the one place in a lane this turn. First come, first served; a refusal is recorded as a deferral.
+
+    Whoever spoke without asking holds the lane as well, by its own word in the store or by what was derived (`seen`).
+    The second claim of a layer in one turn is refused too: the lane carries one warning. In a store where nobody
+    begins turns nothing can be held, so a claim looks at the others' words only.
+    """
+    ledger = find_ledger(store)
+    holder = ledger["held"].get(lane) if ledger else None
+    if holder is None and lane == WARNING:
+        spoken = Signals(spoken=_spoken(_said(store), None), warned=seen.warned if seen else ())
+        holder = spoken.holder(layer)
+    if ledger is not None:
+        if holder is None:
+            ledger["held"][lane] = layer
+            write(store, layer, **({"fired_this_turn": True} if lane == WARNING else {}))
+        elif holder != layer:
+            add_event(ledger, "deferred", lane, (layer, holder))
+        _note_conflict(store, ledger)
+    return Claim(holder is None, layer if holder is None else holder)
+
+
+def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
+    """Two that spoke in one turn are one event, which grows when a third does."""
+    spoken = list(_spoken(_said(store), ledger))
+    if len(spoken) < 2:
+        return
+    for event in ledger["events"]:
+        if is_event(event) and event["kind"] == "conflict" and event["turn"] == ledger["turn"]:
+            event["layers"] = spoken
+            return
+    add_event(ledger, "conflict", WARNING, tuple(spoken))
+
+
+def _spoken(said: Mapping[str, Mapping[str, Any]], ledger: Mapping[str, Any] | None) -> tuple[str, ...]:
+    held = [ledger["held"][WARNING]] if ledger and WARNING in ledger["held"] else []
+    return tuple(dict.fromkeys([*held, *(layer for layer in said if has_spoken(said[layer]))]))
+
+
+def _said(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What is there in the form of the convention; anything else in it was not said."""
+    value = store.get(KEY)
+    if not isinstance(value, dict):
+        return {}
+    return {layer: said for layer, said in value.items() if isinstance(layer, str) and isinstance(said, dict)}
+
+
+def _signals_of(store: Store) -> dict[str, Any]:
+    value = store.get(KEY)
+    if not isinstance(value, dict):
+        value = store[KEY] = {}
+    return value
+
+
+def _is_turn(value: object, turn: int) -> bool:
+    return type(value) is int and value == turn

@@ -1,0 +1,149 @@
+"""What the supervisor says: what happened, and what to do about it, for one who knows nothing of PACE.
+
+Text out of documents and reports is put on one line and cut: a report comes from another agent, and is quoted as what
+that agent says, never as an instruction.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .own_text import one_line, strip_own_text
+from .pace import ABORT, ESCALATE, FALLBACK, NORMAL, Obligation, PaceDecision
+
+USER: Final = "user"
+"""The superior of a commander: whoever talks to the agent."""
+TOOLS_NAMED: Final = 5
+_QUOTED: Final = 160
+_FULL_ENOUGH: Final = 50
+"""Per cent of the context from which a report's fill is worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Who is steered: the active role at its place in the organisation."""
+
+    role_id: str
+    role_name: str = ""
+    reports_to: str | None = None
+    can_delegate: bool = False
+    tools: tuple[str, ...] = ()
+    """Tools of the role by the host's names, in order of preference."""
+    subordinates: tuple[str, ...] = ()
+    """Roles whose reports this role reads, besides those that name it as their superior."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Role id to role name, as far as known."""
+
+    def name_of(self, role_id: str) -> str:
+        """A role for a reader: `Engineering XO (engineering_xo)`."""
+        name = self.role_name if role_id == self.role_id else self.names.get(role_id, "")
+        known = name and name != role_id
+        return one_line(f"{name} ({role_id})" if known else role_id, _QUOTED)
+
+
+def say_transition(
+    pace: PaceDecision, told: str, post: Post, failing: Sequence[str], why: str = ""
+) -> tuple[str, ...]:
+    """The sentences on the role's own tier, which was last spoken of as `told`."""
+    because = "; ".join(tripped.text for tripped in pace.reasons) or why
+    happened = f"{post.name_of(post.role_id)} went from PACE tier {told} to {pace.tier}"
+    sentences = [f"{happened}: {because}." if because else f"{happened}."]
+    for duty in pace.obligations:
+        sentences += _say_duty(duty, post, failing)
+        if duty.action != NORMAL:
+            sentences.append(f"The plan of the role says: {one_line(duty.text, _QUOTED)}.")
+    return tuple(sentences)
+
+
+def _say_duty(duty: Obligation, post: Post, failing: Sequence[str]) -> list[str]:
+    if duty.action == NORMAL:
+        return ["Earlier instructions about failures no longer hold: go on with the task."]
+    if duty.action == FALLBACK:
+        return _say_fallback(post, failing)
+    whom = _whom(duty.to or post.reports_to)
+    if duty.action == ESCALATE:
+        return [
+            "Stop retrying.",
+            f"Hand the task over to {_name(whom, post)}: call response and say what failed, what you tried,"
+            " and what is needed to go on.",
+        ]
+    assert duty.action == ABORT, duty.action
+    return [
+        "Stop now and begin nothing new.",
+        "Preserve the state: save what is finished, and note which files you changed and which step you reached.",
+        f"Then report to {_name(whom, post)}: call response and say what is done, what is not, and why you stopped.",
+    ]
+
+
+def _say_fallback(post: Post, failing: Sequence[str]) -> list[str]:
+    bad = [one_line(tool, _QUOTED) for tool in dict.fromkeys(failing)][:TOOLS_NAMED]
+    others = [tool for tool in post.tools if tool not in failing and tool != "response"]
+    sentences = [
+        f"Do not repeat the call that failed ({', '.join(bad)})."
+        if bad
+        else "Do not repeat the call that failed."
+    ]
+    if others:
+        sentences.append(f"Use another of your tools: {', '.join(others[:TOOLS_NAMED])}.")
+    sentences.append(
+        "If only the same tool can do it, take a smaller step with it and check its input first."
+    )
+    return sentences
+
+
+def _whom(to: str | None) -> str:
+    return to or USER
+
+
+def _name(whom: str, post: Post) -> str:
+    return "the user" if whom == USER else post.name_of(whom)
+
+
+def say_report(report: Mapping[str, Any], tier: str, post: Post) -> tuple[str, ...]:
+    """The sentences on a subordinate's report of a tier in which it needs its superior."""
+    unit, activity = _part(report, "unit"), _part(report, "activity")
+    role_id = str(unit.get("role_id"))
+    named = unit.get("role_name")
+    names = (
+        {**post.names, role_id: named} if isinstance(named, str) and role_id not in post.names else post.names
+    )
+    who = Post(post.role_id, post.role_name, names=names).name_of(role_id)
+    task = activity.get("current_task")
+    quoted = one_line(strip_own_text(task), _QUOTED) if isinstance(task, str) else ""
+    about = f' It says of its task: "{quoted}".' if quoted else ""
+    why = say_measures(report)
+    first = f"{who} reports PACE tier {tier}{': ' if why else ''}{why}.{about}"
+    if tier == "emergency":
+        ways = "It has stopped. Look at what it left, then decide how the task goes on"
+    else:
+        ways = "It cannot go on by itself. Take the task over, or send it what it lacks"
+    return (first, f"{ways}, or give it to somebody else." if post.can_delegate else f"{ways}.")
+
+
+def say_measures(report: Mapping[str, Any]) -> str:
+    """What of a report speaks for trouble, in words; empty when nothing does."""
+    environment, time = _part(report, "environment"), _part(report, "time")
+    failures = _number(environment.get("tool_failures_consecutive"))
+    stale = _number(time.get("turns_since_progress"))
+    fill = _number(environment.get("context_fill_pct"))
+    words = []
+    if failures >= 1:
+        words.append(f"{failures:.0f} tool failure{'s' if failures != 1 else ''} in a row")
+    if stale >= 1:
+        words.append(f"{stale:.0f} turn{'s' if stale != 1 else ''} without progress")
+    if fill >= _FULL_ENOUGH:
+        words.append(f"context {fill:.0f} % full")
+    return ", ".join(words)
+
+
+def _part(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = report.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _number(value: object) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 else 0
