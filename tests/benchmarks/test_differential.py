@@ -15,16 +15,17 @@ from orgkernel.exchange.cedar.export import export_cedar
 from orgkernel.exchange.cedar.losses import COVERS
 from orgkernel.kernel.kernel import Kernel
 
+
 @pytest.fixture(scope="module")
 def tally() -> differential.Tally:
     """A small run; the nightly one has a hundred thousand cases."""
-    return run(3_000, seed=4)
+    return run(4_000, seed=4)
 
 
 def test_cedar_decides_as_we_do(tally: differential.Tally) -> None:
     """Outcome, every reason that is a policy, and every source of an allowance, of every case."""
     assert tally.disagreements == []
-    assert tally.cases == 3_000
+    assert tally.cases == 4_000
     assert min(tally.outcomes[outcome] for outcome in ("allow", "ask", "deny")) > 100
 
 
