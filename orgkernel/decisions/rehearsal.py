@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from typing import Any, Final, TypeAlias
 
 from orgkernel.runtime.signals import Event, begin_turn, read_events
@@ -27,8 +27,8 @@ Store: TypeAlias = MutableMapping[str, Any]
 Player: TypeAlias = Callable[[Store], str | None]
 """One layer at its hook: reads and writes the store, and returns what it tells the model."""
 
-ORDERS: Final = 5_040
-"""Orders played at most: all of seven layers; of more, the first of them in the order of `permutations`."""
+ORDERS: Final = 14_000
+"""Orders played at most, those of few layers first: all there are of seven layers and every choice of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class Rehearsal:
 
     turns: tuple[Played, ...]
     faults: tuple[str, ...]
+    complete: bool
+    """Whether every order was played; there are too many of more than seven layers."""
 
 
 def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Sequence[str]) -> Played:
@@ -71,30 +73,29 @@ def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Seq
 def rehearse(
     players: Mapping[str, Player], *, turns: int = 1, prepare: Callable[[Store], None] | None = None
 ) -> Rehearsal:
-    """Play all layers, and every choice of them, in every order; `prepare` fills the store before the first turn.
+    """Play every choice of the layers in every order; `prepare` fills the store before the first turn.
 
-    Faults: two layers spoke in one turn; a layer raised, with all there or with some absent. Whatever a layer keeps
-    outside the store is shared between the plays, so let it keep its state there.
+    Faults: two layers spoke in one turn; a layer raised; nobody spoke any more once a layer was absent that had said
+    nothing, so that somebody needs it. What a layer keeps outside the store it keeps from one play to the next.
     """
-    played = tuple(
+    orders = list(islice(_orders(sorted(players)), ORDERS + 1))
+    played = [
         play_turn(store, turn, players, order)
-        for order in _orders(sorted(players))
+        for order in orders[:ORDERS]
         for store in [_fresh(prepare)]
         for turn in range(1, turns + 1)
-    )
-    faults = dict.fromkeys(fault for each in played for fault in _find_faults(each))
-    return Rehearsal(played, tuple(faults))
+    ]
+    faults = [fault for each in played for fault in _find_faults(each)]
+    return Rehearsal(tuple(played), (*faults, *_find_needs(played)), len(orders) <= ORDERS)
 
 
 def _orders(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    left = ORDERS
-    for size in range(len(names), 0, -1):
-        for chosen in combinations(names, size):
-            for order in permutations(chosen):
-                if not left:
-                    return
-                left -= 1
-                yield order
+    return (
+        order
+        for size in range(1, len(names) + 1)
+        for chosen in combinations(names, size)
+        for order in permutations(chosen)
+    )
 
 
 def _fresh(prepare: Callable[[Store], None] | None) -> Store:
@@ -111,3 +112,14 @@ def _find_faults(played: Played) -> Iterator[str]:
         yield f"{where}: {', '.join(others)} and {last} {'both' if len(others) == 1 else 'all'} spoke"
     for name, error in played.raised.items():
         yield f"{where}: {name} raised {error}"
+
+
+def _find_needs(played: Sequence[Played]) -> Iterator[str]:
+    """Of first turns, where all plays begin alike."""
+    first = {each.order: each for each in played if each.turn == 1}
+    for order, each in first.items():
+        for absent in order if each.spoken else ():
+            without = first.get(tuple(name for name in order if name != absent))
+            if absent not in each.spoken and without is not None and not without.spoken:
+                speaker = next(iter(each.spoken))
+                yield f"turn 1, {' → '.join(order)}: {speaker} speaks, and nobody does when {absent} is absent"

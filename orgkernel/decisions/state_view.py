@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from orgkernel.records.levels import ToolLevel
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
@@ -96,7 +97,7 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
 
 
 PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
-RAISED: frozenset[PaceTier] = frozenset({"contingent", "emergency"})
+RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
 """The tiers that take something away from a role (design §6)."""
 REPORT_COUNTS_FOR = 3_600.0
 """Seconds for which a report says in which tier its role is: whoever falls silent is not held to its last word for ever."""
@@ -128,13 +129,15 @@ class StateView(msgspec.Struct, frozen=True):
     agents: Mapping[str, AgentState] = MappingProxyType({})
     """By agent id."""
     grants: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
-    """By subject as the grant writes it; expired and revoked ones may be among them."""
+    """By subject as the grant writes it; ones that expired since and revoked ones may be among them."""
     restrictions: Mapping[str, tuple[Restriction, ...]] = MappingProxyType({})
     """By subject as the restriction writes it."""
     results: Mapping[str, tuple[QualificationResult, ...]] = MappingProxyType({})
     """By agent id, oldest first."""
     locks: Mapping[str, ToolLock] = MappingProxyType({})
     """By tool id."""
+    expired: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
+    """Grants that were noted as run out, by subject; they decide nothing and are told where they are missed."""
     reports: Mapping[str, tuple[StoredReport, ...]] = MappingProxyType({})
     """The latest reports by `role:ID`, and by `agent:ID` where an agent is known; newest first."""
     raised: frozenset[str] = frozenset()

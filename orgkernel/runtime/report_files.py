@@ -142,8 +142,10 @@ def read_latest(folder: str, role_id: str) -> tuple[Report | None, str]:
         return None, f"{path}: larger than {LARGEST_FILE} bytes"
     try:
         return read_report(json.loads(data)), ""
-    except (ReportError, ValueError, RecursionError) as error:
+    except ReportError as error:
         return None, f"{path}: {error}"
+    except (ValueError, RecursionError):
+        return None, f"{path}: not JSON"
 
 
 def _said(path: str, error: Exception) -> str:

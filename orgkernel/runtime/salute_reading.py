@@ -43,8 +43,8 @@ def read_report(data: object) -> Report:
     version = data.get("_version", VERSION)
     major, dot, minor = version.partition(".") if isinstance(version, str) else ("", "", "")
     if major != _MAJOR or not dot or not (minor.isascii() and minor.isdigit()):
-        shown = fit_text(version, 40) or "no text"
-        raise ReportError("UNKNOWN_VERSION", "_version", f"version `{shown}` is none of {_MAJOR}.x")
+        shown = f"`{fit_text(version, 40)}`" if isinstance(version, str) else "that is no text"
+        raise ReportError("UNKNOWN_VERSION", "_version", f"a version {shown} is none of {_MAJOR}.x")
     report: Report = {"_schema": SCHEMA, "_version": VERSION}
     for section, fields in SECTIONS.items():
         given = data.get(section)
@@ -76,10 +76,12 @@ def _read(given: Mapping[Any, Any], name: str, field: Field, where: str) -> Any:
             raise ReportError("MISSING_FIELD", where, "a report cannot do without it")
         if name not in given or not field.kind.endswith("null"):
             return list(field.default) if isinstance(field.default, list) else field.default
-    if not _fits(value, field):
+    fitting = field.fit(value)
+    # What is required and has nothing left to show, such as an id of a thousand characters, is as wrong as none.
+    if not _fits(value, field) or (field.required and not fitting):
         among = f", one of {', '.join(field.words)}" if field.words else ""
         raise ReportError("BAD_FIELD", where, f"has to be {field.kind}{among}")
-    return field.fit(value)
+    return fitting
 
 
 def _fits(value: object, field: Field) -> bool:

@@ -80,9 +80,18 @@ class Store:
         """The state as decisions read it: the same object until something changes."""
         return self._views.read(org_id)
 
-    def last_view(self) -> StateView:
-        """The state as it was last read: no look at the store at all. Whoever serves reads it again now and then."""
-        return self._views.last()
+    def last_view(self, org_id: str | None = None) -> StateView:
+        """The state as it was last read: no look at the store at all, once something was read."""
+        return self._views.last(org_id)
+
+    def refresh(self) -> None:
+        """Read the state and the keys as they are now, for `last_view` and `keys.find_known`."""
+        self.keys.refresh(self._views.read().version)
+
+    def is_current(self) -> bool:
+        """Whether what was read last is known to be the state now, found out without waiting for anybody."""
+        version = self.keys.known[0]
+        return version >= 0 and version == self._views.last().version and self._views.is_current()
 
     def expire(self) -> None:
         """Note in the audit what ran out since the last time; whoever serves does it now and then."""

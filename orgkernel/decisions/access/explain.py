@@ -12,8 +12,9 @@ from orgkernel.decisions.access.decide import decide_access, decide_with
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, TraceLine, Who
 from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import give_reason
+from orgkernel.decisions.access.expired import tell_expired
 from orgkernel.decisions.access.layers import LAYER_OF, say_value, why_declared
-from orgkernel.decisions.access.listing import who_can
+from orgkernel.decisions.access.listing import crew_allowed
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.request import AccessRequest
@@ -55,6 +56,7 @@ def _explain(
     )
     case = Case(tables, state, request, holder, cell, path, verdict)
     reasons = tuple(give_reason(case, code) for code in decision.codes)
+    reasons += tell_expired(tables, state, holder, cell, path, request, decision)
     found: tuple[Remedy, ...] = ()
     can = NOBODY
     if remedies and decision.outcome != "allow" and holder is not None:
@@ -66,12 +68,8 @@ def _explain(
 def _who(case: Case) -> Who:
     if case.cell.unknown or case.request.action not in case.cell.required:
         return NOBODY
-    rows = who_can(
-        case.tables.view, case.request.action, case.request.resource,
-        context=case.request.context, state=case.state, kinds=("role", "agent"),
-    )  # fmt: skip
-    able = [row.subject for row in rows if row.outcome == "allow"]
-    return Who(tuple(able[:SHOWN_SUBJECTS]), len(able))
+    able = crew_allowed(case.tables, case.request, case.state)
+    return Who(able[:SHOWN_SUBJECTS], len(able))
 
 
 def _reported(case: Case) -> str:

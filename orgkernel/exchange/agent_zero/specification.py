@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import TIERS
 from orgkernel.records.record import Record
+from orgkernel.runtime.tiers import TIERS
 
 JsonObject = dict[str, Any]
 
@@ -42,7 +42,7 @@ def role_form(view: OrgView, role_id: str) -> JsonObject:
     form["requirements"] = _whole(profile.requirements)
     form["doctrine"] = _whole(profile.doctrine)
     plan = profile.pace_plan
-    tiers = {name: getattr(plan, name, None) for name in ("primary", *TIERS)}
+    tiers = {name: getattr(plan, name, None) for name in TIERS}
     form["pace_plan"] = {name: _written(tier, _TIER) for name, tier in tiers.items() if tier is not None}
     return form
 
