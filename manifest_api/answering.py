@@ -15,6 +15,7 @@ from starlette.types import Scope
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.kept import Key, Representation, ResponseCache
 from orgkernel.crew.v1 import encode
+from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.standpoint import Standpoint
 
@@ -32,8 +33,8 @@ class Answer(NamedTuple):
     """An encoded answer and what its headers say."""
 
     body: bytes
-    standpoint: Standpoint
-    """What the kernel held, what was stored and when it was when it gave the answer."""
+    standpoint: Standpoint | None
+    """What the kernel held, what was stored and when it was when it gave the answer; None where the store cannot be read."""
     snapshot: str
     stale: bool = False
     next: str | None = None
@@ -45,9 +46,14 @@ class Answers:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.cache = ResponseCache()
+        self.cache: ResponseCache[Key, Representation] = ResponseCache()
         self.reading_failed = False
         """Whether the last attempt to read the documents again failed: then nobody knows what is fresh."""
+
+    @property
+    def standpoint(self) -> Standpoint | None:
+        """Where the registry stands; None where the store cannot be read, which is no matter to what needs none."""
+        return _standpoint(self.kernel)
 
     async def respond(
         self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
@@ -67,12 +73,13 @@ class Answers:
         request: Request,
         body: bytes,
         media_type: str,
-        headers: Mapping[str, str] | None = None,
-        standpoint: Standpoint | None = None,
+        headers: Mapping[str, str] | None,
+        standpoint: Standpoint | None,
     ) -> Response:
-        """The response to a GET with a body that is the same for as long as the registry stands where it does."""
+        """The response to a GET with a body that is the same for as long as the registry stands where it did."""
         etag = f'"{hashlib.sha256(body).hexdigest()}"'
-        request.scope[_VERSION].append((standpoint or self.kernel.standpoint, self.reading_failed))
+        if standpoint is not None:
+            request.scope[_VERSION].append((standpoint, self.reading_failed))
         said = {**(headers or {}), "ETag": etag, "Cache-Control": "no-cache"}
         return Response(body, 200, said, media_type)
 
@@ -113,7 +120,7 @@ class Answers:
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
         """Keep a response, if its route said so and the registry still stands there."""
         for standpoint, reading_failed in scope[_VERSION]:
-            if standpoint is self.kernel.standpoint:
+            if standpoint is self.standpoint:
                 self.cache.put(standpoint, _key(scope, head, reading_failed), response)
 
 
@@ -125,18 +132,25 @@ def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
 def _ask(kernel: Kernel, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
     """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
     for _ in range(_TRIES):
-        standpoint = kernel.standpoint
+        standpoint, state = _standpoint(kernel), kernel.state
         value = ask(kernel)
         served = kernel.organization(org) if org is not None else None
-        if kernel.standpoint is standpoint:
+        if _standpoint(kernel) is standpoint and kernel.state is state:
             break
     return Answer(
         value if isinstance(value, bytes) else encode(value),
         standpoint,
-        served.snapshot.digest if served else standpoint.state.latest.digest,
+        served.snapshot.digest if served else state.latest.digest,
         served.stale if served else False,
         getattr(value, "next", None),
     )
+
+
+def _standpoint(kernel: Kernel) -> Standpoint | None:
+    try:
+        return kernel.standpoint
+    except StoreError:
+        return None
 
 
 def _next_page(request: Request, cursor: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from functools import partial
+from threading import Lock
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers
 from manifest_api.auditing import Auditor
-from manifest_api.evaluating import answer_evaluation
+from manifest_api.evaluating import Evaluator
+from manifest_api.feed import Feed
 from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.faults import Faults
 from manifest_api.guards.gate import Gate
@@ -46,12 +47,11 @@ class _Registry(FastAPI):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """What the gate lets in."""
         if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
-            await self.short_way(scope, receive, send)
-            return
-        await self.long_way(scope, receive, send)
+            return self.short_way(scope, receive, send)
+        return self.long_way(scope, receive, send)
 
 
 def create_app(
@@ -79,12 +79,14 @@ def create_app(
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
     doors = build_doors(KeyRing(stored, time.time), verifier, time.monotonic, rate)
     reloader = Reloader(answers)
+    feed = Feed(stored)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         watching = asyncio.create_task(reloader.watch()) if watch else None
         yield
         reloader.stop()
+        feed.close()
         if watching is not None:
             await watching
         await asyncio.to_thread(stored.close)
@@ -101,14 +103,17 @@ def create_app(
     app.state.answers = answers
     app.state.reloader = reloader
     app.state.remembered = stored
+    app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
+    app.state.evaluator = Evaluator(kernel, app.state.auditor)
+    app.state.verifying = Lock()
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
     app.long_way = Faults(super(_Registry, app).__call__)
-    app.short_way = build_short_way(app, partial(answer_evaluation, app.state.auditor))
-    gate = Gate(app.answer, answers, doors)
+    app.short_way = build_short_way(app, app.state.evaluator.answer)
+    gate = Gate(app.answer, answers, doors, stored)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

@@ -13,11 +13,11 @@ import msgspec
 
 from manifest_api.guards.caller import Caller
 from manifest_api.limited_uses import as_told, uses_of
-from manifest_api.remembered import Remembered
+from manifest_api.remembered import WORK_SECONDS, Remembered
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Reason
-from orgkernel.errors import Conflict
+from orgkernel.errors import Conflict, StoreBusy
 from orgkernel.kernel.decision_log import build_entry
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.ticket import Ticket
@@ -36,18 +36,23 @@ class Auditor:
         self._kernel = kernel
         self._remembered = remembered
 
+    @property
+    def writes_down(self) -> bool:
+        """Whether what is decided now becomes a row of the audit. Raises `StoreError`."""
+        return self._remembered.open() is not None
+
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
         """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
-        started = time.perf_counter()
+        began = time.perf_counter()
         desk = self._kernel.access_desk(org)
         request = desk.at_this_moment(request)
         decision, reasons = as_told(*desk.decide_with_reasons(request), request, caller)
-        store = self._remembered.open()
+        store = self._remembered.held()
         if store is None:
             return _Started(org, request, caller, decision, reasons, None)
         entry = build_entry(
             desk.view, request, decision, at=request.context.now, actor=caller.credential,
-            seconds=time.perf_counter() - started,
+            seconds=time.perf_counter() - began,
         )  # fmt: skip
         ticket = store.audit.submit(entry, uses_of(decision, caller))
         return _Started(org, request, caller, decision, reasons, ticket)
@@ -55,12 +60,14 @@ class Auditor:
     async def finish(self, started: _Started) -> Answered:
         """The answer, once its row is on the disk. Raises `StoreError` when it could not be written."""
         for _ in range(_TRIES):
-            if started.ticket is None:
-                return started.decision, started.reasons, ""
+            if started.told is not None:
+                return started.told
+            assert started.ticket is not None
             try:
                 row: str = await resolved(started.ticket)
             except Conflict:
                 # Somebody else used the grant up: what is true now is another answer.
+                await self._remembered.refresh()
                 started = self.begin(started.org, started.asked, started.caller)
             else:
                 return _as_done(started), started.reasons, row
@@ -72,26 +79,20 @@ class Auditor:
         return denied, (_USED_UP,), ""
 
 
-class _Started:
+class _Started(msgspec.Struct, frozen=True):
     """A question that is decided, and whose row is on its way."""
 
-    __slots__ = ("asked", "caller", "decision", "org", "reasons", "ticket")
+    org: str
+    asked: AccessRequest
+    caller: Caller
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    ticket: Ticket | None
 
-    def __init__(
-        self,
-        org: str,
-        asked: AccessRequest,
-        caller: Caller,
-        decision: AccessDecision,
-        reasons: tuple[Reason, ...],
-        ticket: Ticket | None,
-    ) -> None:
-        self.org = org
-        self.asked = asked
-        self.caller = caller
-        self.decision = decision
-        self.reasons = reasons
-        self.ticket = ticket
+    @property
+    def told(self) -> Answered | None:
+        """The answer that nobody has to wait for; None where its row is on its way."""
+        return (self.decision, self.reasons, "") if self.ticket is None else None
 
 
 def _as_done(started: _Started) -> AccessDecision:
@@ -105,7 +106,7 @@ def _as_done(started: _Started) -> AccessDecision:
 
 
 async def resolved(ticket: Ticket) -> Any:
-    """What a ticket resolves with, without blocking the loop; raises its error."""
+    """What a ticket resolves with, without blocking the loop; raises its error, and `StoreBusy` when it takes too long."""
     if not ticket.is_done:
         loop = asyncio.get_running_loop()
         waker = _wakers.get(loop)
@@ -113,8 +114,19 @@ async def resolved(ticket: Ticket) -> Any:
             waker = _wakers[loop] = _Waker(loop)
         done = loop.create_future()
         ticket.on_done(partial(waker.wake, done))
-        await done
+        ends = loop.call_later(WORK_SECONDS, _give_up, done)
+        try:
+            await done
+        finally:
+            ends.cancel()
     return ticket.result()
+
+
+def _give_up(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_exception(
+            StoreBusy("the store did not answer in time", "whether it was written is not known")
+        )
 
 
 class _Waker:

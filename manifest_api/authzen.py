@@ -2,8 +2,10 @@
 
 A subject, resource or action is ours by its type and id: `{"type": "role", "id": "co"}` is `role:co`. The context names
 the circumstances of `AccessContext`, and besides `org`, `on_behalf_of`, `via` and `envelope`. The time is always the
-server's: a caller that could choose it could bring a grant back to life. What a context says besides is listed as
-`ignored` in the answer, so that a misspelt circumstance shows.
+server's: a caller that could choose it could bring a grant back to life. What a context says besides, and every property
+of a subject, action or resource, is listed as `ignored` in the answer, so that a misspelt circumstance shows and nobody
+believes that a property decided: what is known of a subject is what the organisation declares and the store holds. The
+standard leaves to the decision point which attributes it reads (sections 5.1 to 5.4) and asks for no error.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from typing import Any
 import msgspec
 
 from manifest_api.authzen_shapes import (
+    Action,
     Circumstances,
     Entity,
+    EntityType,
     EvaluationQuestion,
     FoundEntity,
     PartialQuestion,
@@ -48,13 +52,26 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
     try:
         known = msgspec.convert(said, Circumstances)
     except msgspec.ValidationError as error:
-        raise unfit(str(error), BAD_EVALUATION, "body.context") from None
+        raise unfit(error, BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})
     if context.depth or context.children or context.concurrent:
         counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
         context = msgspec.structs.replace(context, **counts)
     request = AccessRequest(subject, action, resource, context, known.on_behalf_of, known.via, known.envelope)
     return Asked(known.org, request, tuple(name for name in said if name not in _SAID))
+
+
+def with_unread(asked: Asked, **parts: Entity | EntityType | Action) -> Asked:
+    """A question with what its parts say and nothing here reads, such as `subject.properties.department`."""
+    unread = [f"{name}.properties.{each}" for name, part in parts.items() for each in part.properties]
+    unread += [f"{name}.id" for name, part in parts.items() if isinstance(part, EntityType) and part.id]
+    return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
+
+
+def of_nobody(asked: Asked, said: Mapping[str, Any]) -> Asked:
+    """A question who can do something: nobody in particular is asked about, so for whom and by whom is not read."""
+    unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in said)
+    return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
 
 
 def named(entity: Entity | FoundEntity) -> str:

@@ -8,8 +8,8 @@ import msgspec
 
 from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.request import PaceTier
 from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import PaceTier
 from orgkernel.kernel.kernel import ACTIVE
 from orgkernel.records.levels import ToolLevel
 
@@ -60,6 +60,7 @@ class Entity(msgspec.Struct, frozen=True):
     type: Name
     id: Name
     properties: dict[str, Any] = {}
+    """Read by nothing; `ignored` in the context of the answer names them."""
 
 
 class EntityType(msgspec.Struct, frozen=True):
@@ -67,8 +68,9 @@ class EntityType(msgspec.Struct, frozen=True):
 
     type: Name
     id: str | None = None
-    """Ignored."""
+    """Ignored, and said to be."""
     properties: dict[str, Any] = {}
+    """Read by nothing; `ignored` in the context of the answer names them."""
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -76,6 +78,7 @@ class Action(msgspec.Struct, frozen=True):
 
     name: Name
     properties: dict[str, Any] = {}
+    """Read by nothing; `ignored` in the context of the answer names them."""
 
 
 class EvaluationQuestion(msgspec.Struct, frozen=True):
@@ -171,7 +174,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     audit: str = ""
     """Name of the audit row."""
     ignored: tuple[str, ...] = ()
-    """What the context of the question says and nothing here reads."""
+    """What the question says in its context and in properties, and nothing here reads."""
     error: EvaluationError | None = None
 
 

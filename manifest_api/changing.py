@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from manifest_api.guards.caller import Caller
-from manifest_api.problems import BAD_CURSOR, NO_STORE, SELF_GRANT, Refused
-from manifest_api.remembered import Remembered
+from manifest_api.problems import BAD_CURSOR, NO_STORE, OTHER_REQUESTER, SELF_GRANT, UNKNOWN_RECORD, Refused
+from manifest_api.remembered import WORK_SECONDS, Remembered
 from orgkernel.crew.v1 import encode
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
@@ -26,22 +26,24 @@ MOST_ROWS, DEFAULT_ROWS = 1_000, 100
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
 
 
-async def with_store(request: Request, work: Callable[[Store], T], empty: T | None = None) -> T:
+async def with_store(
+    request: Request, work: Callable[[Store], T], empty: T | None = None, seconds: float = WORK_SECONDS
+) -> T:
     """Do something with the store, in a thread; where there is none yet, `empty`, or the problem that says so."""
-    remembered: Remembered = request.app.state.remembered
-    store = remembered.open()
-    if store is None:
-        if empty is None:
-            raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
-        return empty
-    return await run_in_threadpool(work, store)
+    found = await find_in_store(request, work, seconds)
+    if found is not None:
+        return found
+    if empty is None:
+        raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
+    return empty
 
 
-async def find_in_store(request: Request, find: Callable[[Store], T | None]) -> T | None:
+async def find_in_store(
+    request: Request, find: Callable[[Store], T | None], seconds: float = WORK_SECONDS
+) -> T | None:
     """Something in the store, in a thread; None where it is not there, or where there is no store yet."""
     remembered: Remembered = request.app.state.remembered
-    store = remembered.open()
-    return None if store is None else await run_in_threadpool(find, store)
+    return await remembered.work(find, seconds)
 
 
 def told_once(answer: Any, status: int = 200) -> Response:
@@ -49,7 +51,26 @@ def told_once(answer: Any, status: int = 200) -> Response:
     return Response(encode(answer), status, media_type="application/json")
 
 
-def page_of(
+async def page_from_store(
+    request: Request,
+    read: Callable[[Store], Sequence[T]],
+    name: Callable[[T], str],
+    cursor: str | None,
+    limit: int,
+) -> tuple[tuple[T, ...], str | None]:
+    """A page of what is stored, and the cursor of the next one; where there is no store yet, there is nothing."""
+    return _page_of(await find_in_store(request, read) or (), name, cursor, limit)
+
+
+async def existing_in_store(request: Request, find: Callable[[Store], T | None], what: str, listed: str) -> T:
+    """Something in the store that has to be there; `what` it is and where it is `listed`, for the problem if it is not."""
+    found = await find_in_store(request, find)
+    if found is None:
+        raise Refused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
+    return found
+
+
+def _page_of(
     rows: Sequence[T], name: Callable[[T], str], cursor: str | None, limit: int
 ) -> tuple[tuple[T, ...], str | None]:
     """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one."""
@@ -60,6 +81,22 @@ def page_of(
             raise Refused(BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor")
     shown = tuple(rows[start : start + limit])
     return shown, name(shown[-1]) if shown and start + limit < len(rows) else None
+
+
+def own_name(caller: Caller, named: str | None, field: str) -> str:
+    """For whom something is asked: an agent's credential says it, any other has to, in that `field` of the body."""
+    if caller.agent_id is not None:
+        own = f"agent:{caller.agent_id}"
+        if named not in (None, own):
+            raise Refused(OTHER_REQUESTER, f"the credential belongs to {quote(own)}", f"leave `{field}` out")
+        return own
+    if named is None:
+        raise Refused(
+            OTHER_REQUESTER,
+            f"the credential belongs to no agent, and no {field} is named",
+            f"name the `{field}`",
+        )
+    return named
 
 
 def refuse_helping_itself(caller: Caller, state: State, subject: str) -> None:
@@ -84,6 +121,7 @@ def refuse_helping_itself(caller: Caller, state: State, subject: str) -> None:
 
 async def refuse_giving_too_much(caller: Caller, kernel: Kernel, wanted: Grant) -> None:
     """Raise where an agent's credential would give what the roles of that agent may not give, or do not have."""
+    refuse_helping_itself(caller, kernel.state, wanted.subject)
     if caller.agent_id is None:
         return
     grantor = f"agent:{caller.agent_id}"

@@ -7,8 +7,8 @@ kept, as it was sent, so that an answer from here cannot differ from the one tha
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Hashable, Mapping
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from starlette.types import Send
 
@@ -58,13 +58,25 @@ def _matches(conditions: bytes, etag: bytes) -> bool:
     return any(tag.strip().removeprefix(b"W/") in (etag, b"*") for tag in conditions.split(b","))
 
 
-class ResponseCache:
+class Sized(Protocol):
+    """What can be kept."""
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes in memory, roughly."""
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V", bound=Sized)
+
+
+class ResponseCache(Generic[K, V]):
     """The most recently used responses of one state, bounded in bytes. Used from one event loop."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._state: object = None
-        self._kept: OrderedDict[Key, Representation] = OrderedDict()
+        self._kept: OrderedDict[K, V] = OrderedDict()
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -76,11 +88,11 @@ class ResponseCache:
         return self._bytes
 
     @property
-    def kept(self) -> Mapping[Key, Representation]:
+    def kept(self) -> Mapping[K, V]:
         """Everything kept, least recently used first."""
         return self._kept
 
-    def find(self, state: object, key: Key) -> Representation | None:
+    def find(self, state: object, key: K) -> V | None:
         """The response this state gave before."""
         if state is not self._state:
             return None
@@ -89,7 +101,7 @@ class ResponseCache:
             self._kept.move_to_end(key)
         return kept
 
-    def put(self, state: object, key: Key, kept: Representation) -> None:
+    def put(self, state: object, key: K, kept: V) -> None:
         """Keep a response; those of another state are dropped. One that would fill a quarter of the cache is not kept."""
         if state is not self._state:
             self._state, self._bytes = state, 0

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from manifest_api import access_shapes, shapes
+from manifest_api import access_shapes, salute_shapes, shapes
 from manifest_api import authzen_shapes as authzen
 from manifest_api.routes import (
     access,
@@ -21,9 +21,12 @@ from manifest_api.routes import (
     documentation,
     grants,
     health,
+    locks,
     organizations,
     registry,
     requests,
+    restrictions,
+    salute,
     searches,
 )
 from manifest_api.routes import (
@@ -33,8 +36,10 @@ from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
 from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.decisions.dispatch import DispatchDecision
-from orgkernel.decisions.state_view import AgentState, Grant
-from orgkernel.state.records import AccessRequest
+from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
+from orgkernel.kernel.board import ReportDetail
+from orgkernel.records.salute_report import SaluteReport
+from orgkernel.state.records import AccessRequest, ReportReceipt
 
 # The most asked for come first: routes are looked for in this order.
 ROUTERS: tuple[APIRouter, ...] = (
@@ -44,7 +49,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     access.router,
     agents.router,
     grants.router,
+    restrictions.router,
     requests.router,
+    locks.router,
+    salute.router,
     audit.router,
     registry.router,
     health.router,
@@ -59,16 +67,17 @@ Errors are problem documents (RFC 9457) with a stable `code`. Without a key loop
 change, and everything off loopback, needs `Authorization: Bearer KEY`.
 """
 _SHAPES = (
-    OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, AccessRequest,
+    OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, Restriction, ToolLock, AccessRequest,
     access_shapes.AccessRows, access_shapes.AgentList, access_shapes.ApprovalAnswer, access_shapes.Approved,
-    access_shapes.AuditPage, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
-    access_shapes.GrantPage, access_shapes.LifecycleChange, access_shapes.Note, access_shapes.RankChange,
-    access_shapes.RequestDraft, access_shapes.RequestPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
+    access_shapes.AuditPage, access_shapes.AuditVerification, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
+    access_shapes.GrantPage, access_shapes.LifecycleChange, access_shapes.LockDraft, access_shapes.LockPage, access_shapes.LockReturn, access_shapes.Note, access_shapes.RankChange,
+    access_shapes.RequestDraft, access_shapes.RequestPage, access_shapes.RestrictionDraft, access_shapes.RestrictionPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
     authzen.ActionList, authzen.ActionSearch, authzen.Configuration, authzen.EntityList, authzen.Evaluation,
     authzen.EvaluationQuestion, authzen.Evaluations, authzen.EvaluationsQuestion, authzen.ResourceSearch,
     authzen.SubjectSearch, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,
     shapes.OrganizationDetail, shapes.OrganizationList, shapes.Problem, shapes.ProblemKind, shapes.Readiness,
-    shapes.RegistrySnapshot, shapes.Version,
+    shapes.RegistrySnapshot, shapes.Version, ReportDetail, ReportReceipt, SaluteReport, salute_shapes.Board,
+    salute_shapes.ReportPage,
 )  # fmt: skip
 # What the guards answer before a route is reached.
 _OF_EVERY_ROUTE = {

@@ -104,6 +104,28 @@ MAY_NOT_GRANT = _kind(
     "MAY_NOT_GRANT", 403, "The role may not give this away",
     "An agent gives what `may_grant` of its roles names, and no more than it has itself. The help says what it may.",
 )  # fmt: skip
+MAY_NOT_LOCK = _kind(
+    "MAY_NOT_LOCK", 403, "The holder may not have the tool",
+    "Who holds an exclusive tool needs the level its action `lock` needs. `POST /v1/explain` says what is missing.",
+)  # fmt: skip
+TOOL_LOCKED = _kind(
+    "TOOL_LOCKED", 409, "Somebody else holds the tool", "Wait for its release, or have the lock broken.",
+)  # fmt: skip
+STALE_TOKEN = _kind(
+    "STALE_TOKEN", 409, "The lock is not held any more",
+    "It ran out, was broken, or was taken anew: what is done with the tool under its token is overtaken.",
+)  # fmt: skip
+BAD_REPORT = _kind(
+    "BAD_REPORT", 422, "The SALUTE report cannot be read",
+    "`errors` says what is wrong with it; `orgkernel schema salute_report` prints what a report looks like.",
+)  # fmt: skip
+OTHER_REPORTER = _kind(
+    "OTHER_REPORTER", 403, "Nobody reports in somebody else's name",
+    "The credential of an agent reports for the roles that agent fills, and for no others.",
+)  # fmt: skip
+TOO_MANY_FOLLOWERS = _kind(
+    "TOO_MANY_FOLLOWERS", 503, "Too many follow the reports already", "The Retry-After header says when to try again.",
+)  # fmt: skip
 UNKNOWN_AGENT = _kind(
     "UNKNOWN_AGENT", 404, "There is no such agent", "No roster of the organisation declares an agent of this id.",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
 from manifest_api.shapes import LONGEST_WORD, InvalidValue, ProblemKind
 from orgkernel.crew.filters import RoleFilter
+from orgkernel.diagnostics.unfit import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.records.role_profile import RoleType
 
@@ -94,12 +95,6 @@ def only(*names: str) -> Any:
     return Depends(check)
 
 
-_TYPES = {
-    "`str`": "text", "`int`": "a number", "`float`": "a number", "`bool`": "true or false", "`array`": "a list",
-    "`object`": "an object",
-}  # fmt: skip
-
-
 Shape = TypeVar("Shape")
 
 
@@ -131,17 +126,20 @@ def parse_body(
     try:
         return decode(body)
     except msgspec.ValidationError as error:
-        raise unfit(str(error), kind) from None
+        raise unfit(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
 
 
-def unfit(said: str, kind: ProblemKind = INVALID_REQUEST, inside: str = "body") -> Refused:
-    """What msgspec says of a value that does not fit, in our words."""
-    message, _, place = said.partition(" - at `$")
-    for name, word in _TYPES.items():
-        message = message.replace(name, word)
-    message = message.replace("Object missing required", "lacks the").replace("Object contains", "has the")
-    where = inside + place.rstrip("`")
-    error = InvalidValue(where=where, message=message[:1].lower() + message[1:])
-    return Refused(kind, f"the request does not fit at {quote(where)}", "see `/docs`", [error])
+def unfit(
+    error: msgspec.ValidationError, kind: ProblemKind = INVALID_REQUEST, inside: str = "body"
+) -> Refused:
+    """The problem of a value that does not fit."""
+    message, place = describe_unfit(error)
+    where = inside + place
+    return Refused(
+        kind,
+        f"the request does not fit at {quote(where)}",
+        "see `/docs`",
+        [InvalidValue(where=where, message=message)],
+    )

@@ -1,15 +1,34 @@
-"""The store as the server sees it: there from the start, or from the moment somebody makes it."""
+"""The store as the server sees it: there from the start, or from the moment somebody makes it.
+
+The event loop never waits for a database. Once for each request, before it is answered, the state is brought up to what
+is stored; whoever answers finds it in memory. Reading it is one thread's work, and so is nothing else: when the store
+hangs, requests that need it are refused after a moment, and all others go on.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import os
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.errors import StoreBusy
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.grants import GrantCheck
 from orgkernel.state.location import Location
 from orgkernel.state.store import Store
+
+T = TypeVar("T")
+PATIENCE = 2.0
+"""Seconds a request waits for the state before it is told that the store is busy."""
+WORK_SECONDS = 10.0
+"""Seconds for what a request reads or changes in the store."""
+_THREADS = 16
 
 
 class Remembered:
@@ -18,31 +37,120 @@ class Remembered:
     INVARIANT: a store that is there and cannot be read is an error (503), never an empty state: restrictions count.
     """
 
-    def __init__(self, location: Location | None, check_grant: GrantCheck | None = None) -> None:
+    def __init__(
+        self,
+        location: Location | None,
+        check_grant: GrantCheck | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
         self._location = location
         self._check_grant = check_grant
+        self._patience = patience
         self._opening = threading.Lock()
         self._store: Store | None = None
+        self._problem: Exception | None = None
+        self._reader = ThreadPoolExecutor(1, "orgkernel-state")
+        self._workers = ThreadPoolExecutor(_THREADS, "orgkernel-work")
+        self._asking = threading.Lock()
+        self._next_read: Future[None] | None = None
+        self._reading_since: float | None = None
 
     def open(self) -> Store | None:
-        """The store, opened once; None where there is none yet. Raises `StoreError`."""
-        if self._store is not None or self._location is None:
+        """The store, opened once; None where there is none yet. Not for the event loop. Raises `StoreError`."""
+        if self._store is not None or self._location is None or self._is_missing:
             return self._store
-        if self._location.path and not os.path.exists(self._location.path):
-            return None
         with self._opening:
             if self._store is None:
                 self._store = open_store(self._location, create=False, check_grant=self._check_grant)
         return self._store
 
+    def read_now(self) -> None:
+        """Bring the state up to what is stored. Not for the event loop. Raises `StoreError`."""
+        store = self.open()
+        if store is not None:
+            store.refresh()
+
+    async def refresh(self) -> None:
+        """As `read_now`, and waits for nobody longer than a moment: what went wrong is raised by `held`."""
+        if self._location is None:
+            return
+        store = self._store
+        if (store is None and self._is_missing) or (store is not None and store.is_current()):
+            self._problem = None
+            return
+        read = self._submit_read()
+        since = self._reading_since
+        if since is not None and time.monotonic() - since > self._patience:
+            self._problem = StoreBusy("the store has not answered for a while", "try again later")
+        elif not await _is_done(read, self._patience):
+            self._problem = StoreBusy("the store did not answer in time", "try again later")
+
+    def held(self) -> Store | None:
+        """The store with the state this request was brought up to; None where there is none. Raises `StoreError`."""
+        if self._problem is not None:
+            raise copy.copy(self._problem)  # a traceback grows with each raise, and many raise it
+        if self._store is None and self._location is not None and not self._is_missing:
+            return self.open()
+        return self._store
+
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state an organisation's decisions depend on. Raises `StoreError`."""
-        store = self.open()
-        return EMPTY_STATE if store is None else store.read_view(org_id)
+        store = self.held()
+        return EMPTY_STATE if store is None else store.last_view(org_id)
+
+    async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
+        """Do something with the store, in a thread; None where there is none. Raises `StoreBusy` when it takes too long."""
+        store = self.held()
+        if store is None:
+            return None
+        future = self._workers.submit(work, store)
+        if not await _is_done(future, seconds):
+            future.cancel()
+            raise StoreBusy("the store did not answer in time", "whether it was written is not known")
+        return future.result()
 
     def close(self) -> None:
         """Have everything written, and let go."""
+        self._reader.shutdown(cancel_futures=True)
+        self._workers.shutdown(cancel_futures=True)
         with self._opening:
             store, self._store = self._store, None
         if store is not None:
             store.close()
+
+    @property
+    def _is_missing(self) -> bool:
+        location = self._location
+        return location is not None and bool(location.path) and not os.path.exists(location.path)
+
+    def _submit_read(self) -> Future[None]:
+        """The read that begins next: one under way may have begun before this request came, and see less."""
+        with self._asking:
+            if self._next_read is None:
+                self._next_read = Future()
+                self._reader.submit(self._read)
+            return self._next_read
+
+    def _read(self) -> None:
+        with self._asking:
+            read, self._next_read = self._next_read, None
+            self._reading_since = time.monotonic()
+        assert read is not None
+        try:
+            self.read_now()
+            self._problem = None
+        except Exception as error:
+            self._problem = error
+        finally:
+            self._reading_since = None
+            read.set_result(None)
+
+
+async def _is_done(future: Future[T], seconds: float) -> bool:
+    """Whether a thread's work ended in time."""
+    waited = asyncio.wrap_future(future)
+    waited.add_done_callback(
+        lambda each: each.cancelled() or each.exception()
+    )  # whoever asks `future` is told
+    await asyncio.wait([waited], timeout=seconds)
+    return future.done()

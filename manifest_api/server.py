@@ -12,12 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
+from manifest_api.feed import Feed
 from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.tokens import TokenSettings
@@ -60,9 +62,8 @@ def serve(
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
-        _Server(config, app.state.reloader, lambda: on_ready(_url(listener)) if on_ready else None).run(
-            [listener]
-        )
+        said_ready = partial(on_ready or _say_nothing, _url(listener))
+        _Server(config, app.state.reloader, app.state.feed, said_ready).run([listener])
     finally:
         listener.close()
 
@@ -87,9 +88,12 @@ def build_config(app: ASGIApp) -> uvicorn.Config:
 class _Server(uvicorn.Server):
     """uvicorn that says when it is ready, ends without a traceback, and reads again on SIGHUP."""
 
-    def __init__(self, config: uvicorn.Config, reloader: Reloader, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, reloader: Reloader, feed: Feed, on_ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._reloader = reloader
+        self._feed = feed
         self._on_ready = on_ready
         self._reloads: set[asyncio.Task[None]] = set()
 
@@ -101,6 +105,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Requests that are cut off now are no faults to print tracebacks for; ours go to our own logger.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        self._feed.close()  # who follows the reports would be waited for
         await super().shutdown(sockets)
         if self.force_exit:  # a second Ctrl-C: uvicorn waits for nobody, nor for the watcher to end
             await self.lifespan.shutdown()
@@ -128,10 +133,15 @@ class _Server(uvicorn.Server):
         task.add_done_callback(self._reloads.discard)
 
 
+def _say_nothing(url: str) -> None:
+    """Nobody wants to know the server's URL."""
+
+
 def _has_keys(store: Location | None) -> bool:
     """Whether anybody could show a key. Raises `StoreError`."""
     remembered = Remembered(store)
     try:
+        remembered.read_now()
         return KeyRing(remembered, time.time).has_keys
     finally:
         remembered.close()

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manifest_api.answering import SNAPSHOT
+from manifest_api.evaluating import Said
 from manifest_api.guards.bodies import take_body
 from manifest_api.guards.faults import answer_fault
 from manifest_api.guards.headers import StandardHeaders, with_standard
@@ -24,8 +25,8 @@ from manifest_api.refusals import refuse_by_kernel
 from orgkernel.errors import OrgkernelError
 
 Headers = list[tuple[bytes, bytes]]
-Route = Callable[[Scope, bytes], Awaitable[tuple[bytes, str]]]
-"""From a request and its body to the body of the answer and the snapshot it came from."""
+Route = Callable[[Scope, bytes], Awaitable[Said]]
+"""From a request and its body to the answer."""
 
 
 def build_short_way(app: FastAPI, answer: Route) -> ASGIApp:
@@ -39,7 +40,7 @@ def build_short_way(app: FastAPI, answer: Route) -> ASGIApp:
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client is gone: nobody to answer
-            said, snapshot = await answer(scope, body)
+            said = await answer(scope, body)
         except Refused as error:
             await StandardHeaders(refusal_response(error))(scope, receive, send)
             return
@@ -50,12 +51,12 @@ def build_short_way(app: FastAPI, answer: Route) -> ASGIApp:
         except Exception:
             await StandardHeaders(answer_fault(scope))(scope, receive, send)
             return
-        if prepared[0] != snapshot:
-            prepared = (snapshot, *_prepare(snapshot))
+        if prepared[0] != said.snapshot:
+            prepared = (said.snapshot, *_prepare(said.snapshot))
         _, before, after = prepared
-        headers = [*before, (b"content-length", b"%d" % len(said)), *after]
+        headers = [*before, (b"content-length", b"%d" % len(said.body)), *after]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": said})
+        await send({"type": "http.response.body", "body": said.body})
 
     return call
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from orgkernel.state.location import Location, parse_location
+from tests.state.postgres import MISSING, find_binaries, running
 
 settings.register_profile(
     "orgkernel",
@@ -18,6 +22,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("orgkernel")
+
+_numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -46,3 +52,24 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="orgkernel-") as folder:
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A server of PostgreSQL, one for each process that tests: a URL with `%s` for the database."""
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip(MISSING)
+    with running(binaries) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_place(postgres_server: str, tmp_path) -> Location:
+    """An empty database."""
+    import psycopg
+
+    name = f"store_{next(_numbers)}"
+    with psycopg.connect(postgres_server % "postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return parse_location(postgres_server % name, str(tmp_path))

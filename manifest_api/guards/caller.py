@@ -48,6 +48,12 @@ def note_caller(scope: RequestScope, caller: Caller) -> None:
     scope[_PLACE] = caller
 
 
+def caller_of(request: Request) -> Caller:
+    """Who asks, as the gate found out."""
+    caller: Caller = request.scope[_PLACE]
+    return caller
+
+
 def require_scope(request: Request, scope: Scope) -> Caller:
     """Who asks, if the credential is good for this; raises `Refused` (401 without one, 403 with another)."""
     return require_scope_of(request.scope, scope)

@@ -20,21 +20,27 @@ from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.guards.who import Doors, refuse_reading
 from manifest_api.kept import Representation
 from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
+from manifest_api.remembered import Remembered
 from orgkernel.errors import StoreError
 
 if TYPE_CHECKING:
     from manifest_api.answering import Answers
 
 logger = logging.getLogger("orgkernel.server")
+_STATELESS = frozenset(
+    {"/livez", "/readyz", "/version", "/docs", "/openapi.json", "/.well-known/authzen-configuration"}
+)
+"""What never depends on the store, and so never waits for it."""
 
 
 class Gate:
     """What every request meets first."""
 
-    def __init__(self, app: ASGIApp, answers: Answers, doors: Doors) -> None:
+    def __init__(self, app: ASGIApp, answers: Answers, doors: Doors, remembered: Remembered) -> None:
         self._app = app
         self._answers = answers
         self._doors = doors
+        self._remembered = remembered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,8 +65,10 @@ class Gate:
 
     async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
         """What a request is answered here; None for one that goes in."""
+        if head.authorization or scope["path"] not in _STATELESS:
+            await self._remembered.refresh()
         try:
-            caller = await self._doors.identify(scope, head)
+            caller = self._doors.admit(scope, head) or await self._doors.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
         except Refused as error:
             refused = error

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+IS_HEAD = "orgkernel.is_head"
+"""Where in the scope stands that the body is for nobody: what goes on without end need not begin."""
+
 
 class HeadAsGet:
     """Ask GET inside, keep the headers, drop the body."""
@@ -21,4 +24,4 @@ class HeadAsGet:
                 message = {**message, "body": b""}
             await send(message)
 
-        await self._app({**scope, "method": "GET"}, receive, send_without_body)
+        await self._app({**scope, "method": "GET", IS_HEAD: True}, receive, send_without_body)

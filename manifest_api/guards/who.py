@@ -13,7 +13,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
 
-from manifest_api.guards.api_keys import PREFIX, KeyRing
+from manifest_api.guards.api_keys import KeyRing
 from manifest_api.guards.caller import ANYBODY, Caller
 from manifest_api.guards.loopback import refuse_strangers
 from manifest_api.guards.rates import Rates
@@ -27,6 +27,7 @@ from manifest_api.problems import (
     UNAUTHENTICATED,
     Refused,
 )
+from orgkernel.state.keys import PREFIX
 
 _SCHEME = b"bearer "
 # An address that shows wrong credentials may go on after this many, at this many a second.
@@ -48,14 +49,20 @@ class Doors:
     failures: Rates
     rates: Rates
 
+    def admit(self, scope: Scope, head: RequestHead) -> Caller | None:
+        """The same at once for whoever shows no credential and needs none; None for everybody else."""
+        return ANYBODY if not head.authorization and refuse_strangers(scope, head) is None else None
+
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """Who sent a request; raises `Refused`, and `StoreError` where the keys cannot be read."""
         stranger = refuse_strangers(scope, head)
         if not head.authorization:
             if stranger is None:
                 return ANYBODY
-            if self.tokens is None and not self.keys.has_keys:
-                raise Refused(*stranger)
+            if self.tokens is None:
+                await self.keys.refresh()
+                if not self.keys.has_keys:
+                    raise Refused(*stranger)
             _, detail, _ = stranger
             raise Refused(
                 UNAUTHENTICATED,

@@ -19,7 +19,7 @@ from manifest_api.access_shapes import (
     WhoCanQuestion,
 )
 from manifest_api.answering import AnswersOfApp
-from manifest_api.authzen import Asked, understand
+from manifest_api.authzen import Asked, of_nobody, understand
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, told
@@ -91,6 +91,7 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     require_scope(request, "read")
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
     asked = _understand(question.org, "", question.action, question.resource, question.context)
+    asked = of_nobody(asked, question.context)
     return await answers.respond_once(
         _rows(
             asked,

@@ -1,23 +1,26 @@
-"""The audit: what was decided and done, newest first."""
+"""The audit: what was decided and done, newest first, and whether that is how it was written."""
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import AuditLine, AuditPage
+from manifest_api.access_shapes import AuditLine, AuditPage, AuditVerification
 from manifest_api.changing import DEFAULT_ROWS, Limit, told_once, with_store
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import remembered
-from orgkernel.errors import UnknownRecord
+from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.state.audit_queries import AuditFilter, read_rows
 from orgkernel.state.records import AuditKind
 from orgkernel.state.store import Store
+from orgkernel.state.verify import verify_audit
 
 router = APIRouter(tags=["audit"])
+_VERIFYING_SECONDS = 600.0
 _NAMES = ("since", "until", "kind", "activity", "subject", "channel", "record", "cursor", "limit")
 _LATEST = 1e15
 
@@ -64,3 +67,33 @@ async def get_audit(
         return AuditPage(rows=lines, next=lines[-1].row if len(rows) > limit else None)
 
     return told_once(await with_store(request, read, AuditPage(rows=(), next=None)))
+
+
+@router.get(
+    "/v1/audit/verification",
+    response_class=Response,
+    responses=remembered("AuditVerification", 409),
+    dependencies=[only()],
+)
+async def get_verification(request: Request) -> Response:
+    """Whether every row is there, where it was written, as it was written. One at a time: every row is read."""
+    verifying: Lock = request.app.state.verifying
+
+    def verify(store: Store) -> AuditVerification:
+        if not verifying.acquire(blocking=False):
+            raise StoreBusy("the audit is being verified already", "try again when that is done")
+        try:
+            found = verify_audit(store.rows, store.folder, is_shared=not store.location.path)
+        finally:
+            verifying.release()
+        return AuditVerification(
+            is_whole=not found.findings, rows=found.rows, chains=found.chains, dropped=found.dropped,
+            findings=found.findings, more_findings=found.more_findings,
+            # Where the store is, clients need not know.
+            notes=tuple(note.replace(store.folder.path, "the folder of checkpoints") for note in found.notes),
+        )  # fmt: skip
+
+    nothing = AuditVerification(
+        is_whole=True, rows=0, chains=0, dropped=0, findings=(), more_findings=0, notes=()
+    )
+    return told_once(await with_store(request, verify, nothing, _VERIFYING_SECONDS))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
 from manifest_api.auditing import Auditor
-from manifest_api.authzen import Asked, context_of, filled, named, understand
+from manifest_api.authzen import Asked, context_of, filled, named, understand, with_unread
 from manifest_api.authzen_shapes import (
     Configuration,
     Evaluation,
@@ -20,7 +20,7 @@ from manifest_api.authzen_shapes import (
     Evaluations,
     EvaluationsQuestion,
 )
-from manifest_api.evaluating import answer_evaluation, as_evaluation, evaluate
+from manifest_api.evaluating import Evaluator, as_evaluation, evaluate
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
@@ -47,8 +47,9 @@ _EXAMPLE = {
 )
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
-    said, snapshot = await answer_evaluation(request.app.state.auditor, request.scope, await request.body())
-    return Response(said, 200, {SNAPSHOT: snapshot}, "application/json")
+    evaluator: Evaluator = request.app.state.evaluator
+    said = await evaluator.answer(request.scope, await request.body())
+    return Response(said.body, 200, {SNAPSHOT: said.snapshot}, "application/json")
 
 
 @router.post(
@@ -104,15 +105,12 @@ def _begin(
     )  # malformed circumstances are an error of the whole request
     try:
         question = filled(each, above)
-        asked = Asked(
-            said.org,
-            msgspec.structs.replace(
-                said.request,
-                subject=named(question.subject),
-                action=question.action.name,
-                resource=named(question.resource),
-            ),
-            said.ignored,
+        subject, action, resource = question.subject, question.action, question.resource
+        request = msgspec.structs.replace(
+            said.request, subject=named(subject), action=action.name, resource=named(resource)
+        )
+        asked = with_unread(
+            Asked(said.org, request, said.ignored), subject=subject, action=action, resource=resource
         )
         begun = auditor.begin(asked.org, asked.request, caller)
     except StoreError:

@@ -39,14 +39,16 @@ async def get_problem(
 @router.get("/openapi.json", include_in_schema=False)
 async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document."""
-    return answers.respond_with(request, _document(), "application/json")
+    return answers.respond_with(request, _document(), "application/json", None, answers.standpoint)
 
 
 @router.get("/docs", include_in_schema=False)
 async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document as a page that loads nothing from anywhere."""
     policy = f"default-src 'none'; style-src '{style_hash()}'; base-uri 'none'; frame-ancestors 'none'"
-    return answers.respond_with(request, _page(), "text/html", {"Content-Security-Policy": policy})
+    return answers.respond_with(
+        request, _page(), "text/html", {"Content-Security-Policy": policy}, answers.standpoint
+    )
 
 
 @cache

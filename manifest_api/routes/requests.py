@@ -12,15 +12,14 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.changing import (
     DEFAULT_ROWS,
     Limit,
-    find_in_store,
-    page_of,
+    existing_in_store,
+    own_name,
+    page_from_store,
     refuse_giving_too_much,
-    refuse_helping_itself,
     told_once,
     with_store,
 )
-from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.problems import OTHER_REQUESTER, UNKNOWN_RECORD, Refused
+from manifest_api.guards.caller import require_scope
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
 from orgkernel.decisions.state_view import Grant
@@ -46,13 +45,14 @@ async def get_requests(
     limit: Limit = DEFAULT_ROWS,
 ) -> Response:
     """Requests, oldest first."""
-
-    def read(store: Store) -> RequestPage:
-        rows = store.requests.list(status, subject)
-        shown, following = page_of(rows, lambda each: each.request_id, cursor, limit)
-        return RequestPage(requests=shown, next=following)
-
-    return told_once(await with_store(request, read, RequestPage(requests=(), next=None)))
+    shown, following = await page_from_store(
+        request,
+        lambda store: store.requests.list(status, subject),
+        lambda each: each.request_id,
+        cursor,
+        limit,
+    )
+    return told_once(RequestPage(requests=shown, next=following))
 
 
 @router.get(
@@ -63,12 +63,7 @@ async def get_requests(
 )
 async def get_request(request: Request, request_id: RequestId) -> Response:
     """One request, and what became of it."""
-    found = await find_in_store(request, lambda store: store.requests.get(request_id))
-    if found is None:
-        raise Refused(
-            UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all"
-        )
-    return told_once(found)
+    return told_once(await _existing(request, request_id))
 
 
 @router.post(
@@ -85,7 +80,7 @@ async def post_request(request: Request) -> Response:
     """Ask for a permission. The credential of an agent asks for that agent and for nobody else."""
     caller = require_scope(request, "request")
     draft = await read_body(request, RequestDraft, '{"resources": ["tool:ID"], "reason": "…"}')
-    requester = _requester(caller, draft)
+    requester = own_name(caller, draft.requester, "requester")
     created = await with_store(
         request,
         lambda store: store.requests.create(
@@ -109,8 +104,7 @@ async def post_approval(request: Request, answers: AnswersOfApp, request_id: Req
     """Say yes: once, for a day, or always. Never by the agent that asked."""
     caller = require_scope(request, "approve")
     answer = await read_body(request, ApprovalAnswer, '{"approval": "once"}')
-    asked = await with_store(request, lambda store: _existing(store, request_id))
-    refuse_helping_itself(caller, answers.kernel.state, asked.requester)
+    asked = await _existing(request, request_id)
     wanted = Grant("", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id)
     await refuse_giving_too_much(caller, answers.kernel, wanted)
 
@@ -142,26 +136,7 @@ async def post_denial(request: Request, request_id: RequestId) -> Response:
     )
 
 
-def _requester(caller: Caller, draft: RequestDraft) -> str:
-    """For whom something is asked: an agent's credential says it, any other has to."""
-    if caller.agent_id is not None:
-        own = f"agent:{caller.agent_id}"
-        if draft.requester not in (None, own):
-            raise Refused(OTHER_REQUESTER, f"the credential belongs to {quote(own)}", "leave `requester` out")
-        return own
-    if draft.requester is None:
-        raise Refused(
-            OTHER_REQUESTER,
-            "the credential belongs to no agent, and no requester is named",
-            "name the `requester`",
-        )
-    return draft.requester
-
-
-def _existing(store: Store, request_id: str) -> AccessRequest:
-    found = store.requests.get(request_id)
-    if found is None:
-        raise Refused(
-            UNKNOWN_RECORD, f"there is no request {quote(request_id)}", "`GET /v1/requests` lists all"
-        )
-    return found
+async def _existing(request: Request, request_id: str) -> AccessRequest:
+    return await existing_in_store(
+        request, lambda store: store.requests.get(request_id), f"request {quote(request_id)}", "/v1/requests"
+    )

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
-from manifest_api.authzen import Asked, named, understand
+from manifest_api.authzen import Asked, named, of_nobody, understand, with_unread
 from manifest_api.authzen_shapes import (
     ActionList,
     ActionSearch,
@@ -57,6 +57,8 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
     caller = require_scope(request, "read")
     search = await read_body(request, SubjectSearch, _SHOWN, BAD_EVALUATION)
     asked = understand("", search.action.name, named(search.resource), search.context)
+    asked = of_nobody(asked, search.context)
+    asked = with_unread(asked, subject=search.subject, action=search.action, resource=search.resource)
 
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
@@ -84,6 +86,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     caller = require_scope(request, "read")
     search = await read_body(request, ResourceSearch, _SHOWN, BAD_EVALUATION)
     asked = understand(named(search.subject), search.action.name, "", search.context)
+    asked = with_unread(asked, subject=search.subject, action=search.action, resource=search.resource)
 
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
@@ -105,6 +108,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
     caller = require_scope(request, "read")
     search = await read_body(request, ActionSearch, _SHOWN, BAD_EVALUATION)
     asked = understand(named(search.subject), "", named(search.resource), search.context)
+    asked = with_unread(asked, subject=search.subject, resource=search.resource)
 
     def ask(kernel: Kernel) -> ActionList:
         rows = rows_as_told(

@@ -13,7 +13,8 @@ from orgkernel.cli.opening import cache_option, format_option, open_kernel, path
 from orgkernel.cli.stores import store_option
 from orgkernel.decisions.access.decision import AccessExplanation
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
+from orgkernel.diagnostics.unfit import describe_unfit
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import ACTIVE, Kernel
 from orgkernel.kernel.project import find_project
@@ -60,10 +61,8 @@ def parse_context(text: str) -> AccessContext:
     try:
         return msgspec.convert(said, AccessContext)
     except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at `$.")
-        raise UsageError(
-            f"the context does not fit at {quote(place.rstrip('`'))}: {printable(message)}"
-        ) from None
+        message, place = describe_unfit(error)
+        raise UsageError(f"the context does not fit at {quote(place.removeprefix('.'))}: {message}") from None
 
 
 def question_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -7,19 +7,10 @@ from typing import Any, get_args
 import click
 
 from orgkernel.cli.declared import check_of, find_declared
-from orgkernel.cli.opening import cache_option, format_option, path_option
-from orgkernel.cli.stores import (
-    by_option,
-    echo_record,
-    echo_records,
-    opened,
-    parse_until,
-    reason_option,
-    show_time,
-    store_option,
-)
+from orgkernel.cli.giving import ending, issuing, listing_of, show_end
+from orgkernel.cli.stores import echo_record, echo_records, opened, parse_until
 from orgkernel.decisions.state_view import Waiver
-from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import ToolLevel
 
 
 @click.group("grant")
@@ -28,25 +19,25 @@ def command() -> None:
 
 
 @command.command("issue")
-@click.argument("subject")
-@click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
-@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True)
-@click.option(
-    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap it lifts; repeatable."
+@issuing(
+    "full",
+    "What is given.",
+    click.option(
+        "--waive",
+        "waives",
+        multiple=True,
+        type=click.Choice(get_args(Waiver)),
+        help="Cap it lifts; repeatable.",
+    ),
+    click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
+    click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
+    click.option(
+        "--uses",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How often it can be used. Default: without limit.",
+    ),
 )
-@click.option("--org", metavar="ORG", help="Organisation it holds in. Default: all.")
-@click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all.")
-@click.option("--session", metavar="SESSION", help="Session it holds in. Default: all.")
-@click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never.")
-@click.option(
-    "--uses", type=click.IntRange(1), metavar="N", help="How often it can be used. Default: without limit."
-)
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
 def issue(
     subject: str,
     resources: tuple[str, ...],
@@ -88,10 +79,7 @@ def issue(
 
 
 @command.command("list")
-@click.option("--subject", metavar="SUBJECT", help="Only those of one subject.")
-@click.option("--all", "everything", is_flag=True, help="Also what was revoked, used up or has expired.")
-@store_option
-@format_option("text", "json")
+@listing_of("revoked, used up or has expired")
 def list_(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List grants, and how often they were used."""
     with opened(store) as state:
@@ -99,14 +87,13 @@ def list_(subject: str | None, everything: bool, store: str | None, form: str) -
         uses = state.grants.count_uses()
 
     def row(grant: Any) -> tuple[Any, ...]:
-        until = f"revoked {show_time(grant.revoked_at)}" if grant.revoked_at else show_time(grant.expires_at)
         left = "" if grant.uses_left is None else f", {grant.uses_left} left"
         used = f"{uses.get(grant.grant_id, 0)}{left}"
         return (
             grant.grant_id,
             grant.subject,
             grant.level,
-            until,
+            show_end(grant, "revoked"),
             used,
             grant.issued_by,
             " ".join(grant.resources),
@@ -116,14 +103,12 @@ def list_(subject: str | None, everything: bool, store: str | None, form: str) -
     echo_records(form, grants, headings, row)
 
 
-@command.command("revoke")
-@click.argument("grant_id", metavar="GRANT")
-@by_option
-@reason_option
-@store_option
-@format_option("text", "json")
-def revoke(grant_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
-    """Take a grant back; its history stays."""
-    with opened(store) as state:
-        grant = state.grants.revoke(grant_id, actor=actor, reason=reason)
-    echo_record(form, grant, f"{grant_id} revoked")
+command.add_command(
+    ending(
+        "revoke",
+        "grant",
+        "revoked",
+        lambda store: store.grants.revoke,
+        "Take a grant back; its history stays.",
+    )
+)

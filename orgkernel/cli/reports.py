@@ -49,6 +49,14 @@ def print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fai
         echo_json(render_sarif(renamed, tuple(all_pages().values()), __version__, lines))
 
 
+def say_errors(found: Sequence[Diagnostic], snapshot: Snapshot) -> None:
+    """Say, beside the data of a command, which errors keep it from giving any."""
+    from orgkernel.diagnostics.render import render_full
+
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    click.echo(render_full(errors, _line_reader(snapshot, str)), nl=False, err=True)
+
+
 def append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
     """Append the findings to the page GitHub shows for the step, where it named one."""
     path = os.environ.get(_SUMMARY_FILE)

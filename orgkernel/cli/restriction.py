@@ -5,19 +5,10 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli.declared import check_of, find_declared
-from orgkernel.cli.opening import cache_option, format_option, path_option
-from orgkernel.cli.stores import (
-    by_option,
-    echo_record,
-    echo_records,
-    opened,
-    parse_until,
-    reason_option,
-    show_time,
-    store_option,
-)
+from orgkernel.cli.giving import ending, issuing, listing_of, show_end
+from orgkernel.cli.stores import echo_record, echo_records, opened, parse_until
 from orgkernel.decisions.state_view import Grant
-from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import ToolLevel
 
 
 @click.group("restriction")
@@ -26,19 +17,7 @@ def command() -> None:
 
 
 @command.command("issue")
-@click.argument("subject")
-@click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
-@click.option(
-    "--level", type=click.Choice(LEVELS), default="none", show_default=True, help="The most that is left."
-)
-@click.option("--org", metavar="ORG", help="Organisation it holds in. Default: all.")
-@click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never.")
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
+@issuing("none", "The most that is left.")
 def issue(
     subject: str,
     resources: tuple[str, ...],
@@ -65,10 +44,7 @@ def issue(
 
 
 @command.command("list")
-@click.option("--subject", metavar="SUBJECT", help="Only those of one subject.")
-@click.option("--all", "everything", is_flag=True, help="Also what was lifted or has expired.")
-@store_option
-@format_option("text", "json")
+@listing_of("lifted or has expired")
 def list_(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List restrictions."""
     with opened(store) as state:
@@ -79,20 +55,17 @@ def list_(subject: str | None, everything: bool, store: str | None, form: str) -
         ("restriction", "subject", "level", "until", "by", "resources"),
         lambda each: (
             each.restriction_id, each.subject, each.level,
-            f"lifted {show_time(each.revoked_at)}" if each.revoked_at else show_time(each.expires_at),
-            each.issued_by, " ".join(each.resources),
+            show_end(each, "lifted"), each.issued_by, " ".join(each.resources),
         ),
     )  # fmt: skip
 
 
-@command.command("lift")
-@click.argument("restriction_id", metavar="RESTRICTION")
-@by_option
-@reason_option
-@store_option
-@format_option("text", "json")
-def lift(restriction_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
-    """Lift a restriction; its history stays."""
-    with opened(store) as state:
-        lifted = state.restrictions.revoke(restriction_id, actor=actor, reason=reason)
-    echo_record(form, lifted, f"{restriction_id} lifted")
+command.add_command(
+    ending(
+        "lift",
+        "restriction",
+        "lifted",
+        lambda store: store.restrictions.revoke,
+        "Lift a restriction; its history stays.",
+    )
+)

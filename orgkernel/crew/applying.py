@@ -11,6 +11,7 @@ from orgkernel.crew.changes import Change
 from orgkernel.crew.renames import both_ways, swap_organization
 from orgkernel.crew.reversal import renames_in
 from orgkernel.crew.sections import (
+    DIRECTORY,
     ELEMENTS,
     EVERY_HOLDER,
     ROLES,
@@ -32,6 +33,8 @@ def apply_changes(manifest: Mapping[str, Any], changes: Sequence[Change]) -> dic
     """
     edits: list[_Edit] = []
     for change in changes:
+        if change.path[0] == DIRECTORY:
+            continue  # no manifest says it
         if change.path[:2] == (ROLES, EVERY_HOLDER):
             edits += [((ROLES, role_id, *change.path[2:]), change) for role_id in change.roles]
         elif change.kind != "renamed":

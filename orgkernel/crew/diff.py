@@ -20,12 +20,14 @@ from orgkernel.crew.causes import Side, why_of
 from orgkernel.crew.change_words import in_words
 from orgkernel.crew.changes import Change, Summary, sort_changes, summarise
 from orgkernel.crew.comparison import compare_forms
+from orgkernel.crew.directory_effects import compare_directories
 from orgkernel.crew.normal_form import normalise, working_form
 from orgkernel.crew.places import Places, no_places
 from orgkernel.crew.renames import both_ways, find_renames, swap_organization
 from orgkernel.crew.reversal import reverse
 from orgkernel.crew.sections import ROLES
 from orgkernel.crew.v1 import OrganizationManifest
+from orgkernel.graph.questions import OrgView
 
 __all__ = [
     "Change",
@@ -46,6 +48,8 @@ class Version:
 
     manifest: OrganizationManifest
     places: Places = no_places
+    view: OrgView | None = None
+    """Who is outside the crew, whom no manifest names; where it is left out, they are not compared."""
 
 
 def compare_versions(
@@ -105,3 +109,5 @@ def _compare(old: Version, new: Version, unread: frozenset[str]) -> Iterator[Cha
             why_after=why_of(new_side.roles[new_id]),
         )
     yield from compare_forms(old_side, new_side)
+    if old.view is not None and new.view is not None:
+        yield from compare_directories(old.view, new.view)

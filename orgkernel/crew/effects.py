@@ -2,7 +2,7 @@
 
 Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
 of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
-that disappears, a circumstance in which an allowed tool was refused; for an organisation a dispatch edge or a higher limit
+that disappears, a circumstance in which an allowed tool was refused, an action it may ask for where it was refused; for an organisation a dispatch edge or a higher limit
 on delegation, a policy that allows more or denies less; a role or an organisation that is added. Narrowed is the inverse.
 Unclear is a change of a policy that may let somebody do more. Everything else is neutral: what a role is told, where it
 stands, what it has to report.
@@ -17,7 +17,7 @@ from typing import Any
 
 from orgkernel.crew.changes import Change, Effect
 from orgkernel.crew.policy_effects import effect_of_policy
-from orgkernel.crew.sections import ACTIONS, ORDER, ROLES, address_of
+from orgkernel.crew.sections import ACTIONS, ASKED, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
@@ -50,6 +50,8 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     if part in _TOOLS and key is not None and old is not None and new is not None:
         if field == ACTIONS:
             return _presence(change)
+        if field == ASKED:
+            return _asked(change, old, new, key)
         if field == "conditional":
             return _conditions(change, old, new, part, key)
         if field != "capped_by":
@@ -59,7 +61,7 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
         return _compared(-len(change.before), -len(change.after))
     if part == "policies" and role_id is None and key != ORDER:
         assert key is not None
-        return effect_of_policy(change, field, _policy(old, key), _policy(new, key))
+        return effect_of_policy(change, field, key, _policies(old), _policies(new))
     if field is None and part in _GIVES and (part != "domains" or role_id is not None):
         return _presence(change)
     if field is None and part == "file_scope" and old is not None and new is not None:
@@ -74,9 +76,8 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     )
 
 
-def _policy(organization: _Role | None, policy_id: str) -> _Role | None:
-    policies = () if organization is None else organization["policies"]
-    return next((each for each in policies if each["id"] == policy_id), None)
+def _policies(organization: _Role | None) -> Mapping[str, _Role]:
+    return {} if organization is None else {each["id"]: each for each in organization["policies"]}
 
 
 def _compared(before: float, after: float) -> Effect:
@@ -93,6 +94,25 @@ def _level_of(role: _Role, tool: str) -> int:
     """How much of a tool a role has, listed or essential: a tool that only changes from one to the other gives nothing."""
     levels = [_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool]
     return max(levels, default=0)
+
+
+def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
+    """Asking is more than nothing, and less than being allowed: what an action was before, or is now, decides."""
+    gained = change.kind == "gained"
+    actions, other = (change.after, old) if gained else (change.before, new)
+    if change.kind == "changed":
+        return "neutral"
+    allowed = {
+        action
+        for part in _TOOLS
+        for item in other[part]
+        if item["id"] == tool
+        for action in item["allowed_actions"]
+    }
+    less = [action in allowed for action in actions]
+    if any(less) and not all(less):
+        return "unclear"
+    return _compared(gained, not gained) if any(less) else _compared(not gained, gained)
 
 
 def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> Effect:

@@ -2,7 +2,8 @@
 
 A policy reaches whoever and whatever its `match` says, and lets through or stops what its `permissions` name. Where one
 side reaches or names all that the other does, the direction is certain. Everything else, such as another channel in the
-place of the first, is `unclear`: somebody may be able to do more, so it is shown like what does widen.
+place of the first, is `unclear`: somebody may be able to do more, so it is shown like what does widen. So is a policy that
+takes something and silences a fallback that took more.
 """
 
 from __future__ import annotations
@@ -11,36 +12,57 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.crew.changes import Change, Effect
+from orgkernel.crew.fallback_effects import through_fallbacks
+from orgkernel.crew.policy_terms import EFFECT_OF, Direction, added, said_of, times
 from orgkernel.crew.sections import ELEMENTS
 
 _Policy = Mapping[str, Any]
+_Policies = Mapping[str, _Policy]
+"""Those in force on one side, by their ids."""
 _EFFECTS = ("deny", "ask", "annotate", "allow")
 _CREW = ("role", "agent")
-_EFFECT_OF: Mapping[int | None, Effect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
-
-Direction = int | None
-"""1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
 
 
-def effect_of_policy(change: Change, field: str | None, old: _Policy | None, new: _Policy | None) -> Effect:
-    """What a change does; `old` and `new` are the policy on both sides, as far as it is there."""
+def effect_of_policy(
+    change: Change, field: str | None, policy_id: str, before: _Policies, after: _Policies
+) -> Effect:
+    """What a change of one policy does, by itself and through the fallbacks it silences."""
+    old, new = before.get(policy_id), after.get(policy_id)
+    reach = None if old is None or new is None else _reach(old, new)
+    fallbacks = (
+        (each, _direction_of(each))
+        for side in (before, after)
+        for each in side.values()
+        if each["fallback"] and each["id"] != policy_id
+    )
+    directions = through_fallbacks(change, field, (old, new), fallbacks, reach)
+    return EFFECT_OF[added((_by_itself(change, field, old, new), *directions))]
+
+
+def _by_itself(change: Change, field: str | None, old: _Policy | None, new: _Policy | None) -> Direction:
     if old is None or new is None:
         policy = new or old
         sign = 1 if old is None else -1
-        return "neutral" if policy is None else _EFFECT_OF[_times(_direction_of(policy), sign)]
+        return 0 if policy is None else times(_direction_of(policy), sign)
     if field in ("effect", "ceiling", "fallback"):
-        return _EFFECT_OF[_of_kind(field, change, old, new)]
+        return _of_kind(field, change, old, new)
     if field in ELEMENTS:
         more = 1 if change.kind == "gained" else -1
-        return _EFFECT_OF[more if field == "allows" else -more]
+        return more if field == "allows" else -more
     if field != "match" or old["effect"] == new["effect"] == "annotate":
-        return "neutral"
-    if any(old[name] != new[name] for name in ("effect", "ceiling")):
-        return "unclear"
-    reach = _compared(_reaches(change.after, change.before), _reaches(change.before, change.after))
+        return 0
+    if any(old[name] != new[name] for name in ("effect", "ceiling", "fallback")):
+        return None
+    reach = _reach(old, new)
     if _is_mixed(old) or _is_mixed(new):
-        return _EFFECT_OF[0 if reach == 0 else None]
-    return _EFFECT_OF[_times(reach, _direction_of(new))]
+        return 0 if reach == 0 else None
+    return times(reach, _direction_of(new))
+
+
+def _reach(old: _Policy, new: _Policy) -> Direction:
+    """Whether a policy matches more than before."""
+    before, after = old["match"], new["match"]
+    return _compared(_reaches(after, before), _reaches(before, after))
 
 
 def _of_kind(field: str, change: Change, old: _Policy, new: _Policy) -> Direction:
@@ -53,7 +75,7 @@ def _of_kind(field: str, change: Change, old: _Policy, new: _Policy) -> Directio
     # A fallback says less: what it gives is given less often, and so is what it stops.
     if old["effect"] != new["effect"]:
         return None
-    return _times(_direction_of(new), -less)
+    return times(_direction_of(new), -less)
 
 
 def _direction_of(policy: _Policy) -> Direction:
@@ -63,7 +85,7 @@ def _direction_of(policy: _Policy) -> Direction:
     if policy["effect"] != "allow":
         return -1
     if policy["ceiling"]:
-        principal = _said(policy["match"].get("principal"))
+        principal = said_of(policy["match"].get("principal"))
         return -1 if any(name in principal for name in _CREW) else None
     return 1
 
@@ -84,8 +106,8 @@ def _reaches(wide: Mapping[str, Any], narrow: Mapping[str, Any]) -> bool:
 
 
 def _asks_no_more(less: Any, more: Any) -> bool:
-    asked = _said(more)
-    return all(_is_met(value, asked.get(name)) for name, value in _said(less).items())
+    asked = said_of(more)
+    return all(_is_met(value, asked.get(name)) for name, value in said_of(less).items())
 
 
 def _is_met(wanted: Any, given: Any) -> bool:
@@ -94,18 +116,8 @@ def _is_met(wanted: Any, given: Any) -> bool:
     return bool(wanted == given or (wanted == "*" and given is not None))
 
 
-def _said(record: Any) -> Mapping[str, Any]:
-    """What a record says, without what it leaves out."""
-    said = record if isinstance(record, Mapping) else {}
-    return {name: value for name, value in said.items() if value is not None and value not in ([], ())}
-
-
 def _compared(grows: bool, shrinks: bool) -> Direction:
     """From whether the later side covers the earlier, and the other way round."""
     if grows and shrinks:
         return 0
     return 1 if grows else -1 if shrinks else None
-
-
-def _times(direction: Direction, sign: Direction) -> Direction:
-    return direction * sign if direction and sign else (0 if 0 in (direction, sign) else None)

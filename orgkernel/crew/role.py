@@ -8,18 +8,19 @@ from typing import Any
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import NOWHERE, role_abilities, skill_item
 from orgkernel.crew.why import facts, listed, settings, why_item, why_setting
+from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView, find_essential_tools
-from orgkernel.graph.records import TIERS, RolePost
+from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import PacePlan, RoleProfile
+from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
-_TIERS = ("primary", *TIERS)
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
@@ -77,16 +78,32 @@ def build_role_manifest(
         data=listed(post, "data", profile.data),
         file_scope=listed(post, "file_scope", profile.file_scope),
         escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
-        pace=v1.Pace(tiers=tuple(_tiers(post, profile.pace_plan))),
+        pace=v1.Pace(
+            tiers=tuple(_tiers(post, profile.pace_plan)),
+            current=reported_tier(state, (f"role:{role_id}",), context.now),
+        ),
         doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
         requirements=tuple(settings(post, profile.requirements, "requirements")),
         standing_orders=listed(post, "standing_orders", profile.standing_orders),
         does_not_have=listed(post, "does_not_have", profile.does_not_have),
         agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
+        latest_report=latest_report(state, f"role:{role_id}"),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,
     )
+
+
+def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:
+    """The PACE tier that access goes by where nobody states one."""
+    report = find_report(state, keys, now)
+    return None if report is None else report.tier
+
+
+def latest_report(state: StateView, subject: str) -> dict[str, Any] | None:
+    """The latest SALUTE report of a role or an agent, however old."""
+    reports = state.reports.get(subject)
+    return dict(reports[0].body) if reports else None
 
 
 def finding_item(found: Diagnostic) -> v1.FindingItem:
@@ -217,7 +234,7 @@ def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
 def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
     if plan is None:
         return
-    for name, place in zip(_TIERS, post.locate(("pace_plan",), _TIERS), strict=True):
+    for name, place in zip(TIERS, post.locate(("pace_plan",), TIERS), strict=True):
         tier = getattr(plan, name, None)
         if tier is not None:
             yield v1.TierItem(

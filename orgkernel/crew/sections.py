@@ -21,6 +21,8 @@ EVERY_HOLDER = "*"
 """In place of a role id: all roles that the change names."""
 
 ROLES = "roles"
+DIRECTORY = "directory"
+"""First step of a path to somebody outside the crew: the directory stands beside the manifests."""
 SINGLE = frozenset({"superior", "department", "layer", "rank", "mode"})
 """Parts that are one item, or none."""
 MEMBERS = frozenset(
@@ -32,7 +34,8 @@ UNORDERED = frozenset({"findings"})
 ECHO = ("name", "role_type", "authority_level", "external")
 """What a manifest repeats of another role."""
 ACTIONS = "allowed_actions"
-ELEMENTS = frozenset({ACTIONS, "allows", "asks", "denies", "bounds"})
+ASKED = "ask_actions"
+ELEMENTS = frozenset({ACTIONS, ASKED, "allows", "asks", "denies", "bounds"})
 """Fields of an item whose elements are gained and lost one by one: actions of a tool, what a policy speaks of."""
 
 _QUALIFIER = {"peers": "channel", "escalation": "tier"}

@@ -33,6 +33,7 @@ from orgkernel.crew.v1_items import (
     TierItem,
     ToolItem,
 )
+from orgkernel.crew.v1_ladder import NextRank, QualificationItem, RankItem
 from orgkernel.decisions.reasons import Why
 
 __all__ = [
@@ -122,6 +123,7 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     rank: Item | None = None
     agents: tuple[Item, ...] = ()
     latest_report: dict[str, Any] | None = None
+    """The latest SALUTE report, as its host wrote it."""
     file_claims: tuple[Item, ...] = ()
     open_blockers: tuple[Item, ...] = ()
     recent_activity: tuple[Item, ...] = ()
@@ -158,11 +160,11 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     why: tuple[Why, ...]
     roles: tuple[Post, ...]
     lifecycle: str
-    rank: Item | None
+    rank: RankItem | None
     """The rank that counts now."""
-    next_rank: Item | None
+    next_rank: NextRank | None
     trust: float | None
-    qualifications: tuple[Item, ...]
+    qualifications: tuple[QualificationItem, ...]
     """Passed, and lately enough."""
     tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...]
@@ -171,6 +173,10 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     dispatch_targets: tuple[Item, ...]
     restrictions: tuple[Item, ...]
     """Stored upper bounds that hold now."""
+    pace_current: str | None = None
+    """The PACE tier access goes by where the caller states none."""
+    latest_report: dict[str, Any] | None = None
+    """The latest SALUTE report that came by the agent's own credential or folder."""
     findings: tuple[FindingItem, ...]
     snapshot: str
     state_version: int

@@ -148,6 +148,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 
     tiers: tuple[TierItem, ...]
     current: str | None = None
+    """By its latest report, for an hour."""
 
 
 class FindingItem(Item, frozen=True, kw_only=True):

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from orgkernel.records.levels import ToolLevel
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
@@ -95,6 +96,32 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
     reason: str = ""
 
 
+PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
+RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
+"""The tiers that take something away from a role (design §6)."""
+REPORT_COUNTS_FOR = 3_600.0
+"""Seconds for which a report says in which tier its role is: whoever falls silent is not held to its last word for ever."""
+
+
+class StoredReport(msgspec.Struct, frozen=True):
+    """A SALUTE report as it was stored."""
+
+    number: int
+    """In the order in which reports were stored; never given twice."""
+    org_id: str
+    role_id: str
+    agent_id: str
+    """The agent whose credential or folder it came by; empty where nobody says."""
+    agent_number: int
+    """The number its host gives the agent."""
+    at: float
+    """When it was made: by its own clock, but not later than it arrived."""
+    received_at: float
+    tier: PaceTier
+    body: Mapping[str, Any]
+    """The report itself, as the specification writes it."""
+
+
 class StateView(msgspec.Struct, frozen=True):
     """The state at one version. The empty one is that of an organisation nothing was stored about."""
 
@@ -102,13 +129,19 @@ class StateView(msgspec.Struct, frozen=True):
     agents: Mapping[str, AgentState] = MappingProxyType({})
     """By agent id."""
     grants: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
-    """By subject as the grant writes it; expired and revoked ones may be among them."""
+    """By subject as the grant writes it; ones that expired since and revoked ones may be among them."""
     restrictions: Mapping[str, tuple[Restriction, ...]] = MappingProxyType({})
     """By subject as the restriction writes it."""
     results: Mapping[str, tuple[QualificationResult, ...]] = MappingProxyType({})
     """By agent id, oldest first."""
     locks: Mapping[str, ToolLock] = MappingProxyType({})
     """By tool id."""
+    expired: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
+    """Grants that were noted as run out, by subject; they decide nothing and are told where they are missed."""
+    reports: Mapping[str, tuple[StoredReport, ...]] = MappingProxyType({})
+    """The latest reports by `role:ID`, and by `agent:ID` where an agent is known; newest first."""
+    raised: frozenset[str] = frozenset()
+    """Those of their subjects whose newest report is of a raised tier: nearly always nobody."""
 
 
 EMPTY_STATE = StateView()

@@ -186,6 +186,11 @@ class EdgeColumns:
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
+    def leading_to(self, target: str, numbers: Iterable[int]) -> list[int]:
+        """Those of the positions that end at a node."""
+        words, ends = self._words, self._target
+        return [number for number in numbers if words[ends[number]] == target]
+
     def targets(self, numbers: Iterable[int]) -> Iterator[str]:
         """Where the edges at these positions end, each once, in their order."""
         return map(self._words.__getitem__, dict.fromkeys(map(self._target.__getitem__, numbers)))
@@ -215,6 +220,14 @@ class EdgeColumns:
     def attribute(self, number: int) -> str:
         """The attribute of the edge at a position."""
         return self._words[self._attribute[number]]
+
+    def sources_at(self, numbers: Iterable[int]) -> Iterator[str]:
+        """Where the edges at these positions start."""
+        return map(self._words.__getitem__, map(self._source.__getitem__, numbers))
+
+    def attributes_at(self, numbers: Iterable[int]) -> Iterator[str]:
+        """The attributes of the edges at these positions."""
+        return map(self._words.__getitem__, map(self._attribute.__getitem__, numbers))
 
     def edge(self, number: int) -> Edge:
         """The edge at a position."""

@@ -107,8 +107,15 @@ class OrgIndex(OrgView):
         return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
-        source, attribute = self._columns.source, self._columns.attribute
-        return tuple((source(number), attribute(number)) for number in self._inward.find(kind, target))
+        return tuple(zip(*self.columns_to(kind, target), strict=True))
+
+    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        numbers, columns = self._inward.find(kind, target), self._columns
+        return tuple(columns.sources_at(numbers)), tuple(columns.attributes_at(numbers))
+
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        numbers = self._columns.leading_to(tool_id, self._outward.find(EdgeKind.EQUIPPED_WITH, role_id))
+        return tuple(map(self._columns.edge, numbers))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
@@ -123,7 +130,7 @@ class OrgIndex(OrgView):
         return tuple(zip(map(columns.source, numbers), map(columns.target, numbers), strict=True))
 
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
-        return tuple(map(self._columns.source, self._inward.find(kind, target)))
+        return tuple(self._columns.sources_at(self._inward.find(kind, target)))
 
     def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
         if kind in self._inward:

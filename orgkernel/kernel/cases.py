@@ -96,8 +96,9 @@ def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
         )
         return
     remedies = tuple(remedy.text for remedy in explanation.remedies)
+    reasons = tuple(reason.code for reason in explanation.reasons)
     for field, what, got in (
-        ("because", "reasons", decision.codes),
+        ("because", "reasons", reasons),
         ("obligations", "obligations", decision.obligations),
         ("remedies", "remedies", remedies),
     ):

@@ -13,7 +13,6 @@ from orgkernel.crew.places import places_of
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
-from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.git_tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.project import Project
@@ -57,8 +56,6 @@ class _Read:
     unreadable: frozenset[str]
     """Organisations that are declared there and cannot be read."""
     unread_roles: dict[str, frozenset[str]] = field(default_factory=dict)
-    directories: dict[str, object] = field(default_factory=dict)
-    """Who is outside the crew, by organisation: no manifest says it."""
     other_errors: int = 0
     """Errors that are about no organisation."""
 
@@ -87,8 +84,7 @@ def compare_trees(
         for side in (first, second)
     ]
     changes = compare_versions(compared[0], compared[1], unread)
-    directories = _directory_notes(first, second, chosen - skipped)
-    return Comparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org), *directories))
+    return Comparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
 
 
 def _parse(side: str, text: str | None) -> _Tree:
@@ -185,7 +181,7 @@ def _read(name: str, kernel: Kernel) -> _Read:
     versions, unread_roles, errors = {}, {}, {}
     for org_id, each in latest.organizations.items():
         manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
-        versions[org_id] = Version(manifest, places_of(each.index))
+        versions[org_id] = Version(manifest, places_of(each.index), each.index)
         unread_roles[org_id] = frozenset(each.records.without_profile) & each.records.excused
         errors[org_id] = sum(found.severity is Severity.ERROR for found in each.diagnostics)
     about_some = {found for each in latest.organizations.values() for found in each.diagnostics}
@@ -196,23 +192,8 @@ def _read(name: str, kernel: Kernel) -> _Read:
         {org_id: count for org_id, count in errors.items() if count},
         frozenset(kernel.state.refused.keys() - latest.organizations.keys()),
         {org_id: roles for org_id, roles in unread_roles.items() if roles},
-        {org_id: _directory(each.records) for org_id, each in latest.organizations.items()},
         sum(found.severity is Severity.ERROR for found in others),
     )
-
-
-def _directory(records: OrgRecords) -> object:
-    declared = (records.people, records.webhooks, records.system_origins)
-    return [{name: each.record for name, each in those.items()} for those in declared]
-
-
-def _directory_notes(first: _Read, second: _Read, chosen: set[str]) -> Iterator[str]:
-    for org_id in sorted(chosen & first.directories.keys() & second.directories.keys()):
-        if first.directories[org_id] != second.directories[org_id]:
-            yield (
-                f"organization {quote(org_id)}: who is in the directory differs, so somebody outside the crew may be able to "
-                "do more; `orgkernel what-can` says what"
-            )
 
 
 def _chosen(org: str | None, known: set[str], project: Project) -> set[str]:

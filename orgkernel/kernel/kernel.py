@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import AccessDesk
     from orgkernel.kernel.moment import Clock, StateSource
     from orgkernel.kernel.standpoint import Standpoint
+    from orgkernel.runtime.observation import Observation
+    from orgkernel.runtime.salute import Situation
 
 ACTIVE = "active"
 
@@ -57,7 +62,8 @@ class Kernel:
         self._store = store
         self._clock = clock
         self._active = active
-        self._loader = Loader(request, severities or {}, cache)
+        self._severities = severities or {}
+        self._loader = Loader(request, self._severities, cache)
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
         self._standpoints = Standpoints()
@@ -115,6 +121,18 @@ class Kernel:
         ()
         """
         return self._state.latest.diagnostics
+
+    def drift(self) -> tuple[Diagnostic, ...]:
+        """Where what is stored about agents differs from what the rosters say. Raises `StoreError`.
+
+        >>> Kernel.open().drift()
+        ()
+        """
+        if self._store is None:
+            return ()
+        from orgkernel.kernel.drift import find_drift
+
+        return find_drift(self._state.latest, self._store.read_view(), self._severities)
 
     def dispatch(
         self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
@@ -212,9 +230,7 @@ class Kernel:
         >>> Kernel.open().access_desk("blank").state.version
         0
         """
-        from orgkernel.kernel.access import open_desk
-
-        return open_desk(self.organization(org).snapshot.index, self._store, self._clock)
+        return _desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -223,15 +239,48 @@ class Kernel:
         >>> manifest.domains[0].id, manifest.domains[0].why[0].file
         ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
         """
-        snapshot = self.organization(org).snapshot
-        if not snapshot.index.is_role(role):
-            help = did_you_mean(role, snapshot.index.roles) or f"roles are {listing(snapshot.index.roles)}"
-            raise UnknownRole(f"organization {quote(snapshot.org_id)} has no role {quote(role)}", help)
+        snapshot = self._snapshot_with(org, role)
         from orgkernel.crew.role import build_role_manifest
 
         desk = self.access_desk(org)
         findings = snapshot.findings_about(f"role:{role}")
         return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
+
+    def pace(
+        self,
+        org: str,
+        role: str,
+        observation: Observation,
+        previous: str | Iterable[str] = "primary",
+        *,
+        new_task: bool = False,
+    ) -> RolePace:
+        """Which PACE tier a role is in and what it must do; `previous` is the tier it was in, or what it then `held`.
+
+        Raises as `manifest`.
+
+        >>> from orgkernel.runtime.observation import Observation
+        >>> stuck = Observation(turns_without_progress=20, unrecoverable_error=False)
+        >>> pace = Kernel.open().pace("software_dev", "codegen_specialist", stuck)
+        >>> pace.tier, pace.reasons[0].text
+        ('emergency', 'emergency trigger holds: turns_without_progress 20 > max * 1.5 (18)')
+        """
+        from orgkernel.decisions.pace import decide_role_pace
+
+        index = self._snapshot_with(org, role).index
+        return decide_role_pace(index, role, observation, previous, new_task=new_task)
+
+    def report(self, org: str, situation: Situation) -> dict[str, Any]:
+        """The SALUTE report of a role in a situation, with what the organisation knows of it. Raises as `manifest`.
+
+        >>> from orgkernel.runtime.salute import Situation
+        >>> report = Kernel.open().report("software_dev", Situation(role_id="co", now=0, tier="alternate"))
+        >>> report["status"]["health"], report["unit"]["role_name"], report["time"]["timestamp"]
+        ('degraded', 'Commanding Officer', '1970-01-01T00:00:00.000000Z')
+        """
+        from orgkernel.decisions.salute import report_role
+
+        return report_role(self._snapshot_with(org, situation.role_id).index, situation)
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
         """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
@@ -354,6 +403,12 @@ class Kernel:
         with self._reloading:
             self._loader.save()
 
+    def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
+        """The version of an organisation that answers, which has this role."""
+        snapshot = self.organization(org).snapshot
+        snapshot.require_role(role)
+        return snapshot
+
     def _resolve(self, org: str, state: State) -> str:
         if org != ACTIVE or ACTIVE in state.served:
             return org
@@ -368,3 +423,11 @@ class Kernel:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or start with `--active ORG`",
         )
+
+
+@cache
+def _desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], AccessDesk]:
+    """What opens a desk: a command that asks nothing about access does not import it, and nobody imports it twice."""
+    from orgkernel.kernel.access import open_desk
+
+    return open_desk

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import UnknownRole
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
@@ -54,6 +56,13 @@ class OrgSnapshot:
     def digest(self) -> str:
         """Of the names and contents of everything the organisation is made of."""
         return self.records.digest
+
+    def require_role(self, role_id: str) -> None:
+        """Raise `UnknownRole` where the organisation has no such role."""
+        view = self.index
+        if not view.is_role(role_id):
+            help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
+            raise UnknownRole(f"organization {quote(self.org_id)} has no role {quote(role_id)}", help)
 
     @property
     def has_errors(self) -> bool:

@@ -83,11 +83,15 @@ class Standpoints:
 
 
 def _ends(state: State, stored: StateView) -> Iterator[float]:
+    from orgkernel.decisions.state_view import REPORT_COUNTS_FOR
+
     for grants in stored.grants.values():
         yield from (grant.expires_at for grant in grants if grant.expires_at is not None)
     for restrictions in stored.restrictions.values():
         yield from (each.expires_at for each in restrictions if each.expires_at is not None)
     yield from (lock.expires_at for lock in stored.locks.values() if lock.expires_at is not None)
+    for reports in stored.reports.values():
+        yield from (report.at + REPORT_COUNTS_FOR for report in reports)
     for results in stored.results.values():
         for result in results:
             if result.expires_at is not None:

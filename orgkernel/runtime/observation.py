@@ -9,9 +9,9 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,16 @@ class Observation:
         return {**asdict(self), "max": max_turns}
 
 
-NAMES = tuple(field.name for field in fields(Observation))
+NAMES: Final = tuple(each.name for each in fields(Observation))
+"""What can be reported."""
+FLAGS: Final = ("unrecoverable_error", "context_exhausted")
+"""Those of it that are true or false; the others are numbers."""
 
 
-def read_observation(measures: Mapping[str, Any]) -> tuple[Observation, tuple[str, ...]]:
-    """An observation from names and values as they come from outside, and the names that are none of ours."""
-    known = {name: measures[name] for name in NAMES if name in measures}
-    return Observation(**known), tuple(sorted(str(name) for name in measures if name not in NAMES))
+def is_measure(name: str, value: object) -> bool:
+    """Whether a value says something of what it is reported as; null is *not reported*."""
+    if value is None or name in FLAGS:
+        return value is None or isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= (1 if name == "context_fill" else math.inf)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from .salute_format import Report
-from .utc import as_exact_utc, read_utc
+from .utc import as_exact_utc, as_seconds
 
 ARCHIVE: Final = "archive"
 """Folder of the copies, below that of the latest reports."""
@@ -37,7 +37,7 @@ def latest_name(role_id: str) -> str:
 
 def archive_name(report: Report, sequence: int = 0) -> str:
     """The file with the copy of a report; `sequence` above 0 where the name before it is taken."""
-    seconds = read_utc(report["time"]["timestamp"])
+    seconds = as_seconds(report["time"]["timestamp"])
     moment = (as_exact_utc(seconds or 0.0) or "").replace("-", "").replace(":", "")
     number = f"-{sequence}" if sequence else ""
     return f"{_stem(report['unit']['role_id'])}_{moment}{number}.json"

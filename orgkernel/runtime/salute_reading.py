@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .salute_format import LARGEST, SCHEMA, SECTIONS, VERSION, Field, Report, fit_text
-from .utc import read_utc
+from .utc import as_seconds
 
 _MAJOR: Final = VERSION.partition(".")[0]
 _LIMITS: Final = {"a number from 0 to 1": 1}
@@ -23,7 +23,7 @@ _LIMITS: Final = {"a number from 0 to 1": 1}
 class ReportError(ValueError):
     """What was given is no SALUTE report that can be read.
 
-    `code` is `not_a_report`, `unsupported_version`, `missing_field`, `wrong_value`; `where` the field, such as
+    `code` is `NOT_A_REPORT`, `UNKNOWN_VERSION`, `MISSING_FIELD`, `BAD_FIELD`; `where` the field, such as
     `status/state`; `text` a sentence for people.
     """
 
@@ -37,21 +37,21 @@ class ReportError(ValueError):
 def read_report(data: object) -> Report:
     """The report in `data`, as JSON gave it, in the form of this version. Raises `ReportError`."""
     if not isinstance(data, Mapping):
-        raise ReportError("not_a_report", "", "a report is a mapping")
+        raise ReportError("NOT_A_REPORT", "", "a report is a mapping")
     if data.get("_schema") != SCHEMA:
-        raise ReportError("not_a_report", "_schema", f"a report says `_schema: {SCHEMA}`")
+        raise ReportError("NOT_A_REPORT", "_schema", f"a report says `_schema: {SCHEMA}`")
     version = data.get("_version", VERSION)
     major, dot, minor = version.partition(".") if isinstance(version, str) else ("", "", "")
     if major != _MAJOR or not dot or not (minor.isascii() and minor.isdigit()):
-        shown = fit_text(version, 40) or "no text"
-        raise ReportError("unsupported_version", "_version", f"version `{shown}` is none of {_MAJOR}.x")
+        shown = f"`{fit_text(version, 40)}`" if isinstance(version, str) else "that is no text"
+        raise ReportError("UNKNOWN_VERSION", "_version", f"a version {shown} is none of {_MAJOR}.x")
     report: Report = {"_schema": SCHEMA, "_version": VERSION}
     for section, fields in SECTIONS.items():
         given = data.get(section)
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
-            raise ReportError("wrong_value", section, "has to be a mapping")
+            raise ReportError("BAD_FIELD", section, "has to be a mapping")
         report[section] = {
             name: _read(given, name, field, f"{section}/{name}") for name, field in fields.items()
         } | _own(given)
@@ -73,13 +73,15 @@ def _read(given: Mapping[Any, Any], name: str, field: Field, where: str) -> Any:
     value = given.get(name)
     if value is None and (name not in given or field.default is not None):
         if field.required:
-            raise ReportError("missing_field", where, "a report cannot do without it")
+            raise ReportError("MISSING_FIELD", where, "a report cannot do without it")
         if name not in given or not field.kind.endswith("null"):
             return list(field.default) if isinstance(field.default, list) else field.default
-    if not _fits(value, field):
+    fitting = field.fit(value)
+    # What is required and has nothing left to show, such as an id of a thousand characters, is as wrong as none.
+    if not _fits(value, field) or (field.required and not fitting):
         among = f", one of {', '.join(field.words)}" if field.words else ""
-        raise ReportError("wrong_value", where, f"has to be {field.kind}{among}")
-    return field.fit(value)
+        raise ReportError("BAD_FIELD", where, f"has to be {field.kind}{among}")
+    return fitting
 
 
 def _fits(value: object, field: Field) -> bool:
@@ -91,7 +93,7 @@ def _fits(value: object, field: Field) -> bool:
     if kind.startswith("a text"):
         return isinstance(value, str)
     if kind.startswith("a moment"):
-        return isinstance(value, str) and read_utc(value) is not None
+        return isinstance(value, str) and as_seconds(value) is not None
     if kind == "a list of texts":
         return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
     if kind.startswith("true"):

@@ -42,7 +42,7 @@ _SHAPES: Final = {
     "an orgkernel key": r"orgk_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
     "an age key": r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}",
     "a JSON web token": r"eyJ[A-Za-z0-9_-]{14,}\.eyJ[A-Za-z0-9_-]{14,}\.[A-Za-z0-9_-]{10,}",
-    "a private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}",
+    "a private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[A-Za-z0-9+/=\s\\]*",
     "a Telegram bot token": r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])",
 }
 

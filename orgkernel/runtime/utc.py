@@ -1,12 +1,8 @@
-"""Moments as text, and text as moments. Pure arithmetic: nobody here asks a clock or a calendar of the system.
-
-Standard library only: this module also runs inside hosts.
-"""
+"""Moments as text. Pure arithmetic: below the kernel nobody asks a clock or a calendar of the system."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
 
 _DAY = 86_400
 _FROM_YEAR_0 = 719_468
@@ -14,12 +10,7 @@ _FROM_YEAR_0 = 719_468
 _ERA = 146_097
 """Days of 400 years."""
 _YEAR_0 = -62_167_219_200
-_MICROSECONDS = 1_000_000
-
-_RFC_3339: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?",
-    re.ASCII,
-)
+"""0000-01-01 in seconds from 1970-01-01."""
 
 
 def as_utc(seconds: float | None) -> str | None:
@@ -42,37 +33,51 @@ def as_utc(seconds: float | None) -> str | None:
 
 
 def as_exact_utc(seconds: float) -> str | None:
-    """The same with microseconds, for moments that follow each other closely.
+    """The same with microseconds, for moments that follow each other closely; None before the year 0, too.
 
     >>> as_exact_utc(951_782_399.25)
     '2000-02-28T23:59:59.250000Z'
     """
     if not _YEAR_0 <= seconds < 1e11:
         return None
-    whole, fraction = divmod(round(seconds * _MICROSECONDS), _MICROSECONDS)
+    whole, fraction = divmod(round(seconds * 1_000_000), 1_000_000)
     return f"{(as_utc(whole) or '')[:-1]}.{fraction:06}Z"
 
 
-def read_utc(text: str) -> float | None:
-    """Seconds since 1970-01-01 UTC that an ISO 8601 text means; without an offset it is UTC. None for any other text.
+_MOMENT = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
+    r"([Zz]|[+-][0-9]{2}:?[0-9]{2})?"
+)
 
-    >>> read_utc("2000-02-28T23:59:59.25Z"), read_utc("2000-02-29T01:59:59.25+02:00"), read_utc("yesterday")
-    (951782399.25, 951782399.25, None)
+
+def as_seconds(text: str) -> float | None:
+    """ISO 8601 text as seconds since 1970-01-01 UTC; UTC where it names no offset, None for what is no moment.
+
+    >>> as_seconds("2000-02-28T23:59:59.5Z"), as_seconds("1970-01-01T01:00:00+01:00"), as_seconds("2001-02-29T00:00:00Z")
+    (951782399.5, 0.0, None)
     """
-    found = _RFC_3339.fullmatch(text)
+    found = _MOMENT.fullmatch(text)
     if found is None:
         return None
-    year, month, day, hour, minute = (int(found[number]) for number in range(1, 6))
-    second, fraction = int(found[6] or 0), float(f"0.{found[7] or 0}")
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    length = 29 if month == 2 and leap else 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
-    if not (1 <= month <= 12 and 1 <= day <= length and hour < 24 and minute < 60 and second <= 60):
+    year, month, day, hour, minute = map(int, found.groups()[:5])
+    second = int(found[6] or 0)
+    offset = _offset(found[8])
+    if hour > 23 or minute > 59 or second > 60 or offset is None:
         return None
     shifted_year = year - (month <= 2)
+    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
     era, year_of_era = divmod(shifted_year, 400)
-    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    days = era * _ERA + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - _FROM_YEAR_0
-    offset = 0
-    if found[9]:
-        offset = (int(found[10]) * 3_600 + int(found[11]) * 60) * (1 if found[9] == "+" else -1)
-    return days * _DAY + hour * 3_600 + minute * 60 + second - offset + fraction
+    day_of_era = year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year
+    midnight = (era * _ERA + day_of_era - _FROM_YEAR_0) * _DAY
+    if not 1 <= month <= 12 or as_utc(midnight) != f"{year:04}-{month:02}-{day:02}T00:00:00Z":
+        return None
+    return midnight + hour * 3600 + minute * 60 + second + float(f"0.{found[7] or 0}") - offset
+
+
+def _offset(text: str | None) -> int | None:
+    """By how many seconds local time is ahead; None for more than a day."""
+    if text is None or text in "Zz":
+        return 0
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    seconds = hours * 3600 + minutes * 60
+    return None if hours > 23 or minutes > 59 else -seconds if text[0] == "-" else seconds

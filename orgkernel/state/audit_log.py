@@ -29,13 +29,13 @@ class AuditLog:
         return name
 
     def submit(self, entry: AuditEntry, uses: Sequence[str] = ()) -> Ticket:
-        """As `write`, for callers that wait in their own way."""
+        """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do."""
         if not uses:
-            return self._rows.writer.submit(entry)
+            return self._rows.writer.submit(entry, may_wait=False)
 
         def change(transaction: Transaction) -> str:
             name = transaction.audit(entry)
             use_grants(transaction, uses, name)
             return name
 
-        return self._rows.writer.submit(change)
+        return self._rows.writer.submit(change, may_wait=False)

@@ -1,8 +1,8 @@
 """Connections to SQLite and PostgreSQL such that the code above needs no difference between them.
 
 SQLite: one file in WAL mode, synchronous=FULL (a commit is on the disk), waiting for others up to `busy_seconds`; a
-write transaction takes the lock at its beginning, so it never fails in the middle because it first read. PostgreSQL:
-`synchronous_commit` is switched on whatever the server's default, for the same promise.
+write transaction takes the lock at its beginning, so it never fails in the middle because it first read. PostgreSQL
+makes the same promises (`postgresql.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CALLERS = 64
 def make_engine(location: Location, busy_seconds: float = 5.0) -> Engine:
     """An engine for a place; a file that is not there is made. Raises `BadStore`."""
     if not location.path:
-        return _postgresql(location)
+        return _postgresql(location, busy_seconds)
     _make_file(location)
     engine = create_engine(
         URL.create("sqlite", database=location.path),
@@ -95,8 +95,10 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql(location: Location) -> Engine:
+def _postgresql(location: Location, busy_seconds: float) -> Engine:
     try:
+        from orgkernel.state.postgresql import bound
+
         url = make_url(location.url)
         engine = create_engine(url, max_overflow=_CALLERS, pool_pre_ping=True)
     except ImportError:
@@ -108,10 +110,5 @@ def _postgresql(location: Location) -> Engine:
         raise BadStore(
             f"the store {quote(location.shown)} is no URL of a database", "`postgresql://USER@HOST/DATABASE`"
         ) from None
-    event.listen(engine, "connect", _set_durable)
+    bound(engine, busy_seconds)
     return engine
-
-
-def _set_durable(connection: Any, _: object) -> None:
-    connection.execute("SET synchronous_commit TO on")
-    connection.commit()

@@ -6,7 +6,7 @@ A plain digest is enough: there is nothing to guess in 256 random bits, and a ch
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -79,15 +79,26 @@ class Keys:
         """The active key of a secret; None for any other text."""
         if not secret.startswith(PREFIX):
             return None
-        version = self._version()
-        if (
-            self._known[0] != version
-        ):  # read after the version: a later key is found too, never an earlier state
+        self.refresh(self._version())
+        return self.find_known(secret)
+
+    def refresh(self, version: int) -> None:
+        """Read the keys, unless they were read at this version of the state."""
+        if self._known[0] != version:
+            # Read after the version: a later key is found too, never an earlier state.
             with self._rows.reading() as connection:
                 found = connection.execute(select(api_keys).where(api_keys.c.revoked_at.is_(None))).all()
             self._known = (version, {row.digest: record_of(ApiKey, row) for row in found})
+
+    def find_known(self, secret: str) -> ApiKey | None:
+        """As `find`, of the keys that were read last: without a look at the store."""
         key = self._known[1].get(_digest(secret))
         return key if key is not None and key.is_active(self._rows.clock()) else None
+
+    @property
+    def known(self) -> tuple[int, Collection[ApiKey]]:
+        """The version of the state at which keys were read last, and those that were not revoked then."""
+        return self._known[0], self._known[1].values()
 
     def list(self) -> tuple[ApiKey, ...]:
         """All keys, oldest first."""

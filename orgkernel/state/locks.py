@@ -70,14 +70,15 @@ class Locks:
 
         return self._rows.change(change)
 
-    def release(self, org_id: str, tool_id: str, holder: str, token: int) -> None:
-        """Give a tool back; raises `Conflict` (`STALE_TOKEN`) when the lock is not this one any more."""
+    def release(self, org_id: str, tool_id: str, holder: str, token: int) -> ToolLock:
+        """Give a tool back; the lock that ended. Raises `Conflict` (`STALE_TOKEN`) when the lock is not this one any more."""
 
-        def change(transaction: Transaction) -> None:
+        def change(transaction: Transaction) -> ToolLock:
             lock = _require(transaction.connection, org_id, tool_id, token, holder)
             _free(transaction, lock, "released", holder, "")
+            return lock
 
-        self._rows.change(change)
+        return self._rows.change(change)
 
     def break_(self, org_id: str, tool_id: str, *, actor: str, reason: str = "") -> ToolLock:
         """Take a tool out of somebody's hands; the lock that was broken. Raises `UnknownRecord` when nobody holds it."""

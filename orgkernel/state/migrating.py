@@ -16,7 +16,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.state.engine import reading, writing
 
-VERSIONS: Sequence[str] = ("0001",)
+VERSIONS: Sequence[str] = ("0001", "0002")
 """All there are, oldest first; opening a store must not import Alembic to know the newest."""
 NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")

@@ -22,7 +22,17 @@ Scope = Literal["read", "request", "grant", "approve", "rank", "lock", "report",
 SCOPES: tuple[Scope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
 
 AuditKind = Literal[
-    "decision", "usage", "agent", "grant", "restriction", "request", "result", "lock", "key", "audit"
+    "decision",
+    "usage",
+    "agent",
+    "grant",
+    "restriction",
+    "request",
+    "result",
+    "lock",
+    "key",
+    "report",
+    "audit",
 ]
 Stream = Literal["decision", "history"]
 """Decisions and usage are kept for a shorter time than the history of what was granted, so each has its own chain."""
@@ -97,6 +107,15 @@ class ToolUse(msgspec.Struct, frozen=True):
     first_at: float
     last_at: float
     seconds: float = 0.0
+
+
+class ReportReceipt(msgspec.Struct, frozen=True):
+    """What became of a report that was handed in."""
+
+    outcome: Literal["stored", "known", "expired"]
+    """It is new; it was there already; it is older than reports are kept, and there is a later one."""
+    number: int | None
+    """Of the report; None for one that is not kept."""
 
 
 class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -124,6 +124,13 @@ class Restrictions:
 
         return self._rows.change(change)
 
+    def get(self, restriction_id: str) -> Restriction | None:
+        """One restriction, also one that holds no more; None where there is none of that id."""
+        query = select(restrictions).where(restrictions.c.restriction_id == restriction_id)
+        with self._rows.reading() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else record_of(Restriction, row)
+
     def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[Restriction, ...]:
         """Restrictions in the order in which they were issued."""
         query = select(restrictions).order_by(restrictions.c.issued_at, restrictions.c.restriction_id)

@@ -19,7 +19,7 @@ from orgkernel.state.transaction import Transaction
 from orgkernel.state.writer import Writer
 
 T = TypeVar("T")
-_JSON = frozenset({"resources", "waives", "scopes", "context"})
+_JSON = frozenset({"resources", "waives", "scopes", "context", "body"})
 _LONGEST_ID = 200
 _FURTHEST = 1e11
 """Seconds: some three thousand years."""

@@ -20,6 +20,7 @@ from orgkernel.state.location import Location
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
 from orgkernel.state.ports import State
+from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.request_limits import RequestLimits
 from orgkernel.state.requests import Requests
 from orgkernel.state.restrictions import Restrictions
@@ -45,10 +46,11 @@ class Store:
         limits: RequestLimits | None = None,
         check_grant: GrantCheck | None = None,
         busy_seconds: float = 5.0,
+        kept_reports: float = KEPT_SECONDS,
     ) -> None:
         """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
 
-        `check_grant` is asked before a grant is issued, by hand or by approving a request, and before one is asked for.
+        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest. `check_grant` is asked before a grant is issued, by hand or by approving a request, and before one is asked for.
         """
         self.location = location
         self.folder = Folder(location.checkpoints, tokens)
@@ -69,6 +71,7 @@ class Store:
         self.results = Results(rows)
         self.locks = Locks(rows)
         self.usage = Usage(rows)
+        self.reports = Reports(rows, kept_reports)
         self.keys = Keys(rows, self._views.version)
         self.audit = AuditLog(rows)
         atexit.register(self.close)
@@ -77,9 +80,18 @@ class Store:
         """The state as decisions read it: the same object until something changes."""
         return self._views.read(org_id)
 
-    def last_view(self) -> StateView:
-        """The state as it was last read: no look at the store at all. Whoever serves reads it again now and then."""
-        return self._views.last()
+    def last_view(self, org_id: str | None = None) -> StateView:
+        """The state as it was last read: no look at the store at all, once something was read."""
+        return self._views.last(org_id)
+
+    def refresh(self) -> None:
+        """Read the state and the keys as they are now, for `last_view` and `keys.find_known`."""
+        self.keys.refresh(self._views.read().version)
+
+    def is_current(self) -> bool:
+        """Whether what was read last is known to be the state now, found out without waiting for anybody."""
+        version = self.keys.known[0]
+        return version >= 0 and version == self._views.last().version and self._views.is_current()
 
     def expire(self) -> None:
         """Note in the audit what ran out since the last time; whoever serves does it now and then."""

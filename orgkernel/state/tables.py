@@ -1,7 +1,7 @@
 """The tables, once for both engines; `migrations/` makes them, a test compares the two.
 
 `version` of a row is the state version of its last change, by which a view is patched. Nothing of these tables is ever
-deleted except whole sealed segments of the audit: revoking and releasing set a column.
+deleted except whole sealed segments of the audit and old reports: revoking and releasing set a column.
 """
 
 from __future__ import annotations
@@ -156,6 +156,36 @@ tool_usage = Table(
     Column("last_at", Float, nullable=False),
     Column("seconds", Float, nullable=False),
 )
+
+salute_reports = Table(
+    "salute_reports",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("org_id", _WORDS, nullable=False),
+    Column("role_id", _WORDS, nullable=False),
+    Column("agent_id", _WORDS, nullable=False),
+    Column("agent_number", BigInteger, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("received_at", Float, nullable=False),
+    Column("tier", _WORDS, nullable=False),
+    Column("body", _WORDS, nullable=False),
+    Column("digest", _WORDS, nullable=False, unique=True),
+    Index("ix_salute_reports_unit", "org_id", "role_id", "agent_id", "agent_number", "at"),
+    sqlite_autoincrement=True,
+)
+"""`number` goes on rising whatever is deleted: followers ask for what came after one."""
+
+salute_latest = Table(
+    "salute_latest",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("role_id", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("agent_number", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, ForeignKey("salute_reports.number"), nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+"""One row for each agent that ever reported in a role: its latest report, which is kept however old."""
 
 api_keys = Table(
     "api_keys",

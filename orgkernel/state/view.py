@@ -8,7 +8,7 @@ so another process's changes are found like our own.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -22,14 +22,19 @@ from orgkernel.decisions.state_view import (
     QualificationResult,
     Restriction,
     StateView,
+    StoredReport,
     ToolLock,
 )
+from orgkernel.state.reported import NOTHING_REPORTED, Reported, patch_reported
+from orgkernel.state.reports import report_of
 from orgkernel.state.rows import Rows, record_of
 from orgkernel.state.tables import (
     agents,
     grants,
     qualification_results,
     restrictions,
+    salute_latest,
+    salute_reports,
     state_version,
     tool_locks,
 )
@@ -38,32 +43,63 @@ T = TypeVar("T")
 Locks = Mapping[tuple[str, str], ToolLock]
 
 
+class _Held:
+    """A view, and what is made of it for each organisation: replaced whole, so that reading it waits for nobody."""
+
+    def __init__(self, view: StateView, locks: Locks, reported: Reported) -> None:
+        self.view = view
+        self.locks = locks
+        self.reported = reported
+        self._of_org: dict[str, StateView] = {}
+
+    def of(self, org_id: str | None) -> StateView:
+        """The view of an organisation; of none, that of all."""
+        if org_id is None:
+            return self.view
+        found = self._of_org.get(org_id)
+        if found is None:
+            locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
+            reports, raised = self.reported.of(org_id)
+            found = msgspec.structs.replace(
+                self.view, locks=MappingProxyType(locks), reports=reports, raised=raised
+            )
+            found = self._of_org.setdefault(org_id, found)
+        return found
+
+
 class Views:
     """The last view, and how it becomes the next one."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._refreshing = Lock()
-        self._last = StateView(version=-1)
-        self._locks: Locks = {}
-        self._of_org: dict[str, StateView] = {}
+        self._held = _Held(StateView(version=-1), {}, NOTHING_REPORTED)
         self._version = _Version(rows)
 
     def read(self, org_id: str | None = None) -> StateView:
         """The state now. Tools are locked per organisation: with `org_id` the view has the locks of that one."""
         with self._refreshing:
-            if self._last.version < 0 or self._version.read() != self._last.version:
-                with (
-                    self._rows.reading() as connection
-                ):  # all tables at one moment, and the version of that moment
+            if self._held.view.version < 0 or self._version.read() != self._held.view.version:
+                # All tables at one moment, and the version of that moment.
+                with self._rows.reading() as connection:
                     version = connection.execute(select(state_version.c.version)).scalar_one()
-                    if version != self._last.version:
-                        self._refresh(connection, version)
-            return self._last if org_id is None else self._for(org_id)
+                    if version != self._held.view.version:
+                        self._held = _refreshed(self._held, connection, version)
+            return self._held.of(org_id)
 
-    def last(self) -> StateView:
+    def last(self, org_id: str | None = None) -> StateView:
         """The view that was read last, without a look at what others did since."""
-        return self._last if self._last.version >= 0 else self.read()
+        held = self._held
+        return held.of(org_id) if held.view.version >= 0 else self.read(org_id)
+
+    def is_current(self) -> bool:
+        """Whether the last view is known to be the state now. Waits for nobody: what cannot be said at once is not known."""
+        if not self._refreshing.acquire(blocking=False):
+            return False
+        try:
+            return self._version.peek() == self._held.view.version
+        finally:
+            self._refreshing.release()
 
     def version(self) -> int:
         """The state version now."""
@@ -74,47 +110,46 @@ class Views:
         """Give its connection back."""
         self._version.close()
 
-    def _for(self, org_id: str) -> StateView:
-        if org_id not in self._of_org:
-            locks = {tool_id: lock for (org, tool_id), lock in self._locks.items() if org == org_id}
-            self._of_org[org_id] = msgspec.structs.replace(self._last, locks=MappingProxyType(locks))
-        return self._of_org[org_id]
 
-    def _refresh(self, connection: Connection, version: int) -> None:
-        # A store that was restored from a backup may be older than what we know.
-        last = self._last if version > self._last.version else StateView(version=-1)
-        since = last.version
-        locks: dict[tuple[str, str], ToolLock] = dict(self._locks) if since >= 0 else {}
-        for row in _changed(connection, tool_locks, since):
-            if row.holder is None:
-                locks.pop((row.org_id, row.tool_id), None)
-            else:
-                locks[row.org_id, row.tool_id] = record_of(ToolLock, row)
-        known_agents = dict(last.agents)
-        for row in _changed(connection, agents, since):
-            known_agents[row.agent_id] = record_of(AgentState, row)
-        results = _grouped(
-            last.results,
-            (
-                record_of(QualificationResult, row)
-                for row in _changed(connection, qualification_results, since)
-            ),
-        )
-        # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
-        given = _replaced(last.grants, "grant_id", Grant, _changed(connection, grants, since))
-        capped = _replaced(
-            last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since)
-        )
-        self._locks = locks
-        self._of_org = {}
-        self._last = StateView(
-            version,
-            MappingProxyType(known_agents),
-            MappingProxyType(given),
-            MappingProxyType(capped),
-            MappingProxyType(results),
-            MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
-        )
+def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
+    # A store that was restored from a backup may be older than what we know.
+    last = held.view if version > held.view.version else StateView(version=-1)
+    since = last.version
+    locks: dict[tuple[str, str], ToolLock] = dict(held.locks) if since >= 0 else {}
+    for row in _changed(connection, tool_locks, since):
+        if row.holder is None:
+            locks.pop((row.org_id, row.tool_id), None)
+        else:
+            locks[row.org_id, row.tool_id] = record_of(ToolLock, row)
+    known_agents = dict(last.agents)
+    for row in _changed(connection, agents, since):
+        known_agents[row.agent_id] = record_of(AgentState, row)
+    results = _grouped(
+        last.results,
+        (record_of(QualificationResult, row) for row in _changed(connection, qualification_results, since)),
+    )
+    # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
+    granted = _changed(connection, grants, since)
+    given = _replaced(last.grants, "grant_id", Grant, granted, _holds)
+    # But whoever misses it wants to know that it ran out.
+    expired = _replaced(last.expired, "grant_id", Grant, granted, _ran_out)
+    capped = _replaced(
+        last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
+    )
+    reported = patch_reported(
+        held.reported if since >= 0 else NOTHING_REPORTED, _reported_since(connection, since)
+    )
+    view = StateView(
+        version,
+        MappingProxyType(known_agents),
+        MappingProxyType(given),
+        MappingProxyType(capped),
+        MappingProxyType(results),
+        MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
+        MappingProxyType(expired),
+        *reported.of(None),
+    )
+    return _Held(view, locks, reported)
 
 
 class _Version:
@@ -125,21 +160,34 @@ class _Version:
         self._query = str(select(state_version.c.version).compile(dialect=rows.engine.dialect))
         self._connection: Any = None
 
+    def peek(self) -> int | None:
+        """The version, where looking waits for nobody: of a file that is not locked whole."""
+        if self._connection is None or self._rows.engine.dialect.name != "sqlite":
+            return None
+        try:
+            return self._ask()
+        except Exception:
+            self.close()
+            return None
+
     def read(self) -> int:
         try:
-            if self._connection is None:
-                self._connection = self._connect()
-            cursor = self._connection.cursor()
-            try:
-                cursor.execute(self._query)
-                return int(cursor.fetchone()[0])
-            finally:
-                cursor.close()
+            return self._ask()
         except Exception:
             self.close()
             # Whatever is wrong is said in our words by the way that knows them, or it works again.
             with self._rows.reading() as connection:
                 return int(connection.execute(select(state_version.c.version)).scalar_one())
+
+    def _ask(self) -> int:
+        if self._connection is None:
+            self._connection = self._connect()
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(self._query)
+            return int(cursor.fetchone()[0])
+        finally:
+            cursor.close()
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -153,14 +201,34 @@ class _Version:
         pooled.detach()  # it is ours from here on
         if self._rows.engine.dialect.name == "postgresql":
             connection.autocommit = True
+        else:
+            connection.execute("PRAGMA busy_timeout = 0")
         return connection
 
 
-def _changed(connection: Connection, table: Table, since: int) -> Iterable[Any]:
+def _holds(row: Any) -> bool:
+    return row.revoked_at is None and not row.expiry_noted
+
+
+def _ran_out(row: Any) -> bool:
+    return row.revoked_at is None and bool(row.expiry_noted)
+
+
+def _changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
     """In an order that does not depend on the engine: views of the same state are equal."""
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
     ).all()
+
+
+def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport]:
+    query = (
+        select(salute_reports)
+        .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
+        .where(salute_latest.c.version > since)
+        .order_by(salute_reports.c.number)
+    )
+    return [report_of(row) for row in connection.execute(query)]
 
 
 def _grouped(
@@ -173,13 +241,16 @@ def _grouped(
 
 
 def _replaced(
-    old: Mapping[str, tuple[T, ...]], key: str, kind: type[T], rows: Iterable[Any]
+    old: Mapping[str, tuple[T, ...]],
+    key: str,
+    kind: type[T],
+    rows: Iterable[Any],
+    belongs: Callable[[Any], bool],
 ) -> dict[str, tuple[T, ...]]:
-    """By subject, in the order of their ids: patched and read anew are the same."""
+    """What belongs here by subject, in the order of their ids: patched and read anew are the same."""
     changed: dict[str, dict[str, T | None]] = {}
     for row in rows:
-        is_over = row.revoked_at is not None or row.expiry_noted
-        record = None if is_over else record_of(kind, row)
+        record = record_of(kind, row) if belongs(row) else None
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
-from orgkernel.errors import StoreError
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import StoreBusy, StoreError
 from orgkernel.state.chain import encode_entry
 from orgkernel.state.chains import Chains, Row
 from orgkernel.state.checkpoints import Folder, Link
@@ -54,10 +55,12 @@ class Writer:
         self._links: dict[Stream, Link] = {}
         _living.add(self)
 
-    def submit(self, work: AuditEntry | Callable[[Transaction], T]) -> Ticket:
-        """Hand in a row or a change."""
+    def submit(self, work: AuditEntry | Callable[[Transaction], T], *, may_wait: bool = True) -> Ticket:
+        """Hand in a row or a change. Where too much waits already, the caller waits too, or is refused: `StoreBusy`."""
         if self._thread is None:
             self._start()
+        if not may_wait and self._queue.qsize() > _MOST_WAITING:
+            raise StoreBusy(f"the store {quote(self._shown)} is behind with writing", "try again later")
         ticket = Ticket(work)
         self._queue.put(ticket)
         if self._has_ended:
@@ -157,6 +160,10 @@ class Writer:
         self, batch: list[Ticket], prepared: list[tuple[AuditEntry, str] | Exception | None]
     ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
         answers: list[tuple[Any, Exception | None]] = []
+        if self._links and None not in prepared:
+            quick = self._commit_rows(prepared)
+            if quick is not None:
+                return quick
         with writing(self._engine) as connection:
             links = dict(self._links or self._chains.resume(connection))
             rows: list[Row] = []
@@ -192,6 +199,23 @@ class Writer:
                 self._chains.insert(connection, rows)
             if is_changed:
                 connection.execute(update(state_version).values(version=version + 1))
+        self._links = links
+        return answers, links
+
+    def _commit_rows(
+        self, prepared: list[tuple[AuditEntry, str] | Exception | None]
+    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]] | None:
+        """As `_commit` where there are rows and no changes; None where that has no way of its own."""
+        links, rows = dict(self._links), list[Row]()
+        answers: list[tuple[Any, Exception | None]] = [
+            (None, ready)
+            if isinstance(ready, Exception)
+            else (self._chains.append(*ready, links, rows), None)
+            for ready in prepared
+            if ready is not None
+        ]
+        if not self._chains.commit_quickly(rows):
+            return None
         self._links = links
         return answers, links
 

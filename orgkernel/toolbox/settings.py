@@ -14,12 +14,14 @@ mcp = ["tracker-server", "--stdio"]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 import msgspec
 
+from orgkernel.diagnostics.unfit import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadToolbox
 from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
@@ -62,7 +64,10 @@ def _provider(tool: str, table: Any) -> Provider:
     try:
         provider: Provider = msgspec.convert(settings, made)
     except msgspec.ValidationError as error:
-        raise BadToolbox(f"{where}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        message, place = describe_unfit(error)
+        # What follows `http = ` or `mcp = ` is a setting under the name of the kind.
+        place = re.sub(rf"^{_FIRST[kind]}\b", kind, place.removeprefix("."))
+        raise BadToolbox(f"{where}: {quote(place)}: {message}" if place else f"{where} {message}") from None
     return provider
 
 

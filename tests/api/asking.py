@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.location import Location
 
 ORG = "software_dev"
 ROLE = "codegen_specialist"
@@ -21,6 +22,14 @@ def client_of(
 ) -> TestClient:
     """A client of an application over a kernel."""
     return TestClient(create_app(kernel), base_url=base_url, client=(address, 50000))
+
+
+def stored_client(
+    kernel: Kernel, store: Location, address: str = "127.0.0.1", host: str = "127.0.0.1:8000", **options: Any
+) -> TestClient:
+    """A client of an application with a store there."""
+    app = create_app(kernel, store=store, **options)
+    return TestClient(app, base_url=f"http://{host}", client=(address, 50000))
 
 
 def problem(response: Any, status: int, code: str) -> dict[str, Any]:

@@ -9,7 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from orgkernel.kernel.kernel import Kernel
-from tests.api.asking import ORG, client_of
+from orgkernel.state.location import Location
+from tests.api.asking import ORG, client_of, stored_client
+from tests.api.keys import location_of
 from tests.support.trees import TEMPLATES, copy_template
 
 
@@ -30,3 +32,29 @@ def client(templates: Kernel) -> Iterator[TestClient]:
 def folder(tmp_path: Path) -> Path:
     """A copy of one organisation, to be edited."""
     return copy_template(tmp_path / ORG, ORG)
+
+
+@pytest.fixture(scope="session")
+def household() -> Kernel:
+    """The organisation that declares people, policies and an exclusive tool."""
+    return Kernel.open(TEMPLATES / "household")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Location:
+    """A place for a store of one file."""
+    return location_of(tmp_path / "state.db")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, file: Location) -> Location:
+    """Where the state is: routes are asked over both engines."""
+    place: Location = request.getfixturevalue("postgres_place") if request.param == "postgresql" else file
+    return place
+
+
+@pytest.fixture
+def local(household: Kernel, store: Location) -> Iterator[TestClient]:
+    """A client on loopback."""
+    with stored_client(household, store) as client:
+        yield client

@@ -17,21 +17,23 @@ def location_of(path: Path) -> Location:
     return parse_location(path.name, str(path.parent))
 
 
-def first_key(path: Path) -> str:
+def first_key(place: Location) -> str:
     """The secret of a new key that opens everything, in a store that is new too."""
-    return new_key(path, ["admin"])
+    return new_key(place, ["admin"])
 
 
-def new_key(path: Path, scopes: Sequence[Any], agent: str | None = None, seconds: float | None = None) -> str:
+def new_key(
+    place: Location, scopes: Sequence[Any], agent: str | None = None, seconds: float | None = None
+) -> str:
     """The secret of a new key."""
-    with open_store(location_of(path)) as store:
+    with open_store(place) as store:
         expires = None if seconds is None else time.time() + seconds
         return store.keys.create("test", scopes, created_by="test", agent_id=agent, expires_at=expires)[1]
 
 
-def opened(path: Path) -> Store:
+def opened(place: Location) -> Store:
     """The store, to look at what was written."""
-    return open_store(location_of(path), create=False)
+    return open_store(place, create=False)
 
 
 def bearer(secret: str) -> dict[str, str]:

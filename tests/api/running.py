@@ -85,7 +85,7 @@ def until(ask: Callable[[], Value], holds: Callable[[Value], bool]) -> Value:
 
 
 @contextmanager
-def running(folder: Path, *paths: Path, store: Path | None = None) -> Iterator[Server]:
+def running(folder: Path, *paths: Path, store: Path | str | None = None) -> Iterator[Server]:
     """A server over some paths, its log beside them; killed at the end whatever happened."""
     log = folder / f"server-{time.monotonic_ns()}.log"
     with log.open("w", encoding="utf-8") as file:

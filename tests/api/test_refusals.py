@@ -81,7 +81,7 @@ def test_hostile_id(client: TestClient, path: str, name: str) -> None:
         ("{}", "body", "lacks the field `domain`"),
         ('{"domain": 1}', "body.domain", "expected text, got a number"),
         ('{"domain": null}', "body.domain", "expected text, got `null`"),
-        ('{"domain": ""}', "body.domain", "expected text of length >= 1"),
+        ('{"domain": ""}', "body.domain", "expected text of at least 1 character"),
         ('{"domain": "a", "needs": "b"}', "body.needs", "expected a list, got text"),
         ('{"domain": "a", "needs": ["b", 3]}', "body.needs[1]", "expected text, got a number"),
         (

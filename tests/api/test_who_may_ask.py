@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -20,8 +21,9 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from manifest_api.guards.tokens import TokenSettings
 from orgkernel.kernel.kernel import Kernel
-from tests.api.asking import problem
-from tests.api.keys import bearer, first_key, location_of, new_key, opened
+from orgkernel.state.location import Location
+from tests.api.asking import problem, stored_client
+from tests.api.keys import bearer, first_key, new_key, opened
 from tests.support.trees import TEMPLATES
 
 GRANT = {"subject": "person:partner", "resources": ["tool:github"], "reason": "to help"}
@@ -33,34 +35,18 @@ USE = {
 ISSUER, AUDIENCE = "https://issuer.invalid", "orgkernel"
 
 
-@pytest.fixture(scope="module")
-def household() -> Kernel:
-    return Kernel.open(TEMPLATES / "household")
-
-
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "state.db"
-
-
-def client_of(
-    kernel: Kernel, store: Path, address: str = "127.0.0.1", host: str = "127.0.0.1:8000", **options: Any
-) -> TestClient:
-    app = create_app(kernel, store=location_of(store), **options)
-    return TestClient(app, base_url=f"http://{host}", client=(address, 50000))
-
-
-@pytest.fixture
-def local(household: Kernel, store: Path) -> Iterator[TestClient]:
-    with client_of(household, store) as client:
+def file_only(household: Kernel, file: Location) -> Iterator[TestClient]:
+    """A client where it does not matter, or has to be a file."""
+    with stored_client(household, file) as client:
         yield client
 
 
-def test_without_a_key_loopback_asks_and_makes_no_store(local: TestClient, store: Path) -> None:
+def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, file: Location) -> None:
     """Questions are answered, nothing is remembered, and every change wants a key."""
-    assert local.get("/v1/grants").json() == {"grants": [], "next": None}
-    assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is False
-    assert local.get("/v1/audit").json()["rows"] == []
+    assert file_only.get("/v1/grants").json() == {"grants": [], "next": None}
+    assert file_only.post("/access/v1/evaluation", json=USE).json()["decision"] is False
+    assert file_only.get("/v1/audit").json()["rows"] == []
     for path, body in (
         ("/v1/grants", GRANT),
         ("/v1/grants/g-1/revoke", {}),
@@ -70,13 +56,13 @@ def test_without_a_key_loopback_asks_and_makes_no_store(local: TestClient, store
         ("/v1/agents/butler/rank", {"rank": "ensign"}),
         ("/v1/agents/butler/lifecycle", {"lifecycle": "suspended"}),
     ):
-        response = local.post(path, json=body)
+        response = file_only.post(path, json=body)
         problem(response, 401, "KEY_REQUIRED")
         assert response.headers["www-authenticate"].startswith("Bearer")
-    assert not store.exists()
+    assert not os.path.exists(file.path)
 
 
-def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: Path) -> None:
+def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: Location) -> None:
     """The store is found when it appears; who gave a grant is the key."""
     problem(local.post("/v1/grants", json=GRANT, headers=bearer("orgk_" + "A" * 43)), 401, "BAD_CREDENTIAL")
     secret = first_key(store)
@@ -86,7 +72,7 @@ def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, st
     assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is True
 
 
-def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: Path) -> None:
+def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: Location) -> None:
     """Also one that was used a moment ago."""
     secret = new_key(store, ["read"])
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
@@ -95,7 +81,7 @@ def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: Path
     problem(local.get("/v1/orgs", headers=bearer(secret)), 401, "BAD_CREDENTIAL")
 
 
-def test_an_expired_key_opens_nothing(local: TestClient, store: Path) -> None:
+def test_an_expired_key_opens_nothing(local: TestClient, store: Location) -> None:
     """Expiry is looked at with every request."""
     secret = new_key(store, ["read"], seconds=0.6)
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
@@ -113,13 +99,13 @@ def test_an_expired_key_opens_nothing(local: TestClient, store: Path) -> None:
     ],
 )
 def test_a_key_opens_its_scopes_only(
-    local: TestClient, store: Path, scopes: list[str], path: str, body: dict[str, Any]
+    local: TestClient, store: Location, scopes: list[str], path: str, body: dict[str, Any]
 ) -> None:
     """Anything else is 403, questions included."""
     problem(local.post(path, json=body, headers=bearer(new_key(store, scopes))), 403, "SCOPE_MISSING")
 
 
-def test_a_key_without_read_does_not_read_from_the_cache_either(local: TestClient, store: Path) -> None:
+def test_a_key_without_read_does_not_read_from_the_cache_either(local: TestClient, store: Location) -> None:
     """What was answered to others is not answered to it."""
     assert local.get("/v1/orgs").status_code == 200
     problem(local.get("/v1/orgs", headers=bearer(new_key(store, ["grant"]))), 403, "SCOPE_MISSING")
@@ -135,11 +121,11 @@ def test_a_key_without_read_does_not_read_from_the_cache_either(local: TestClien
     ],
 )
 def test_off_loopback_everything_needs_a_key(
-    household: Kernel, store: Path, address: str, host: str, headers: dict[str, str]
+    household: Kernel, store: Location, address: str, host: str, headers: dict[str, str]
 ) -> None:
     """A foreign Host or a forwarded request counts as off loopback; with a key it is answered."""
     secret = new_key(store, ["read"])
-    with client_of(household, store, address, host) as client:
+    with stored_client(household, store, address, host) as client:
         problem(client.get("/v1/orgs", headers=headers), 401, "UNAUTHENTICATED")
         problem(client.get("/livez", headers=headers), 401, "UNAUTHENTICATED")
         assert client.get("/v1/orgs", headers={**headers, **bearer(secret)}).status_code == 200
@@ -152,12 +138,16 @@ def test_off_loopback_everything_needs_a_key(
         "Bearer " + "x" * 3000,
     ],
 )  # fmt: skip
-def test_a_credential_that_is_none_is_refused_where_none_was_needed(local: TestClient, shown: str) -> None:
+def test_a_credential_that_is_none_is_refused_where_none_was_needed(
+    file_only: TestClient, shown: str
+) -> None:
     """Whoever shows something wrong is told so, and not taken for anybody."""
-    problem(local.get("/v1/orgs", headers={"Authorization": shown.encode("latin-1")}), 401, "BAD_CREDENTIAL")
+    problem(
+        file_only.get("/v1/orgs", headers={"Authorization": shown.encode("latin-1")}), 401, "BAD_CREDENTIAL"
+    )
 
 
-def test_two_credentials_are_none(local: TestClient, store: Path) -> None:
+def test_two_credentials_are_none(local: TestClient, store: Location) -> None:
     """Nobody has to guess which one counts."""
     secret = first_key(store)
     headers = [("Authorization", f"Bearer {secret}"), ("Authorization", f"Bearer {secret}")]
@@ -165,7 +155,7 @@ def test_two_credentials_are_none(local: TestClient, store: Path) -> None:
 
 
 @pytest.mark.parametrize("subject", ["agent:butler", "role:steward", "role:errand_runner"])
-def test_an_agent_gives_itself_nothing(local: TestClient, store: Path, subject: str) -> None:
+def test_an_agent_gives_itself_nothing(local: TestClient, store: Location, subject: str) -> None:
     """Neither to itself nor to a role it fills, whatever its key opens."""
     secret = new_key(store, ["grant", "rank", "read"], agent="butler")
     response = local.post("/v1/grants", json={**GRANT, "subject": subject}, headers=bearer(secret))
@@ -174,7 +164,7 @@ def test_an_agent_gives_itself_nothing(local: TestClient, store: Path, subject: 
         problem(local.post(f"/v1/agents/butler/{path}", json=body, headers=bearer(secret)), 403, "SELF_GRANT")
 
 
-def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Path) -> None:
+def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Location) -> None:
     """As far as `may_grant` goes, no further than what it has itself at this moment, and nothing else."""
     folder = tmp_path / "home"
     shutil.copytree(TEMPLATES / "household", folder)
@@ -183,7 +173,7 @@ def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Pa
     agent = bearer(new_key(store, ["admin"], agent="butler"))
     person = bearer(new_key(store, ["request"]))
     gift = {"subject": "agent:clerk", "resources": ["tool:github"], "level": "write"}
-    with client_of(Kernel.open(folder), store) as local:
+    with stored_client(Kernel.open(folder), store) as local:
         for other in (
             {"level": "full"}, {"resources": ["tool:jira"]}, {"resources": ["tool:git*"]},
             {"resources": ["credential:github"]}, {"resources": ["tool:github", "tool:jira"]}, {"waives": ["rank"]},
@@ -201,7 +191,7 @@ def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Pa
         problem(local.post("/v1/grants", json=gift, headers=agent), 403, "MAY_NOT_GRANT")
 
 
-def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: Path) -> None:
+def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: Location) -> None:
     """The requester comes from the key; somebody else says yes, and then it may."""
     agent = bearer(new_key(store, ["read", "request", "approve"], agent="clerk"))
     person = bearer(new_key(store, ["approve"]))
@@ -223,7 +213,7 @@ def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store
     assert local.post("/access/v1/evaluation", json=asking, headers=agent).json()["decision"] is True
 
 
-def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: Path) -> None:
+def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: Location) -> None:
     """A key that reports uses it up with the answer; whoever does not is told to ask, and leaves it."""
     admin = bearer(first_key(store))
     reader = bearer(new_key(store, ["read"]))
@@ -245,7 +235,7 @@ def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, st
 
 
 def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
-    local: TestClient, store: Path
+    local: TestClient, store: Location
 ) -> None:
     """What hangs on a grant for a number of uses is found by whoever can use it up; others see it among `ask`."""
     admin = bearer(first_key(store))
@@ -267,7 +257,7 @@ def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
         assert not any(text in each for each in reporting["context"]["ask"])
 
 
-def test_every_decision_is_written_before_it_is_told(local: TestClient, store: Path) -> None:
+def test_every_decision_is_written_before_it_is_told(local: TestClient, store: Location) -> None:
     """With the credential of whoever asked; the row an answer names is there."""
     secret = first_key(store)
     rows = [
@@ -279,7 +269,7 @@ def test_every_decision_is_written_before_it_is_told(local: TestClient, store: P
     assert {found[row]["activity"] for row in rows} == {"deny"}
 
 
-def test_a_caller_does_not_choose_the_time(local: TestClient, store: Path) -> None:
+def test_a_caller_does_not_choose_the_time(local: TestClient, store: Location) -> None:
     """A grant that has run out stays so, whatever the context says; what is not read is named."""
     admin = bearer(first_key(store))
     local.post("/v1/grants", json={**GRANT, "expires_at": time.time() + 0.7}, headers=admin)
@@ -290,7 +280,7 @@ def test_a_caller_does_not_choose_the_time(local: TestClient, store: Path) -> No
     assert answer["context"]["ignored"] == ["now", "chanel"]
 
 
-def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store: Path) -> None:
+def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store: Location) -> None:
     """A manifest from the cache is never older than a grant, nor than its end."""
     admin = bearer(first_key(store))
 
@@ -306,7 +296,7 @@ def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store:
     assert not has_github()
 
 
-def test_too_many_wrong_credentials(local: TestClient, store: Path) -> None:
+def test_too_many_wrong_credentials(local: TestClient, store: Location) -> None:
     """An address that guesses is slowed down; a valid key from it still opens."""
     secret = first_key(store)
     statuses = [local.get("/v1/orgs", headers=bearer(f"orgk_{n}")).status_code for n in range(25)]
@@ -315,10 +305,10 @@ def test_too_many_wrong_credentials(local: TestClient, store: Path) -> None:
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
 
 
-def test_a_key_may_not_ask_too_often(household: Kernel, store: Path) -> None:
+def test_a_key_may_not_ask_too_often(household: Kernel, store: Location) -> None:
     """Twice the rate at once, then the rate; others are not held up."""
     mine, other = new_key(store, ["read"]), new_key(store, ["read"])
-    with client_of(household, store, rate=1.0) as client:
+    with stored_client(household, store, rate=1.0) as client:
         found = [client.get("/v1/orgs", headers=bearer(mine)) for _ in range(4)]
         assert [each.status_code for each in found[:2]] == [200, 200]
         problem(found[-1], 429, "RATE_LIMITED")
@@ -326,16 +316,16 @@ def test_a_key_may_not_ask_too_often(household: Kernel, store: Path) -> None:
         assert client.get("/v1/orgs", headers=bearer(other)).status_code == 200
 
 
-def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, store: Path) -> None:
+def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: Location) -> None:
     """Restrictions count: what cannot be looked up is not decided, and where the store is is not told."""
-    store.write_bytes(b"not a database" * 1000)
-    with client_of(household, store) as client:
+    Path(file.path).write_bytes(b"not a database" * 1000)
+    with stored_client(household, file) as client:
         response = client.post("/access/v1/evaluation", json=USE)
         problem(response, 503, "BAD_STORE")
-        assert str(store) not in response.text
+        assert file.path not in response.text
 
 
-def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: Path) -> None:
+def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: Location) -> None:
     """A misspelt subject, tool or organisation is refused with a suggestion."""
     admin = bearer(first_key(store))
     for change in (
@@ -348,17 +338,17 @@ def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: P
     )
 
 
-def test_the_envelope_of_a_sender_needs_no_store(local: TestClient, store: Path) -> None:
+def test_the_envelope_of_a_sender_needs_no_store(file_only: TestClient, file: Location) -> None:
     """The session and the tools of a channel identity, here and now; what means nothing is said."""
     asked = {"subject": "sender:signal//owner-phone", "context": {"peer_kind": "group", "mood": "good"}}
-    found = local.post("/v1/envelope", json=asked).json()
+    found = file_only.post("/v1/envelope", json=asked).json()
     assert found["ignored"] == ["mood"]
     assert found["envelope"]["subject"] == "person:owner"
     assert found["envelope"]["routing"]["session_key"] == "unknown:group:unknown"
     assert [row["resource"] for row in found["envelope"]["tools"]] == [
         "tool:web_search", "tool:weather", "tool:read_file",
     ]  # fmt: skip
-    assert not store.exists()
+    assert not os.path.exists(file.path)
 
 
 # -- tokens ----------------------------------------------------------------------------------------------------------
@@ -381,27 +371,27 @@ def _part(value: Any) -> str:
 
 
 @pytest.fixture
-def trusting(household: Kernel, store: Path, tmp_path: Path) -> Iterator[TestClient]:
+def trusting(household: Kernel, file: Location, tmp_path: Path) -> Iterator[TestClient]:
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "one", "use": "sig"}
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [public]}), encoding="utf-8")
     settings = TokenSettings(ISSUER, AUDIENCE, str(tmp_path / "jwks.json"), ("ES256",))
-    with client_of(household, store, "192.0.2.7", tokens=settings) as client:
+    with stored_client(household, file, "192.0.2.7", tokens=settings) as client:
         yield client
 
 
-def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, store: Path) -> None:
+def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: Location) -> None:
     """Words of other services open nothing."""
     assert trusting.get("/v1/orgs", headers=bearer(token())).status_code == 200
     problem(trusting.post("/v1/grants", json=GRANT, headers=bearer(token())), 403, "SCOPE_MISSING")
     problem(trusting.get("/v1/orgs", headers=bearer(token(scope="read admin"))), 403, "SCOPE_MISSING")
-    first_key(store)
+    first_key(file)
     granting = bearer(token(scope="orgkernel:grant"))
     assert trusting.post("/v1/grants", json=GRANT, headers=granting).json()["issued_by"] == "oidc:worker"
 
 
-def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, store: Path) -> None:
+def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file: Location) -> None:
     """Its claim says whose it is; `admin` in it does not count."""
-    first_key(store)
+    first_key(file)
     agent = bearer(token(scope="orgkernel:grant orgkernel:admin", orgkernel_agent="butler"))
     problem(
         trusting.post("/v1/grants", json={**GRANT, "subject": "agent:butler"}, headers=agent),
@@ -446,9 +436,9 @@ def test_a_token_signed_otherwise_opens_nothing(trusting: TestClient) -> None:
         problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
 
 
-def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path) -> None:
+def test_the_short_way_answers_as_the_route_does(household: Kernel, file: Location) -> None:
     """The same status, headers and body, whether the framework looked for the route or not (ADR 0011)."""
-    app = create_app(household, store=location_of(store))
+    app = create_app(household, store=file)
     client = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
     path = "/access/v1/evaluation"
     bodies = [
@@ -462,3 +452,25 @@ def test_the_short_way_answers_as_the_route_does(household: Kernel, store: Path)
     for one, other in zip(short, long, strict=True):
         assert (one.status_code, one.content) == (other.status_code, other.content)
         assert dict(one.headers) == dict(other.headers)
+
+
+def test_the_registry_reports_where_the_store_differs_from_the_roster(local: TestClient, store: Path) -> None:
+    """After what is found in the documents, as soon as it is stored; a page goes on from there."""
+    first_key(store)
+    assert local.get("/v1/diagnostics").json()["count"] == 0
+    with opened(store) as state:
+        state.agents.add("typist", actor="test")
+        state.agents.add("clerk", actor="test", lifecycle="suspended")
+    found = local.get("/v1/diagnostics").json()
+    assert [(each["code"], each["subject"]) for each in found["diagnostics"]] == [
+        ("ORG608", "agent:typist"),
+        ("ORG609", "agent:clerk"),
+    ]
+    assert (found["count"], found["errors"], found["warnings"]) == (2, 0, 1)
+    first = local.get("/v1/diagnostics?limit=1").json()
+    rest = local.get(f"/v1/diagnostics?limit=1&cursor={first['next']}").json()
+    assert first["diagnostics"] + rest["diagnostics"] == found["diagnostics"]
+    with opened(store) as state:
+        state.agents.move("typist", "decommissioned", actor="test")
+        state.agents.move("clerk", "active", actor="test")
+    assert local.get("/v1/diagnostics").json()["count"] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,7 +90,8 @@ def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
 
 def test_a_host_can_use_the_runtime_without_any_library(tmp_path: Path) -> None:
     """`orgkernel.runtime` imports the standard library and itself, so that it can live inside an agent."""
-    program = "import orgkernel.runtime.triggers, orgkernel.runtime.trigger_tree"
+    modules = sorted(path.stem for path in (PACKAGE / "runtime").glob("[a-z]*.py"))
+    program = f"import {', '.join(f'orgkernel.runtime.{name}' for name in modules)}"
     assert (
         imported_by(program, tmp_path, (*HEAVY, "click", "orgkernel.diagnostics", "orgkernel.model")) == set()
     )
@@ -101,18 +103,33 @@ def test_a_host_can_use_the_runtime_without_any_library(tmp_path: Path) -> None:
             )
 
 
+def test_the_runtime_works_under_another_name(tmp_path: Path) -> None:
+    """A host gets a copy of its own: whatever orgkernel is installed there cannot be mixed up with it."""
+    shutil.copytree(PACKAGE / "runtime", tmp_path / "host" / "private_copy")
+    for path in (PACKAGE / "runtime").glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        absolute = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
+        assert not [node.module for node in absolute if (node.module or "").startswith("orgkernel")], (
+            path.name
+        )
+    modules = sorted(path.stem for path in (PACKAGE / "runtime").glob("[a-z]*.py"))
+    program = f"import sys; sys.path.insert(0, 'host'); import {', '.join(f'private_copy.{name}' for name in modules)}"
+    assert imported_by(program, tmp_path, ("orgkernel",)) == set()
+
+
 def imports_of(path: Path) -> list[str]:
     names = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
+            within = ".".join(path.relative_to(PACKAGE.parent).parent.parts) if node.level else ""
+            names.append(".".join(part for part in (within, node.module) if part))
     return names
 
 
 # Below the kernel only these touch the outside (design §5).
-READERS = {"loading/cache.py", "loading/files.py", "loading/tree.py"}
+READERS = {"loading/cache.py", "loading/files.py", "loading/tree.py", "runtime/report_files.py"}
 BELOW = (
     "crew",
     "decisions",

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from orgkernel.decisions.access.codes import NAMES, SOURCES
+from orgkernel.decisions.access.codes import GRANT_EXPIRED, NAMES, SOURCES
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can, who_can
+from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.case_state import build_context, build_request, build_state
@@ -47,12 +48,14 @@ def test_case(organizations: dict[str, Organization], name: str, number: int, su
         explanation = explain_access(view, request, state)
         decision = decide_access(view, request, state)
         assert decision == explanation.decision
+        told_codes = tuple(reason.code for reason in explanation.reasons)
+        assert told_codes == tuple(reason.code for reason in decide_with_reasons(view, request, state)[1])
         told = "; ".join(reason.text for reason in explanation.reasons)
         assert decision.outcome == expected.outcome, (request, told)
         remedies = tuple(sorted(remedy.text for remedy in explanation.remedies))
         wanted = None if expected.remedies is None else tuple(sorted(expected.remedies))
         for want, got in (
-            (expected.because, decision.codes), (expected.level, decision.level_effective),
+            (expected.because, told_codes), (expected.level, decision.level_effective),
             (expected.obligations, decision.obligations), (wanted, remedies),
         ):  # fmt: skip
             assert want is None or want == got, (request, told)
@@ -92,7 +95,7 @@ def test_the_corpus_exercises_every_code() -> None:
         for code in access.get("because", ())
     }
     elsewhere = {"DISPATCH_EDGE_FORBIDDEN", "MAY_DISPATCH", "POLICY_ALLOW", "NOT_IN_RESTRICTED_TO"}
-    assert {*NAMES.values(), *SOURCES} - expected == elsewhere
+    assert {*NAMES.values(), *SOURCES, GRANT_EXPIRED} - expected == elsewhere
 
 
 def test_an_error_of_ours_denies(organizations: dict[str, Organization]) -> None:

@@ -12,8 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
+from orgkernel.decisions.access.codes import GRANT_EXPIRED
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can, who_can
+from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.case_state import FixedState, build_context, build_request, build_state
 from orgkernel.kernel.cases import run_cases
@@ -84,15 +86,25 @@ def ask_view(kind: str) -> Callable[[Asked, Any], Any]:
     def ask(asked: Asked, question: Any) -> Any:
         view = getattr(asked.kernel.organization(asked.case.org).snapshot, kind)
         state = build_state(asked.case.given, asked.case.org)
-        found = decide_access(view, build_request(question), state)
-        return found.outcome, found.codes, found.obligations
+        found, reasons = decide_with_reasons(view, build_request(question), state)
+        assert found == decide_access(view, build_request(question), state)
+        return found.outcome, tuple(reason.code for reason in reasons), found.obligations
 
     return ask
 
 
 def ask_kernel(asked: Asked, question: Any) -> Any:
-    found = asked.there(question.context).decide(asked.case.org, build_request(question))
-    return found.outcome, found.codes, found.obligations
+    there = asked.there(question.context)
+    found = there.explain(asked.case.org, build_request(question))
+    told = tuple(reason.code for reason in found.reasons)
+    assert found.decision == there.decide(asked.case.org, build_request(question))
+    assert without_expired(told) == found.decision.codes
+    return found.decision.outcome, told, found.decision.obligations
+
+
+def without_expired(told: tuple[str, ...]) -> tuple[str, ...]:
+    """The codes of what fails: what ran out is told after them and is none of them."""
+    return told[:-1] if told[-1:] == (GRANT_EXPIRED,) else told
 
 
 def said(case: Case, question: Any, *names: str) -> dict[str, Any]:
@@ -140,12 +152,13 @@ def ask_http(asked: Asked, question: Any) -> Any:
     answer = response.json()
     context = answer["context"]
     assert answer["decision"] is (context["outcome"] == "allow")
-    assert [reason["code"] for reason in context["reasons"]] == context["codes"]
+    told = tuple(reason["code"] for reason in context["reasons"])
+    assert without_expired(told) == tuple(context["codes"])
     if context["codes"] == ["GRANT_NEEDS_REPORT"]:  # who asks without a key cannot use a grant up (ADR 0011)
         instead = ask_kernel(asked, question)
         assert any(each.startswith("consume_grant:") for each in instead[2])
         return instead
-    return context["outcome"], tuple(context["codes"]), tuple(context.get("obligations", ()))
+    return context["outcome"], told, tuple(context.get("obligations", ()))
 
 
 def ask_cli(asked: Asked, question: Any) -> Any:
@@ -170,7 +183,9 @@ def ask_cli(asked: Asked, question: Any) -> Any:
         return REFUSED
     found = json.loads(done.stdout)
     assert done.returncode == {"allow": 0, "deny": 1, "ask": 3}[found["outcome"]]
-    return found["outcome"], tuple(found["codes"]), tuple(found["obligations"])
+    told = tuple(reason["code"] for reason in found["reasons"])
+    assert without_expired(told) == tuple(found["codes"])
+    return found["outcome"], told, tuple(found["obligations"])
 
 
 SURFACES = {

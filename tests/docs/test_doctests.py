@@ -44,7 +44,9 @@ def test_every_public_name_has_an_example_that_is_true(name: str) -> None:
     assert failures_of(examples) == 0
 
 
-@pytest.mark.parametrize("method", ["open", "check", "dispatch", "manifest", "crew", "reload", "latest"])
+@pytest.mark.parametrize(
+    "method", ["open", "check", "dispatch", "manifest", "pace", "report", "crew", "reload", "latest"]
+)
 def test_every_question_of_the_kernel_has_an_example(method: str) -> None:
     """What a user calls is shown where it is looked up."""
     assert ">>> " in (inspect.getdoc(getattr(orgkernel.Kernel, method)) or "")

@@ -18,8 +18,10 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision, Change
 from orgkernel.decisions.access.explain import NEUTRAL, explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
+from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import EMPTY_STATE
+from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from tests.reference import access_oracle as oracle
 from tests.reference.access_worlds import (
@@ -297,7 +299,9 @@ def test_explain_equals_decide(seed: int) -> None:
         request = request_of(each)
         explanation = explain_access(view, request, state)
         assert explanation.decision == decide_access(view, request, state)
-        assert tuple(reason.code for reason in explanation.reasons) == explanation.decision.codes
+        told = tuple(reason.code for reason in explanation.reasons)
+        assert told in (explanation.decision.codes, (*explanation.decision.codes, "GRANT_EXPIRED"))
+        assert explanation.reasons == decide_with_reasons(view, request, state)[1]
         assert all(line.statement != NEUTRAL for line in explanation.trace if line.value), explanation.trace
         layers = list(dict.fromkeys(line.layer for line in explanation.trace))
         assert (
@@ -390,6 +394,45 @@ def test_expired_is_absent(seed: int) -> None:
         )
         stale["state"]["restrictions"].append({**row, "level": "none"})
     assert answers(world, asked) == answers(stale, asked)
+
+
+@given(SEEDS)
+@settings(max_examples=50)
+def test_a_grant_that_ran_out_is_told_where_it_is_missed(seed: int) -> None:
+    """That is where less would fail if it still held, noted as run out or not; and the one that ended last is named."""
+    world, asked = questions(seed)
+    view, state = views_of(world)[0], state_of(world)
+    now = max(request_of(each).context.now for each in asked)
+    for number, each in enumerate(asked):
+        given = Grant(
+            f"x{number}", each["subject"], (each["resource"],), waives=("rank",), expires_at=now - number
+        )
+        grants = {**state.grants, given.subject: (*state.grants.get(given.subject, ()), given)}
+        state = msgspec.structs.replace(state, grants=grants)
+    noted = msgspec.structs.replace(state, grants={}, expired=state.grants)
+    for each in asked:
+        request = request_of(each)
+        for there in (state, noted):
+            reasons = decide_with_reasons(view, request, there)[1]
+            told = [reason.text for reason in reasons if reason.code == "GRANT_EXPIRED"]
+            assert [text.split("`")[1] for text in told] == missed(view, request, there)
+
+
+def missed(view: OrgView, request: AccessRequest, state: StateView) -> list[str]:
+    """By trying every one: the last that ran out of those with which less fails."""
+    decision = decide_access(view, request, state)
+    found = []
+    for grant in (
+        each for known in (state.grants, state.expired) for rows in known.values() for each in rows
+    ):
+        if decision.outcome == "allow" or grant.expires_at is None or grant.expires_at > request.context.now:
+            continue
+        mine = tuple(each for each in state.grants.get(grant.subject, ()) if each is not grant)
+        grants = {**state.grants, grant.subject: (*mine, msgspec.structs.replace(grant, expires_at=None))}
+        then = decide_access(view, request, msgspec.structs.replace(state, grants=grants))
+        if then.outcome == "allow" or set(then.codes) < set(decision.codes):
+            found.append((grant.expires_at, grant.grant_id))
+    return [name for _, name in sorted(found)[-1:]]
 
 
 # -- remedies ----------------------------------------------------------------------------------------------------------

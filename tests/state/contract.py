@@ -23,6 +23,7 @@ from orgkernel.state.request_limits import RequestLimits
 from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
+from tests.state.contract_of_reports import Reports
 from tests.state.opening import Clock, opened
 
 
@@ -493,7 +494,7 @@ class Views:
         assert set(view.agents) == {"worf"}
 
     def test_a_view_holds_what_decisions_read(self, store: Store, clock: Clock) -> None:
-        """By whom and what it is about; what was revoked or noted as expired is gone."""
+        """By whom and what it is about; what was revoked is gone, what was noted as expired stands aside until then."""
         agent = store.agents.add("worf", actor="a")
         kept = store.grants.issue("agent:worf", ["tool:x"], issued_by="a")
         gone = store.grants.issue("agent:worf", ["tool:y"], issued_by="a")
@@ -512,11 +513,14 @@ class Views:
         view = store.read_view("shop")
         assert view.agents == {"worf": agent}
         assert view.grants == {"agent:worf": (kept,)}
+        assert view.expired == {"role:co": (late,)}
         assert view.restrictions == {"agent:worf": (cap,)}
         assert view.locks == {"press": mine}
         assert store.read_view("yard").locks == {"press": theirs}
         store.locks.release("shop", "press", "agent:worf", mine.token)
+        store.grants.revoke(late.grant_id, actor="a")
         assert store.read_view("shop").locks == {}
+        assert store.read_view("shop").expired == {}
 
     def test_two_processes_see_each_others_changes(self, place: Location, store: Store, clock: Clock) -> None:
         """By the version; a view that was patched equals one that was read anew."""
@@ -771,5 +775,5 @@ class Audit:
         assert findings(store) == []
 
 
-class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Views, Audit):
+class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Reports, Views, Audit):
     """All of it."""

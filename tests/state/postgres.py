@@ -60,6 +60,22 @@ def running(binaries: Path) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def stopped(url: str) -> Iterator[None]:
+    """The server does nothing at all for a while: its sockets stay open, and nobody answers at them."""
+    postmaster = int((Path(url.rpartition("host=")[2]) / "data" / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children")
+    os.kill(postmaster, signal.SIGSTOP)  # first, so that no more children come
+    pids = [*map(int, children.read_text().split()), postmaster]
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
 def _wait(server: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
     import psycopg
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from orgkernel.decisions.access.cells import FULL, Cell
 from orgkernel.decisions.access.evaluate import Verdict
@@ -18,8 +19,7 @@ from orgkernel.graph.schema import Edge
 Said = tuple[str, tuple[Why, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """One decision, with everything it was made from."""
 
     tables: AccessTables

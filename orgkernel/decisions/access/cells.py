@@ -20,7 +20,7 @@ from orgkernel.records.access_policies import DATA_TIERS, STAR
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.tool_catalog import EssentialFor, Tool
 
-LEVEL = {name: number for number, name in enumerate(LEVELS)}
+LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]
 # Whatever an action requires, nobody may do it to whom nothing is granted.
 LEAST = 1

@@ -53,6 +53,8 @@ NAMES = {
 BITS = {name: bit for bit, name in NAMES.items()}
 
 EVALUATION_ERROR = "EVALUATION_ERROR"
+# Told beside what fails, and none of it: what has expired is absent.
+GRANT_EXPIRED = "GRANT_EXPIRED"
 
 # Sources of an allowance, in the order of the layers.
 SOURCES = (

@@ -60,6 +60,7 @@ def decide_with(
         and context.pace is None
         and not context.depth
         and context.input is None
+        and (not state.raised or state.raised.isdisjoint(holder.keys))
     ):
         # Nothing of the run can cap it: the same answer with one call less.
         required = cell.required.get(request.action, 0)

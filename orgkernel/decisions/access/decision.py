@@ -87,6 +87,7 @@ class AccessExplanation(msgspec.Struct, frozen=True):
 
     decision: AccessDecision
     reasons: tuple[Reason, ...]
+    """One for each code of the decision, and after them a grant that ran out and is missed (`GRANT_EXPIRED`)."""
     trace: tuple[TraceLine, ...]
     remedies: tuple[Remedy, ...]
     who_can: Who

@@ -12,15 +12,19 @@ from orgkernel.decisions.access.decide import decide_access, decide_with
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, TraceLine, Who
 from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import give_reason
+from orgkernel.decisions.access.expired import tell_expired
 from orgkernel.decisions.access.layers import LAYER_OF, say_value, why_declared
-from orgkernel.decisions.access.listing import who_can
+from orgkernel.decisions.access.listing import crew_allowed
 from orgkernel.decisions.access.remedies import find_remedies
+from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.run import weigh_run
 from orgkernel.decisions.access.tables import AccessTables, tables_of
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.runtime.utc import as_utc
 
 SHOWN_SUBJECTS = 5
 NOBODY = Who((), 0)
@@ -52,6 +56,7 @@ def _explain(
     )
     case = Case(tables, state, request, holder, cell, path, verdict)
     reasons = tuple(give_reason(case, code) for code in decision.codes)
+    reasons += tell_expired(tables, state, holder, cell, path, request, decision)
     found: tuple[Remedy, ...] = ()
     can = NOBODY
     if remedies and decision.outcome != "allow" and holder is not None:
@@ -63,12 +68,17 @@ def _explain(
 def _who(case: Case) -> Who:
     if case.cell.unknown or case.request.action not in case.cell.required:
         return NOBODY
-    rows = who_can(
-        case.tables.view, case.request.action, case.request.resource,
-        context=case.request.context, state=case.state, kinds=("role", "agent"),
-    )  # fmt: skip
-    able = [row.subject for row in rows if row.outcome == "allow"]
-    return Who(tuple(able[:SHOWN_SUBJECTS]), len(able))
+    able = crew_allowed(case.tables, case.request, case.state)
+    return Who(able[:SHOWN_SUBJECTS], len(able))
+
+
+def _reported(case: Case) -> str:
+    """Where nobody states a tier and none caps anything: what the latest report says."""
+    keys = case.holder.keys if case.holder is not None else ()
+    report = find_report(case.state, keys, case.request.context.now)
+    if report is None:
+        return "not configured: the runtime reports no tier"
+    return f"{case.who} is in PACE tier {quote(report.tier)} by its SALUTE report of {as_utc(report.at)}"
 
 
 _NOT_CONFIGURED = ("file and sacred scope", "pre-flight")
@@ -129,7 +139,7 @@ def _neutral(case: Case, layer: str) -> str:
     if layer in _NOT_CONFIGURED:
         return "not configured"
     if layer == "pace" and case.request.context.pace is None:
-        return "not configured: the runtime reports no tier"
+        return _reported(case)
     if layer == "identity":
         return f"{case.who} is declared"
     if layer == "structure":

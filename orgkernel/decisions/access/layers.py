@@ -48,11 +48,12 @@ _SOURCE_LAYERS = {
 LAYER_OF = {
     **{name: layer for layer, bits in _LAYERS.items() for name in codes.names_of(bits)},
     **_SOURCE_LAYERS,
+    codes.GRANT_EXPIRED: "grants and restrictions",
 }
 _STOPS = frozenset(
     {"POLICY_DENY", "ASK_APPROVAL", "AGENT_INACTIVE", "UNKNOWN_PRINCIPAL", *codes.names_of(_LAYERS["structure"])}
 )  # fmt: skip
-_LACKS = frozenset({"NO_POLICY_MATCH", *codes.names_of(_LAYERS["role binding"])})
+_LACKS = frozenset({"NO_POLICY_MATCH", codes.GRANT_EXPIRED, *codes.names_of(_LAYERS["role binding"])})
 
 
 def say_value(case: Case, layer: str, value: str, about: Sequence[Reason]) -> Said | None:

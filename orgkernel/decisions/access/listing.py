@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from orgkernel.decisions.access.able_roles import AbleRoles, find_able_roles
 from orgkernel.decisions.access.candidates import candidate_resources, candidate_subjects
 from orgkernel.decisions.access.cells import Cell
 from orgkernel.decisions.access.codes import names_of, sources_of
@@ -18,14 +19,7 @@ from orgkernel.decisions.access.evaluate import level_left
 from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.run import weigh_run
-from orgkernel.decisions.access.settled import (
-    candidate_roles,
-    is_calm,
-    is_settled,
-    said_of_roles,
-    settled_role,
-    settled_row,
-)
+from orgkernel.decisions.access.settled import is_calm, is_settled, settled_row
 from orgkernel.decisions.access.tables import AccessTables, tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
@@ -50,13 +44,21 @@ def who_can(
     cell, path = tables.find(resource)
     wanted = tuple(kinds)
     asked = AccessRequest("", action, resource, context)
-    stored = (state.grants or state.restrictions) and tables.roles_with_stored(state)
-    if "role" in wanted and not stored and _roles_are_settled(tables, cell, path, action, context):
-        settled = _settled_roles(tables, cell, action)
-        rest = tuple(kind for kind in wanted if kind != "role")
-        others = _ask_all(tables, state, cell, path, asked, rest) if rest else ()
-        return settled + others if others else settled
-    return _ask_all(tables, state, cell, path, asked, wanted)
+    able = _able_roles(tables, state, cell, path, asked) if "role" in wanted else None
+    if able is None:
+        return _ask_all(tables, state, cell, path, asked, wanted)
+    rest = tuple(kind for kind in wanted if kind != "role")
+    return able.rows + _ask_all(tables, state, cell, path, asked, rest) if rest else able.rows
+
+
+def crew_allowed(tables: AccessTables, asked: AccessRequest, state: StateView) -> tuple[str, ...]:
+    """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
+    cell, path = tables.find(asked.resource)
+    able = _able_roles(tables, state, cell, path, asked)
+    kinds = ("role", "agent") if able is None else ("agent",)
+    rows = _ask_all(tables, state, cell, path, asked, kinds)
+    others = tuple(row.subject for row in rows if row.outcome == "allow")
+    return others if able is None else able.allowed + others
 
 
 def _roles_are_settled(
@@ -67,26 +69,21 @@ def _roles_are_settled(
     return plain and is_calm(context) and not tables.policies.crew_depends
 
 
-def _settled_roles(tables: AccessTables, cell: Cell, action: str) -> tuple[AccessRow, ...]:
-    """The rows of all roles that can do this, worked out once; those that policies speak of are decided."""
-    key = action, cell.resource
-    rows = tables.who.get(key)
-    if rows is None:
-        request = AccessRequest("", action, cell.resource)
-        found = []
-        candidates = tuple(candidate_roles(tables, cell))
-        said = said_of_roles(tables, cell, candidates)
-        for role_id in candidates:
-            if tables.policies.concern_role(role_id):
-                holder = tables.holder(f"role:{role_id}")
-                assert holder is not None
-                row = _row(tables, EMPTY_STATE, holder, cell, None, request, (action,))
-            else:
-                row = settled_role(tables, cell, role_id, action, said)
-            if row is not None:
-                found.append(row)
-        rows = tables.who[key] = tuple(found)
-    return rows
+def _able_roles(
+    tables: AccessTables, state: StateView, cell: Cell, path: str | None, asked: AccessRequest
+) -> AbleRoles | None:
+    """The roles that can do this; None where more than documents decides about some."""
+    stored = (state.grants or state.restrictions or state.raised) and tables.roles_with_stored(state)
+    if stored or not _roles_are_settled(tables, cell, path, asked.action, asked.context):
+        return None
+    request = AccessRequest("", asked.action, cell.resource)
+
+    def decide(role_id: str) -> AccessRow | None:
+        holder = tables.holder(f"role:{role_id}")
+        assert holder is not None
+        return _row(tables, EMPTY_STATE, holder, cell, None, request, (asked.action,))
+
+    return find_able_roles(tables, cell, asked.action, decide)
 
 
 def _ask_all(

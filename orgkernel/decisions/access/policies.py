@@ -136,9 +136,10 @@ class PolicyTable:
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
-    def concern_role(self, role_id: str) -> bool:
-        """Whether any policy names a role; the others match every role alike, or none."""
-        return f"role:{role_id}" in self._about
+    @property
+    def named_roles(self) -> tuple[str, ...]:
+        """The roles that policies name; the others match every role alike, or none."""
+        return tuple(key.removeprefix("role:") for key in self._about if key.startswith("role:"))
 
     def set_of_roles(self, identity: Identity) -> PolicySet | None:
         """What decides about every role that no policy names, told by one of them; None where nothing does.

@@ -7,6 +7,7 @@ from orgkernel.decisions.access.case import Case
 from orgkernel.decisions.access.decide import decide_access, decide_with
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.evidence import give_reason
+from orgkernel.decisions.access.expired import tell_expired
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.run import weigh_run
 from orgkernel.decisions.access.tables import AccessTables, tables_of
@@ -28,7 +29,7 @@ _MOST_KEPT = 4_096
 def decide_with_reasons(
     view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
-    """The decision and a reason for each of its codes. Never raises: an error of ours denies and says so."""
+    """The decision, a reason for each of its codes, and what ran out and is missed. Never raises: an error of ours denies and says so."""
     try:
         return _decide(tables_of(view), request, state)
     except Exception:
@@ -45,13 +46,24 @@ def _decide(
     tables: AccessTables, request: AccessRequest, state: StateView
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
     decision = decide_with(tables, request, state)
+    reasons = _reasons_of(tables, request, state, decision)
+    if decision.outcome != "allow" and (state.grants or state.expired):
+        holder, (cell, path) = tables.holder(request.subject), tables.find(request.resource)
+        reasons += tell_expired(tables, state, holder, cell, path, request, decision)
+    return decision, reasons
+
+
+def _reasons_of(
+    tables: AccessTables, request: AccessRequest, state: StateView, decision: AccessDecision
+) -> tuple[Reason, ...]:
+    """A reason for each code of a decision."""
     kept: dict[tuple[str, ...], tuple[Reason, ...]] | None = None
     key = (request.subject, request.resource, *decision.codes)
     if _OF_DOCUMENTS.issuperset(decision.codes):
         kept = tables.view.remember("reasons kept", _nothing_kept)
         known = kept.get((request.action, *key))
         if known is not None:
-            return decision, known
+            return known
     holder = tables.holder(request.subject)
     cell, path = tables.find(request.resource)
     # Only what stored grants say is looked up in the verdict.
@@ -67,7 +79,7 @@ def _decide(
         if len(kept) >= _MOST_KEPT:
             kept.clear()
         kept[request.action, *key] = reasons
-    return decision, reasons
+    return reasons
 
 
 def _nothing_kept() -> dict[tuple[str, ...], tuple[Reason, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from orgkernel.decisions.access.case import Case, Said, roles_of, why_edges, why_tool
+from orgkernel.decisions.access.cells import LEVEL
 from orgkernel.decisions.access.qualified import missing_qualifications
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -85,18 +86,15 @@ def _not_in_restricted_to(case: Case) -> Said:
 
 def binding_edges(case: Case) -> list[Edge]:
     """The edges by which the subject's roles give a tool."""
-    view = case.tables.view
-    return [
-        edge
-        for role in roles_of(case)
-        for edge in view.edges_from(EdgeKind.EQUIPPED_WITH, role)
-        if edge.target == case.cell.id and case.cell.kind == "tool"
-    ]
+    if case.cell.kind != "tool":
+        return []
+    view, tool = case.tables.view, case.cell.id
+    return [edge for role in roles_of(case) for edge in view.equipping(role, tool)]
 
 
 def _level_of(edge: Edge) -> int:
     """The level an `equipped_with` edge says."""
-    return LEVELS.index(next(level for level in LEVELS if edge.attribute.endswith(f":{level}")))
+    return LEVEL[edge.attribute.rpartition(":")[2]]
 
 
 def _not_bound(case: Case) -> Said:
@@ -126,7 +124,8 @@ def _what_is_given(case: Case) -> tuple[Why, ...]:
 def _bound_to_role(case: Case) -> Said:
     edges = [edge for edge in binding_edges(case) if _level_of(edge) >= case.required]
     if edges:
-        return "; ".join(dict.fromkeys(str(edge) for edge in edges)), why_edges(edges)
+        why = why_edges(edges)
+        return "; ".join(dict.fromkeys(each.text for each in why)), why
     field = {"credential": "credentials"}.get(case.cell.kind, case.cell.kind)
     posts = case.tables.view.records.posts
     giving = [role for role in roles_of(case) if posts[role].has(field)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.case import Case, Said, why_profiles, why_tool
 from orgkernel.decisions.access.evaluate import weigh
+from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.run import find_lock, is_neutral, level_passed
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.utc import as_utc
 
 
 def _position(case: Case) -> Said:
@@ -38,16 +39,14 @@ def _parent_cap(case: Case) -> Said:
             )
             if verdict[0] & ~codes.ASK_APPROVAL:
                 reason = _of_parent(
-                    replace(
-                        case, request=replace_struct(request, subject=subject), holder=parent, verdict=verdict
-                    )
+                    replace(case, request=replace(request, subject=subject), holder=parent, verdict=verdict)
                 )
                 found.append(f"{quote(subject)} may not use {case.what}: {reason.text}")
                 why += reason.why
     if request.envelope is not None and level_passed(request.envelope, case.cell) < case.required:
         found.append(f"the envelope passes too little of {case.what} on")
     if not why:
-        why.append(why_place("limits", tables.view.records.document.place("limits")))
+        why.append(_why_limit(case, "delegation"))
     return "; ".join(found), tuple(dict.fromkeys(why))
 
 
@@ -62,9 +61,24 @@ def _of_parent(case: Case) -> Reason:
 def _limit(case: Case, field: str, text: str) -> Said:
     records = case.tables.view.records
     value = getattr(records.organization.limits, field)
-    return f"{text} {value}", (
-        why_place(f"{field} {value}", records.document.place("limits", field, key=True)),
+    return f"{text} {value}{_by_default(case, field)}", (_why_limit(case, field),)
+
+
+def _why_limit(case: Case, field: str) -> Why:
+    """The line of a limit; where none is written, that of the organisation it holds in."""
+    records = case.tables.view.records
+    said = f"{field} {getattr(records.organization.limits, field)}{_by_default(case, field)}"
+    written = records.document.has("limits", field)
+    place = (
+        records.document.place("limits", field, key=True)
+        if written
+        else records.document.place("org_id", key=True)
     )
+    return why_place(said, place)
+
+
+def _by_default(case: Case, field: str) -> str:
+    return "" if case.tables.view.records.document.has("limits", field) else " by default"
 
 
 def _depth_exceeded(case: Case) -> Said:
@@ -81,11 +95,13 @@ def _child_limit(case: Case) -> Said:
 
 
 def _pace_cap(case: Case) -> Said:
-    tier = case.request.context.pace
-    return (
-        f"{case.who} is in PACE tier {quote(tier)}, which allows no new {'work' if tier == 'emergency' else 'dispatch'}",
-        (),
-    )
+    context, tier, by = case.request.context, case.request.context.pace, ""
+    if tier is None and case.holder is not None:
+        report = find_report(case.state, case.holder.keys, context.now)
+        if report is not None:
+            tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
+    work = "work" if tier == "emergency" else "dispatch"
+    return f"{case.who} is in PACE tier {quote(tier)}{by}, which allows no new {work}", ()
 
 
 def _locked(case: Case) -> Said:

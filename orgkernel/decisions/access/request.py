@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from orgkernel.decisions.state_view import PaceTier
 from orgkernel.records.levels import ToolLevel
-
-PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):

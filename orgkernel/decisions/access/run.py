@@ -12,13 +12,13 @@ from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.cells import DISPATCH, ESCALATE, FULL, LEVEL, LOCK, Cell
 from orgkernel.decisions.access.evaluate import Recorder, Verdict, level_left, weigh
 from orgkernel.decisions.access.holders import Holder
+from orgkernel.decisions.access.reported import tier_now
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import AccessTables
-from orgkernel.decisions.state_view import StateView, ToolLock
+from orgkernel.decisions.state_view import PaceTier, StateView, ToolLock
 from orgkernel.records.access_policies import STAR
 from orgkernel.records.levels import ToolLevel
-
-_PACE_TIERS = (None, "primary", "alternate", "contingent", "emergency")
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
 
 
 def weigh_run(
@@ -55,7 +55,8 @@ def weigh_run(
     if recorder is not None:
         recorder.note("delegation", granted, ceiling, failing)
 
-    if context.pace is not None and _pace_forbids(context, holder, cell, action, dispatches):
+    tier = tier_now(state, holder, context)
+    if tier is not None and _pace_forbids(tier, holder, cell, action, dispatches):
         ceiling = 0
         failing |= codes.PACE_CAP
     if recorder is not None:
@@ -96,17 +97,15 @@ def find_lock(state: StateView, org_id: str, cell: Cell, context: AccessContext)
     return lock
 
 
-def _pace_forbids(context: AccessContext, holder: Holder, cell: Cell, action: str, dispatches: bool) -> bool:
+def _pace_forbids(tier: PaceTier, holder: Holder, cell: Cell, action: str, dispatches: bool) -> bool:
     """In contingent no new dispatch, in emergency no new work; essential tools and escalating stay allowed."""
-    if context.pace not in _PACE_TIERS:
-        raise ValueError(f"no PACE tier {context.pace}")
+    if tier not in TIERS:
+        raise ValueError(f"no PACE tier {tier}")
     if not holder.is_crew or action == ESCALATE:
         return False
-    if context.pace == "contingent":
-        return dispatches
-    if context.pace != "emergency":
-        return False
-    return dispatches or (cell.kind == "tool" and cell.resource not in holder.essential)
+    if dispatches:
+        return tier in NO_NEW_DISPATCH
+    return tier in NO_NEW_WORK and cell.kind == "tool" and cell.resource not in holder.essential
 
 
 def _delegated(

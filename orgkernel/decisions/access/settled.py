@@ -7,16 +7,11 @@ decided one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
-from orgkernel.decisions.access.cells import FULL, LEVEL, Cell
+from orgkernel.decisions.access.cells import FULL, Cell
 from orgkernel.decisions.access.codes import POLICY_DENY
-from orgkernel.decisions.access.decision import AccessRow, Outcome
+from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import Holder
-from orgkernel.decisions.access.policies import NOTHING_SAID, Said
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.subjects import identify_role
-from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import StateView
 from orgkernel.records.levels import LEVELS
 
@@ -27,7 +22,9 @@ def is_settled(holder: Holder, state: StateView, request: AccessRequest) -> bool
         return False
     if request.via or request.envelope is not None or not is_calm(request.context):
         return False
-    return not any(key in state.grants or key in state.restrictions for key in holder.keys)
+    return not any(
+        key in state.grants or key in state.restrictions or key in state.raised for key in holder.keys
+    )
 
 
 def is_calm(context: AccessContext) -> bool:
@@ -68,51 +65,3 @@ def role_cap(cell: Cell, departments: frozenset[str], names: frozenset[str], ran
     if cell.qualifications:
         return 0
     return FULL if cell.rank_levels is None else cell.rank_levels[rank]
-
-
-def candidate_roles(tables: AccessTables, cell: Cell) -> Iterable[str]:
-    """The roles a plain tool is given to, in the order of the hierarchy."""
-    view = tables.view
-    if cell.is_essential:
-        return view.roles
-    order = view.order
-    return sorted((role for role in _levels(tables, cell) if role in order), key=order.__getitem__)
-
-
-def settled_role(tables: AccessTables, cell: Cell, role_id: str, action: str, said: Said) -> AccessRow | None:
-    """The row of a role that no policy names, without making a holder of it; None where it cannot.
-
-    `said` is what policies say of the tool to every such role.
-    """
-    if said[2] & POLICY_DENY:
-        return None
-    if cell.is_essential and cell.resource in tables.essential_of(role_id):
-        level, code = FULL, "ESSENTIAL_TOOL"
-    else:
-        level, code = _levels(tables, cell).get(role_id, 0), "BOUND_TO_ROLE"
-        if level and cell.is_capped:
-            level = min(level, role_cap(cell, *tables.traits(role_id)))
-        level = min(level, said[1])
-    if level < cell.required[action]:
-        return None
-    outcome: Outcome = "ask" if said[2] else "allow"
-    code = "ASK_APPROVAL" if said[2] else code
-    return AccessRow(f"role:{role_id}", cell.resource, outcome, (action,), LEVELS[level], code, ())
-
-
-def said_of_roles(tables: AccessTables, cell: Cell, roles: Iterable[str]) -> Said:
-    """What policies say of a tool to every role that none of them names."""
-    for role_id in roles:
-        if not tables.policies.concern_role(role_id):
-            found = tables.policies.set_of_roles(identify_role(tables.view, (role_id,)))
-            return NOTHING_SAID if found is None else found.say(cell)
-    return NOTHING_SAID
-
-
-def _levels(tables: AccessTables, cell: Cell) -> Mapping[str, int]:
-    """Role to the level it is equipped with the tool at; kept for the tool that was asked for last."""
-    known = tables.last_levels
-    if known is None or known[0] is not cell:
-        held = tables.view.holder_levels_of(cell.id)
-        known = tables.last_levels = cell, {role_id: LEVEL[level] for role_id, level in held.items()}
-    return known[1]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 from orgkernel.decisions.access.cells import Cell, build_cell
-from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now, role_rank
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.subjects import UNKNOWN_SENDER, Identity, identify, identify_role
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
 
-# A role's departments, what `restricted_to` can name it by, and its rank.
-Traits = tuple[frozenset[str], frozenset[str], int]
+# The departments and the rank of a role.
+Standing = tuple[frozenset[str], int]
 
 
 class AccessTables:
@@ -36,13 +36,16 @@ class AccessTables:
         self.cells = cells
         self.declares_policies = not removed.issuperset(view.records.policies)
         """Whether anything is declared about people, system origins and webhooks, enabled or not."""
-        self.who: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
-        """Action and tool to the rows of the roles that can, as far as it was asked."""
-        self.last_levels: tuple[Cell, Mapping[str, int]] | None = None
+        self.able_roles: dict[tuple[str, str], Any] = {}
+        """Action and tool to the roles that can, as far as it was asked."""
+        self.standing_kinds: dict[Standing, int] = {}
+        """The departments and ranks of roles, as far as they were asked for: many roles, few that differ."""
+        self._standing_of = [-1] * len(view.roles)
         self.holders: dict[str, Holder] = {}
         """Subjects as far as they were asked about."""
-        self._traits: dict[str, Traits] = {}
         self._stored: tuple[StateView, frozenset[str]] | None = None
+        self.marked: tuple[StateView, object] = (EMPTY_STATE, object())
+        """A state, and what stands for it in a holder: a holder that kept the state would keep it alive."""
 
     @cached_property
     def outside(self) -> dict[str, tuple[str, ...]]:
@@ -80,25 +83,49 @@ class AccessTables:
         assert other is not None
         return holder.joined(self.view, self.policies, wider, other, cell.resource)
 
-    def traits(self, role: str) -> Traits:
-        """What caps a role, kept: to read a profile costs more than to decide."""
-        found = self._traits.get(role)
-        if found is None:
-            department = self.view.records.posts[role].profile.department
-            departments = frozenset(() if department is None else (department,))
-            found = self._traits[role] = (departments, frozenset((role,)), role_rank(self.view, role))
-        return found
+    @cached_property
+    def role_subjects(self) -> tuple[str, ...]:
+        """Every role as a subject, in the order of the hierarchy."""
+        return tuple(f"role:{role}" for role in self.view.roles)
 
-    def essential_of(self, role: str) -> frozenset[str]:
-        """Tools that are never refused to a role."""
-        holder = self.holder(f"role:{role}")
-        return frozenset() if holder is None else holder.essential
+    @cached_property
+    def named_places(self) -> frozenset[int]:
+        """Positions in the hierarchy of the roles that policies name."""
+        order = self.view.order
+        return frozenset(order[role] for role in self.policies.named_roles if role in order)
+
+    def standings(self, places: Sequence[int]) -> list[int]:
+        """The number in `standing_kinds` of each of these roles, by their positions in the hierarchy."""
+        known = self._standing_of
+        for place in places:
+            if known[place] < 0:
+                known[place] = self.standing_kinds.setdefault(self._standing(place), len(self.standing_kinds))
+        return list(map(known.__getitem__, places))
+
+    def _standing(self, place: int) -> Standing:
+        role = self.view.roles[place]
+        department = self.view.records.posts[role].profile.department
+        return frozenset(() if department is None else (department,)), role_rank(self.view, role)
+
+    def is_stored_for(self, holder: Holder, state: StateView) -> bool:
+        """Whether a state holds grants or restrictions for somebody; where not, the holder remembers it."""
+        marked = self.marked
+        if marked[0] is not state:
+            # A new mark each time, so that one that a holder remembers never means another state.
+            marked = self.marked = (state, object())
+        for key in holder.keys:
+            if key in state.grants or key in state.restrictions:
+                return True
+        holder.unstored = marked[1]
+        return False
 
     def roles_with_stored(self, state: StateView) -> frozenset[str]:
-        """The roles that a state holds grants or restrictions for, as subjects; looked up once for a state."""
+        """The roles a state holds grants or restrictions for, or a raised tier, as subjects; looked up once for a state."""
         known = self._stored
         if known is None or known[0] is not state:
-            keys = (key for key in (*state.grants, *state.restrictions) if key.startswith("role:"))
+            keys = (
+                key for key in (*state.grants, *state.restrictions, *state.raised) if key.startswith("role:")
+            )
             known = self._stored = state, frozenset(keys)
         return known[1]
 

@@ -238,3 +238,46 @@ def test_a_kind_that_does_not_exist_is_told_apart_from_a_name(
     """A denial says which kinds there are."""
     (reason, *_) = explain_access(household, AccessRequest(subject, "use", resource, NOON)).reasons
     assert reason.text == said
+
+
+def test_a_grant_that_ran_out_is_named_with_its_end(household: OrgView) -> None:
+    """The one that ended last, also where it was given to whom the subject acts for; the trace has it in its layer."""
+    first = Grant("g1", "person:friend", ("tool:github",), expires_at=60.0)
+    last = Grant("g2", "person:friend", ("tool:git*",), expires_at=3600.0)
+    state = StateView(grants={"person:friend": (first,)}, expired={"person:friend": (last,)})
+    said = "grant `g2` of `tool:git*` to `person:friend` ran out at 1970-01-01T01:00:00Z"
+    own = explain_access(household, AccessRequest("person:friend", "use", "tool:github", NOON), state)
+    assert [(reason.code, reason.text) for reason in own.reasons[1:]] == [("GRANT_EXPIRED", said)]
+    assert own.decision.codes == ("NO_POLICY_MATCH",)
+    assert [line.layer for line in own.trace if line.statement == said] == ["grants and restrictions"]
+    acting = AccessRequest("agent:butler", "use", "tool:github", NOON, "person:friend")
+    told = explain_access(household, acting, state)
+    assert told.decision.codes == ("PARENT_CAP",)
+    assert told.reasons[-1].text == said
+
+
+LIMITS = """\
+# Nothing stands here.
+_schema: orgkernel:organization
+org_id: home
+limits: {delegation: strict}
+hierarchy: {one: {}}
+"""
+
+
+def test_a_limit_nobody_wrote_is_told_where_the_organisation_is_declared(tmp_path: Path) -> None:
+    """With the words `by default`; one that is written, at its own line."""
+    role = "_schema: orgkernel:role_profile\nrole_id: one\nrole_type: commander\n"
+    for limits, said, line in (
+        ("{delegation: strict}", "max_spawn_depth 3 by default", 3),
+        ("{max_spawn_depth: 2}", "max_spawn_depth 2", 4),
+        ("{}", "max_spawn_depth 3 by default", 3),
+    ):
+        text = LIMITS.replace("{delegation: strict}", limits)
+        write_tree(tmp_path, {"org.yaml": text, "roles/one.yaml": role})
+        view = Kernel.open(tmp_path).latest("home").index
+        request = AccessRequest("role:one", "escalate", "role:one", AccessContext(depth=4))
+        reasons = {reason.code: reason for reason in explain_access(view, request).reasons}
+        (why,) = reasons["DEPTH_EXCEEDED"].why
+        assert (why.text, why.line) == (said, line)
+        assert reasons["DEPTH_EXCEEDED"].text.endswith(said.removeprefix("max_spawn_depth "))

@@ -1,0 +1,112 @@
+"""Putting a role in force: what neighbours read, the plans they may match, and a line in the log for each transition."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from . import reading
+from .choosing import Choice
+from .memory import AgentMemory, RoleMemory
+from .organization import Active
+from .runtime import bundle as bundles
+from .saying import say
+
+PLANS = "_org_htn_allowed_plans"
+
+
+def begin_task(memory: AgentMemory, agent: Any) -> bool:
+    """Note what is asked; whether it is another message than before. A host that starts a turn again asks the same."""
+    message = getattr(agent, "last_user_message", None)
+    task, mark = reading.task_of(agent), str(id(message))
+    if (task, mark) == (memory.task, memory.task_mark):
+        return False
+    memory.task, memory.task_mark = task, mark
+    memory.new_task = True
+    memory.state = ""
+    memory.tool_texts = None
+    memory.model, memory.window = reading.model_of(agent)
+    return True
+
+
+def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice) -> None:
+    """Make a choice the role in force, and say so when it is another one than before."""
+    role, before = choice.role, memory.role_id
+    memory.shown_role_id = role.role_id if role is not None else None
+    _start_or_go_on(memory, role, choice.domain)
+    memory.domain = choice.domain
+    memory.role_id = role.role_id if role is not None else None
+    if role is None:
+        memory.roles.clear()
+    if active.settings.enforcement == "observe":
+        _hide(memory, agent)
+    else:
+        _show(active, memory, agent, role)
+    if before != memory.role_id:
+        _say_transition(active, agent, before, role, choice.reason)
+
+
+def switch_off(memory: AgentMemory, agent: Any) -> None:
+    """The layer was on and is off: take back what neighbours read."""
+    memory.role_id = memory.shown_role_id = memory.domain = None
+    memory.roles.clear()
+    _hide(memory, agent)
+
+
+def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain: str | None) -> None:
+    """A new task begins with counters at nought; a message about the same, with failures open, goes on with the task."""
+    if role is None:
+        return
+    own = memory.roles.get(role.role_id)
+    if own is None:
+        memory.roles[role.role_id] = RoleMemory(task_started=time.time())
+    elif memory.new_task:
+        if memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures:
+            own.turns_without_progress = 0  # the user has spoken, which is progress of a kind
+            memory.new_task = False
+        else:
+            memory.roles[role.role_id] = RoleMemory(
+                task_started=time.time(), tier=own.tier, held=own.held, emission=own.emission
+            )
+
+
+def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole | None) -> None:
+    """What neighbours read."""
+    changed = not memory.visible or memory.role_id != memory.role_shown_to_neighbours
+    memory.visible, memory.role_shown_to_neighbours = True, memory.role_id
+    agent._org_active = active.bundle.document
+    agent._org_active_role = role.profile if role is not None else None
+    if changed or role is None:
+        agent._org_pace_level = memory.roles[role.role_id].tier if role is not None else "primary"
+    agent.set_data(PLANS, list(role.plans) if role is not None else None)
+    if role is not None:
+        _release_plan(role, agent)
+
+
+def _hide(memory: AgentMemory, agent: Any) -> None:
+    """Nothing of it, where there was something."""
+    if memory.visible:
+        memory.visible = False
+        agent._org_active = agent._org_active_role = None
+        agent._org_pace_level = "primary"
+        agent.set_data(PLANS, None)
+
+
+def _release_plan(role: bundles.BundleRole, agent: Any) -> None:
+    """A plan that was begun in another role is not carried on in this one, which could only declare it complete."""
+    plan = reading.plan_of(agent).get("plan_id")
+    if plan is not None and plan not in role.plans:
+        del agent._htn_state
+        say(agent, f"Plan released: {plan} is not a plan of {role.role_name}")
+
+
+def _say_transition(
+    active: Active, agent: Any, before: str | None, role: bundles.BundleRole | None, reason: str
+) -> None:
+    last = active.bundle.roles.get(before) if before is not None else None
+    was = last.role_name if last is not None else before
+    if role is not None:
+        instead = f" (instead of {was})" if was else ""
+        say(agent, f"Role activated: {role.role_name}{instead}; {reason}")
+    elif was:
+        say(agent, f"Role released: {was}; {reason}")

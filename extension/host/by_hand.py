@@ -1,0 +1,145 @@
+"""An organisation file that somebody copied by hand, without a compiled bundle beside it: what can be had of it.
+
+Who takes which domain, the plans of each role, chains of command and SALUTE; the specification's own files hold no
+more that can be relied on. Tools are neither trimmed nor refused, triggers are text that nobody parsed, and messages
+cannot be classified without a belief state tracker. `orgkernel org activate` gives all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .runtime import bundle as bundles
+
+_RANK = {"specialist": 0, "executive": 1, "commander": 2}
+_MOST_ROLES = 1_000
+REMARK = "no compiled bundle: roles, plans and reports work, tools are not limited and PACE triggers are not evaluated"
+
+
+def role_files(document: Mapping[str, Any]) -> list[str]:
+    """Names of the role files of an organisation, in the order of its hierarchy."""
+    hierarchy = document.get("hierarchy")
+    ids = list(hierarchy) if isinstance(hierarchy, dict) else []
+    return [
+        f"{role_id}.json" for role_id in ids[:_MOST_ROLES] if isinstance(role_id, str) and _is_plain(role_id)
+    ]
+
+
+def build_bundle(
+    document: Mapping[str, Any], files: Mapping[str, object]
+) -> tuple[bundles.Bundle, tuple[str, ...]]:
+    """A bundle of what the files say, and remarks about those that cannot be used. Raises `BundleError`."""
+    remarks = [REMARK]
+    roles: dict[str, Any] = {}
+    for name, profile in files.items():
+        role_id = name.removesuffix(".json")
+        if not isinstance(profile, dict) or profile.get("role_id") != role_id:
+            remarks.append(
+                str(profile) if isinstance(profile, Exception) else f"{name} is no profile of role {role_id}"
+            )
+            continue
+        roles[role_id] = _role(role_id, profile, document)
+    for role in roles.values():
+        role["subordinates"] = [each for each in role["subordinates"] if each in roles]
+        role["delegates_to"] = role["subordinates"] if role["can_delegate"] else []
+    domains = dict.fromkeys(domain for role in roles.values() for domain in role["domains"])
+    nothing: dict[str, Any] = {
+        "aliases": [],
+        "broader": [],
+        "passthrough": False,
+        "examples": [],
+        "triggers": [],
+    }
+    data: dict[str, Any] = {
+        "_schema": bundles.SCHEMA,
+        "_version": bundles.VERSION,
+        "digest": "by hand",
+        "compiled_by": "nobody",
+        "organization": {
+            "org_id": document["org_id"],
+            "org_name": _text(document.get("org_name")) or document["org_id"],
+            "document": dict(document),
+        },
+        "domains": dict.fromkeys(domains, nothing),
+        "aliases": {},
+        "dispatch": {domain: _taker(roles, domain) for domain in domains},
+        "roles": roles,
+        "tools": {},
+        "signals": {},
+    }
+    return bundles.read_bundle(data | {"checksum": bundles.checksum_of(data)}), tuple(remarks)
+
+
+def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    command, capabilities = _mapping(profile.get("chain_of_command")), _mapping(profile.get("capabilities"))
+    doctrine, pace = _mapping(profile.get("doctrine")), _mapping(profile.get("pace_plan"))
+    limit = doctrine.get("max_turns_without_progress")
+    delegates = command.get("can_delegate") is True
+    essential = ["response", *(["call_subordinate"] if delegates else [])]
+    tools = [*_texts(capabilities.get("tools_primary")), *_texts(capabilities.get("tools_secondary"))]
+    entry = _mapping(_mapping(document.get("hierarchy")).get(role_id))
+    superior = command.get("reports_to")
+    return {
+        "role_id": role_id,
+        "role_name": _text(profile.get("role_name")) or role_id,
+        "role_type": _text(profile.get("role_type")),
+        "description": _text(profile.get("description")),
+        "brief": "",
+        "reports_to": superior if isinstance(superior, str) else None,
+        "chain": [superior] if isinstance(superior, str) else [],
+        "subordinates": _texts(entry.get("subordinates")),
+        "can_delegate": delegates,
+        "delegates_to": [],
+        "domains": _texts(capabilities.get("bst_domains")),
+        "plans": _texts(capabilities.get("htn_plans")),
+        "tools": {},
+        "host_tools": list(dict.fromkeys([*tools, *essential])),
+        "essential": essential,
+        "pace": {
+            name: _tier(tier)
+            for name, tier in pace.items()
+            if name in ("primary", "alternate", "contingent", "emergency")
+        },
+        "max_turns": limit if type(limit) is int and limit > 0 else 12,
+        "doctrine": dict(doctrine),
+        "profile": dict(profile),
+    }
+
+
+def _tier(tier: object) -> dict[str, Any]:
+    given = _mapping(tier)
+    to = given.get("escalate_to")
+    return {
+        "action": _text(given.get("action")),
+        "description": _text(given.get("description")),
+        "escalate_to": to if isinstance(to, str) else None,
+        "trigger": None,
+        "text": _text(given.get("trigger")),
+    }
+
+
+def _taker(roles: Mapping[str, Any], domain: str) -> str | None:
+    """A specialist before an executive before a commander; then the one with fewer domains; then the first."""
+    takers = [role_id for role_id, role in roles.items() if domain in role["domains"]]
+    return min(
+        takers,
+        key=lambda each: (_RANK.get(roles[each]["role_type"], 3), len(roles[each]["domains"])),
+        default=None,
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _is_plain(role_id: str) -> bool:
+    return not any(mark in role_id for mark in "/\\\0") and not role_id.startswith(".")

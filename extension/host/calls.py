@@ -1,0 +1,144 @@
+"""The hooks around a tool call: refuse it, count how it went, tell a refusal in its own words."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import failures, gate, places, reading, saying
+from .guarding import guarded, in_force
+from .memory import KEY, AgentMemory, RoleMemory
+from .organization import Active, find_active
+
+_FILE_ARGUMENTS = {
+    "text_editor": ("path",),
+    "document_query": ("document", "path"),
+    "vision_load": ("paths", "path"),
+}
+_READING = (None, "read", "load")
+_MOST_FILES = 100
+
+
+def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, **_: Any) -> str | None:
+    """Why the call is refused, for the shim to raise; None where it may go on."""
+
+    def work(active: Active, memory: AgentMemory) -> str | None:
+        memory.tool, memory.refused = tool_name, None
+        memory.refused = _judge(active, memory, agent, tool_name, tool_args)
+        return memory.refused
+
+    refusal = guarded(agent, "tool_execute_before", work)
+    return refusal if refusal is not None else _refuse_after_error(agent, tool_name)
+
+
+def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments: Any) -> str | None:
+    found = in_force(active, memory)
+    if found is None or not active.compiled:
+        return None
+    role = found[0]
+    method, known = reading.call_of(agent)
+    action = gate.action_of(method, arguments if isinstance(arguments, dict) else known)
+    there = frozenset(served for text in memory.tool_texts or () for served in text.tools)
+    verdict = gate.judge(active, role, tool, action, there, _has_profile)
+    if verdict is None:
+        return None
+    if isinstance(verdict, gate.Unlisted):
+        saying.say_once(
+            agent, memory, f"{role.role_name} uses `{tool}`, which no catalogue knows", kind="warning"
+        )
+        return None
+    call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
+    if active.settings.enforcement != "enforce":
+        saying.say_once(agent, memory, f"Would refuse {call} to {role.role_name}")
+        return None
+    saying.say_once(agent, memory, f"Refused {call} to {role.role_name}", kind="warning")
+    return verdict.text
+
+
+def _refuse_after_error(agent: Any, tool: str) -> str | None:
+    """With `on_error: refuse`, a call while the organisation cannot be asked is refused."""
+    try:
+        memory = agent.data.get(KEY)
+        active, _ = find_active()
+        if (
+            active is None
+            or not isinstance(memory, AgentMemory)
+            or memory.trouble is None
+            or tool in gate.ALWAYS
+        ):
+            return None
+        if active.settings.on_error != "refuse" or active.settings.enforcement != "enforce":
+            return None
+        memory.refused = (
+            f"`{tool}` is refused: the organisation could not be asked, and its owner chose to refuse calls then "
+            f"({memory.trouble}). Try again, or end with `response` and say so."
+        )
+        return memory.refused
+    except Exception:  # told already by what went wrong before
+        return None
+
+
+def _has_profile(role_id: str) -> bool:
+    """Whether the host can run a role by its profile."""
+    root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
+    return any(
+        os.path.isdir(os.path.join(root, *folder, role_id)) for folder in (("agents",), ("usr", "agents"))
+    )
+
+
+def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **_: Any) -> None:
+    """Count failures and successes; remember what was read and written, and that the task was answered."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        found = in_force(active, memory)
+        if found is None:
+            return
+        own = found[1]
+        message = getattr(response, "message", None)
+        if getattr(response, "break_loop", False):
+            memory.state = "complete"
+        elif failures.has_failed(agent, message):
+            _count_failure(own, tool_name)
+        else:
+            own.consecutive_failures = 0
+            own.failing.clear()
+            fingerprint = hash((tool_name, message))
+            if fingerprint != own.last_success:
+                own.turns_without_progress = 0
+            own.last_success = fingerprint
+            _note_files(own, tool_name, *reading.call_of(agent))
+
+    guarded(agent, "tool_execute_after", work)
+
+
+def error_format(agent: Any, msg: Any = None, **_: Any) -> None:
+    """The model is told our refusal in its words, without the trace of the host; another error is a failure."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        text = msg.get("message") if isinstance(msg, dict) else None
+        refusal, memory.refused = memory.refused, None
+        if refusal is not None and isinstance(text, str) and refusal in text:
+            msg["message"] = refusal
+            return
+        found = in_force(active, memory)
+        if found is not None and memory.tool:
+            _count_failure(found[1], memory.tool)
+
+    guarded(agent, "error_format", work)
+
+
+def _count_failure(own: RoleMemory, tool: str) -> None:
+    own.consecutive_failures += 1
+    own.total_failures += 1
+    if tool not in own.failing:
+        own.failing.append(tool)
+
+
+def _note_files(own: RoleMemory, tool: str, method: str | None, arguments: Any) -> None:
+    for name in _FILE_ARGUMENTS.get(tool, ()):
+        value = arguments.get(name)
+        for path in value if isinstance(value, list) else [value]:
+            known = own.files_read if method in _READING else own.files_modified
+            if isinstance(path, str) and path not in known:
+                known.append(path)
+                del known[:-_MOST_FILES]

@@ -1,0 +1,120 @@
+"""PACE and SALUTE of the role in force, once a model call."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from . import places, reading
+from .memory import AgentMemory, RoleMemory
+from .organization import Active
+from .runtime import bundle as bundles
+from .runtime import observation, pace, report_files, salute
+from .saying import say, say_once
+
+_GRAPHICS = "/dev/nvidiactl"
+
+
+def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Observation:
+    """What is really known of the role at this model call; the rest is left out."""
+    tokens = reading.tokens_of(agent)
+    fill = tokens / memory.window if tokens is not None and memory.window else None
+    stale = reading.count(reading.plan_of(agent).get("turns_since_progress"))
+    return observation.Observation(
+        consecutive_tool_failures=own.consecutive_failures,
+        total_tool_failures=own.total_failures,
+        context_fill=None if fill is None else min(fill, 1.0),
+        turns_without_progress=own.turns_without_progress if stale is None else stale,
+        turns_elapsed=own.turns,
+        elapsed_seconds=max(time.time() - own.task_started, 0.0),
+        context_exhausted=None if fill is None else fill >= 1.0,
+    )
+
+
+def apply_pace(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
+) -> None:
+    """Decide the role's tier, write it where neighbours read it, and say every change."""
+    plan = plan_of(role)
+    # A plan's own escalation is written to the same attribute by a neighbour; it counts as the tier before.
+    outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
+    held = (outside,) if outside in pace.TIERS[1:] and outside != own.tier else own.held
+    decision = pace.decide_pace(plan, observe(agent, memory, own), held, new_task=memory.new_task)
+    before = own.tier
+    own.tier, own.held = decision.tier, decision.held
+    own.decision = decision
+    if memory.visible:
+        agent._org_pace_level = decision.tier
+    duty = decision.obligations[0].text if decision.obligations and decision.tier != pace.PRIMARY else ""
+    own.duty = f"PACE {decision.tier}: {duty}" if duty else ""
+    if decision.tier != before:
+        kind = "warning" if pace.TIERS.index(decision.tier) > pace.TIERS.index(before) else "info"
+        say(agent, f"PACE {role.role_name}: {decision.text()}", kind=kind)
+
+
+def plan_of(role: bundles.BundleRole) -> pace.PacePlan:
+    """The PACE plan of a role in a bundle."""
+    return pace.read_plan({"pace": role.pace, "max_turns": role.max_turns, "reports_to": role.reports_to})
+
+
+def report(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
+) -> None:
+    """Write the role's SALUTE report where it is due."""
+    made = salute.compute_report(situation_of(active, memory, agent, role, own))
+    due, _, state = salute.should_emit(own.emission, made, role.doctrine)
+    own.emission = state
+    if due:
+        folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
+        problem = report_files.write_report(folder, made).problem
+        problem = problem or report_files.remove_stale(folder, time.time()).problem
+        if problem:
+            say_once(agent, memory, f"SALUTE report not written: {problem}", kind="warning")
+
+
+def situation_of(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
+) -> salute.Situation:
+    """Everything a report is computed from, as it really is."""
+    plan = reading.plan_of(agent)
+    tokens = reading.tokens_of(agent) or 0
+    step = reading.count(plan.get("current_step")) or 0
+    return salute.Situation(
+        role_id=role.role_id,
+        now=time.time(),
+        role_name=role.role_name,
+        org_id=str(active.bundle.organization.get("org_id", "")),
+        reports_to=role.reports_to,
+        agent_number=reading.count(getattr(agent, "number", 0)) or 0,
+        tier=own.tier,
+        state=memory.state or None,
+        task=memory.task,
+        domain=memory.domain or "",
+        plan=str(plan.get("plan_id") or ""),
+        plan_step=step,
+        plan_steps=reading.count(plan.get("total_steps")) or reading.count(plan.get("total_nodes")) or 0,
+        plan_steps_done=_done(plan.get("steps_completed")) or _done(plan.get("completed_nodes")),
+        plan_turns_since_progress=reading.count(plan.get("turns_since_progress")),
+        iterations_on_step=reading.count(plan.get("turns_since_transition")) or own.turns_without_progress,
+        tool=memory.tool,
+        working_directory=os.getcwd(),
+        files_modified=tuple(own.files_modified),
+        files_read=tuple(own.files_read),
+        task_started=own.task_started,
+        turns_elapsed=own.turns,
+        turns_since_progress=own.turns_without_progress,
+        model=memory.model,
+        tokens_used=tokens,
+        tokens_max=memory.window or 0,
+        tokens_at_start=own.tokens_at_start,
+        gpu_available=os.path.exists(_GRAPHICS),
+        failures_consecutive=own.consecutive_failures,
+        failures_total=own.total_failures,
+        memory_fragments=reading.fragments_of(agent),
+    )
+
+
+def _done(value: object) -> int:
+    """Steps that are completed: neighbours keep a number, or the steps."""
+    return len(value) if isinstance(value, list | tuple | set | dict) else reading.count(value) or 0

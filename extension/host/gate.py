@@ -1,0 +1,136 @@
+"""May the role make this call? Refused is what a catalogue gives to other roles; the refusal says who may, and a way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .organization import Active
+from .runtime import bundle as bundles
+
+ALWAYS = frozenset({"response"})
+"""What no organisation can take away: without it a turn never ends."""
+_ACTION_ARGUMENTS = ("runtime", "method", "action")
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call is refused, and what the role can do instead."""
+
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """The call of a tool that no catalogue knows, let through."""
+
+    tool: str
+
+
+def is_essential(role: bundles.BundleRole, tool: str) -> bool:
+    """Whether a tool is never trimmed and never refused."""
+    return tool in ALWAYS or tool in role.essential
+
+
+def may_use(active: Active, role: bundles.BundleRole, tool: str) -> bool:
+    """Whether a role's prompt shows a tool of the host."""
+    if is_essential(role, tool) or tool in role.host_tools:
+        return True
+    return tool not in active.bundle.tools and active.settings.unlisted_tools != "refuse"
+
+
+def judge(
+    active: Active,
+    role: bundles.BundleRole,
+    tool: str,
+    action: str | None,
+    there: Collection[str],
+    has_profile: Callable[[str], bool],
+) -> Refusal | Unlisted | None:
+    """None where the call may be made. `there` are the tools this host is known to have; nothing where that is unknown."""
+    if is_essential(role, tool):
+        return None
+    known = active.bundle.tools.get(tool)
+    if known is None:
+        if active.settings.unlisted_tools != "refuse":
+            return Unlisted(tool)
+        return Refusal(
+            tool,
+            f"`{tool}` is refused: no catalogue of {_name(active)} knows it, and unlisted tools are refused here. "
+            f"{_own_tools(role, there)} Or end with `response` and say that `{tool}` has to be listed first.",
+        )
+    if tool not in role.host_tools:
+        return Refusal(tool, _not_its_tool(active, role, tool, known, there, has_profile))
+    grant = role.tools.get(known.tool)
+    actions = grant.actions if grant is not None else {}
+    if action is not None and actions.get(action) is False:
+        allowed = [name for name, may in actions.items() if may]
+        instead = f"It may {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
+        return Refusal(
+            tool,
+            f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not to {action.replace('_', ' ')}. "
+            f"{instead} {_way_on(active, role, tool, _holders(active, role, known), has_profile)}",
+        )
+    return None
+
+
+def action_of(method: str | None, arguments: Mapping[str, Any]) -> str | None:
+    """The action of a call: its method, or the argument by which tools of the host choose one."""
+    if method:
+        return method
+    for name in _ACTION_ARGUMENTS:
+        if isinstance(arguments.get(name), str):
+            return str(arguments[name])
+    return None
+
+
+def _not_its_tool(
+    active: Active,
+    role: bundles.BundleRole,
+    tool: str,
+    known: bundles.BundleTool,
+    there: Collection[str],
+    has_profile: Callable[[str], bool],
+) -> str:
+    holders = _holders(active, role, known)
+    names = [active.bundle.roles[each].role_name for each in holders]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    who = f"It belongs to {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
+    way = _way_on(active, role, tool, holders, has_profile)
+    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_own_tools(role, there)} {way}"
+
+
+def _holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
+    """Other roles that may use a tool, those the role may delegate to first."""
+    others = [each for each in known.roles if each != role.role_id and each in active.bundle.roles]
+    return sorted(others, key=lambda each: (each not in role.delegates_to, each not in role.subordinates))
+
+
+def _way_on(
+    active: Active,
+    role: bundles.BundleRole,
+    tool: str,
+    holders: list[str],
+    has_profile: Callable[[str], bool],
+) -> str:
+    """What the role can really do: hand the part over where it may, otherwise answer."""
+    below = next((each for each in holders if each in role.delegates_to), None)
+    if role.can_delegate and below is not None and may_use(active, role, "call_subordinate"):
+        name = active.bundle.roles[below].role_name
+        profile = f" with profile `{below}`" if has_profile(below) else ""
+        return f"Or hand this part over: `call_subordinate`{profile}, to {name}."
+    if holders:
+        return f"Or end with `response` and say that {active.bundle.roles[holders[0]].role_name} is needed."
+    return f"Or end with `response` and say that `{tool}` is not available here."
+
+
+def _own_tools(role: bundles.BundleRole, there: Collection[str]) -> str:
+    own = sorted(tool for tool in role.host_tools - ALWAYS if not there or tool in there)
+    return f"Go on with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
+
+
+def _name(active: Active) -> str:
+    return str(active.bundle.organization.get("org_name") or active.bundle.organization.get("org_id"))

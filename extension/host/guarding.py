@@ -1,0 +1,63 @@
+"""What stands between a hook and its work (design §1, promise 4): whatever breaks, the host's turn goes on.
+
+An error of ours is told once in the chat, and kept for `orgkernel org status`. With `on_error: refuse` tool calls are
+refused from then on until the organisation can be asked again, except of what is never refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from . import activation, places, saying
+from .memory import KEY, AgentMemory, RoleMemory, memory_of
+from .organization import Active, find_active
+from .runtime import bundle as bundles
+
+T = TypeVar("T")
+
+
+def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
+    """Do the work of a hook where an organisation is active; None where none is, and after an error of ours."""
+    memory: AgentMemory | None = None
+    if agent is None:
+        return None
+    try:
+        active, error = find_active()
+        if error is not None:
+            note_error(agent, error)
+        if active is None:
+            if KEY in agent.data:
+                activation.switch_off(memory_of(agent), agent)
+                del agent.data[KEY]
+            return None
+        memory = memory_of(agent)
+        problem = saying.note_status(places.ORGANIZATIONS, loaded=active.bundle.digest)
+        for remark in (*active.remarks, *([problem] if problem else [])):
+            saying.say_once(agent, memory, remark, kind="warning")
+        return work(active, memory)
+    except Exception as error:
+        text = f"{hook} passed through: {type(error).__name__}: {error}"
+        if memory is not None:
+            memory.trouble = text
+        note_error(agent, text)
+        return None
+
+
+def note_error(agent: Any, text: str) -> None:
+    """Tell an error wherever it can be told; what cannot be told has nowhere to go."""
+    for tell in (
+        lambda: saying.say_trouble(agent, text),
+        lambda: saying.note_status(places.ORGANIZATIONS, error=text),
+    ):
+        try:
+            tell()
+        except Exception:  # a log or a disk that takes nothing; the other way is still open
+            continue
+
+
+def in_force(active: Active, memory: AgentMemory) -> tuple[bundles.BundleRole, RoleMemory] | None:
+    """The role in force and what is remembered of it."""
+    role = active.bundle.roles.get(memory.role_id) if memory.role_id is not None else None
+    own = memory.roles.get(memory.role_id) if memory.role_id is not None else None
+    return (role, own) if role is not None and own is not None else None

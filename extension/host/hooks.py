@@ -1,0 +1,117 @@
+"""One function for each hook; a shim calls it and does nothing else. Errors: see `guarding`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import activation, choosing, doctrine, prompting, reading, saying, supervising
+from .calls import error_format, tool_execute_after, tool_execute_before
+from .guarding import guarded, in_force
+from .memory import AgentMemory
+from .organization import Active
+
+__all__ = [
+    "before_main_llm_call",
+    "error_format",
+    "message_loop_end",
+    "message_loop_prompts_after",
+    "message_loop_prompts_before",
+    "monologue_end",
+    "system_prompt",
+    "tool_execute_after",
+    "tool_execute_before",
+]
+
+
+def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """Choose the role whose prompt is about to be built."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        first = activation.begin_task(memory, agent)
+        choice = choosing.choose_early(active, memory, agent, first)
+        if active.settings.enforcement != "observe":
+            supervising.begin_turn(memory, agent)
+        if choice.final:
+            activation.put_in_force(active, memory, agent, choice)
+        else:
+            memory.shown_role_id = choice.role.role_id if choice.role is not None else None
+        memory.trouble = None
+
+    guarded(agent, "message_loop_prompts_before", work)
+
+
+def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) -> None:
+    """Show only what serves the role, and its brief."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        role = active.bundle.roles.get(memory.shown_role_id or "")
+        if role is None or system_prompt is None:
+            return
+        if active.settings.enforcement == "observe":
+            hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
+            saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
+        else:
+            # Whole or not at all: an error on the way leaves the list as it was.
+            system_prompt[:] = prompting.shape_prompt(active, memory, agent, role, system_prompt)
+
+    guarded(agent, "system_prompt", work)
+
+
+def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """What the supervisor has to say reaches this model call."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        found = in_force(active, memory)
+        if active.settings.enforcement == "observe" or loop_data is None or found is None:
+            return
+        # What had to wait in the turn before can be said now, when nobody has warned yet.
+        supervising.supervise(active, memory, agent, found, loop_data)
+        if memory.steering is not None:
+            loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
+
+    guarded(agent, "message_loop_prompts_after", work)
+
+
+def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """Confirm the role, evaluate PACE, report: the dispatcher of the specification."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        activation.put_in_force(active, memory, agent, choosing.choose(active, memory, agent))
+        if active.settings.enforcement != "observe":
+            supervising.say_role(memory, agent, switched=memory.role_id != memory.role_before)
+        memory.role_before = memory.role_id
+        found = in_force(active, memory)
+        if found is not None:
+            own = found[1]
+            own.turns += 1
+            own.turns_without_progress += 1
+            if own.tokens_at_start is None:
+                own.tokens_at_start = reading.tokens_of(agent)
+            doctrine.apply_pace(active, memory, agent, *found)
+            doctrine.report(active, memory, agent, *found)
+        memory.new_task = False
+        memory.tool = ""
+
+    guarded(agent, "before_main_llm_call", work)
+
+
+def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """The supervisor looks at what happened."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        found = in_force(active, memory)
+        if found is not None and memory.state != "complete" and active.settings.enforcement != "observe":
+            supervising.supervise(active, memory, agent, found, loop_data)
+
+    guarded(agent, "message_loop_end", work)
+
+
+def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """Report a task that was answered."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        found = in_force(active, memory)
+        if found is not None and memory.state == "complete":
+            doctrine.report(active, memory, agent, *found)
+
+    guarded(agent, "monologue_end", work)

@@ -1,0 +1,178 @@
+"""The active organisation: `active.json`, its settings and its bundle, read again only when a file changed.
+
+No `active.json` means off, at once. One that cannot be read, or a bundle that cannot, is an error that is told; an
+organisation that was loaded before stays in force until the files are mended (design §1, promise 5).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import by_hand, places
+from .runtime import bundle as bundles
+from .runtime import classification
+
+ENFORCEMENTS = ("observe", "trim", "enforce")
+ON_ERROR = ("pass", "refuse")
+UNLISTED = ("warn", "refuse")
+_MOST_BYTES = 20_000_000
+
+Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
+
+
+class OrganizationError(Exception):
+    """The organisation that is to be active cannot be used; says why in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user chose in `active.json`, under `x_orgkernel`."""
+
+    enforcement: str = "enforce"
+    on_error: str = "pass"
+    unlisted_tools: str = "warn"
+    bundle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """An organisation that is on."""
+
+    settings: Settings
+    bundle: bundles.Bundle
+    classifier: classification.Classifier
+    compiled: bool
+    """Whether a compiled bundle was found; without one, tools are neither trimmed nor refused."""
+    remarks: tuple[str, ...] = ()
+    """What is not as the user may think; told once."""
+
+
+@dataclass(slots=True)
+class Held:
+    """What was loaded last from one folder, and how its files looked then."""
+
+    stamps: Stamp = ()
+    active: Active | None = None
+    error: str | None = None
+    files: tuple[str, ...] = field(default_factory=tuple)
+
+
+_held: dict[str, Held] = {}
+
+
+def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str | None]:
+    """The organisation in force, None when off; and what is wrong with the files, None when nothing is."""
+    path = os.path.join(folder, places.ACTIVE)
+    if places.stamp(path) is None:
+        _held.pop(folder, None)
+        return None, None
+    held = _held.get(folder)
+    if held is not None and _stamps(held.files) == held.stamps:
+        return held.active, held.error
+    files = [path]
+    try:
+        active = _load(folder, files)
+        held = Held(active=active)
+    except Exception as error:
+        last = held.active if held is not None else None
+        held = Held(active=last, error=str(error) or type(error).__name__)
+    held.files = tuple(files)
+    held.stamps = _stamps(held.files)
+    _held[folder] = held
+    return held.active, held.error
+
+
+def _stamps(files: tuple[str, ...]) -> Stamp:
+    return tuple((file, places.stamp(file)) for file in files)
+
+
+def _load(folder: str, files: list[str]) -> Active:
+    """Read everything; the names of the files that were looked at go to `files`."""
+    document = read_json(files[0])
+    if (
+        not isinstance(document, dict)
+        or document.get("_schema", "orgkernel:organization") != "orgkernel:organization"
+    ):
+        raise OrganizationError(f"{places.ACTIVE} is no organisation")
+    org_id = document.get("org_id")
+    if not isinstance(org_id, str) or not org_id:
+        raise OrganizationError(f"{places.ACTIVE} has no org_id")
+    settings, remarks = read_settings(document.get("x_orgkernel"))
+    name = settings.bundle or f"{places.BUNDLES}/{org_id}.json"
+    path = os.path.normpath(os.path.join(folder, name))
+    if os.path.isabs(name) or not path.startswith(os.path.normpath(folder) + os.sep):
+        raise OrganizationError(f"bundle `{name}` is not below {folder}")
+    files.append(path)
+    compiled = places.stamp(path) is not None
+    if compiled:
+        found = bundles.read_bundle(read_json(path))
+        if found.organization.get("org_id") != org_id:
+            raise OrganizationError(f"{name} is of another organisation than {places.ACTIVE}")
+    elif settings.bundle:
+        raise OrganizationError(f"bundle `{name}` is missing")
+    else:
+        roles_folder = os.path.join(folder, places.ROLES)
+        names = by_hand.role_files(document)
+        files += [os.path.join(roles_folder, each) for each in names]
+        found, more = by_hand.build_bundle(document, _read_all(roles_folder, names))
+        remarks = (*remarks, *more)
+    return Active(settings, found, _classifier(found), compiled, remarks)
+
+
+def read_json(path: str) -> Any:
+    """What a JSON file holds. Raises `OrganizationError`."""
+    name = os.path.basename(path)
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            raise OrganizationError(f"{name} is larger than {_MOST_BYTES:,} bytes")
+        with open(path, encoding="utf-8-sig") as file:
+            return json.load(file)
+    except OSError as error:
+        raise OrganizationError(f"{name} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise OrganizationError(f"{name} is no JSON: {error}") from error
+
+
+def _read_all(folder: str, names: list[str]) -> dict[str, object]:
+    """Role files that are there and can be read; what is missing or broken is the builder's to tell."""
+    read: dict[str, object] = {}
+    for name in names:
+        try:
+            read[name] = read_json(os.path.join(folder, name))
+        except OrganizationError as error:
+            read[name] = error
+    return read
+
+
+def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
+    """The settings, with the default for whatever is not one of the words there are, and a remark about it."""
+    chosen: dict[str, Any] = {}
+    remarks = []
+    if data is not None and not isinstance(data, dict):
+        remarks.append("x_orgkernel is no mapping, so every setting is its default")
+    given = data if isinstance(data, dict) else {}
+    for name, words in (("enforcement", ENFORCEMENTS), ("on_error", ON_ERROR), ("unlisted_tools", UNLISTED)):
+        if name in given and given[name] in words:
+            chosen[name] = given[name]
+        elif name in given:
+            default = getattr(Settings(), name)
+            remarks.append(
+                f"{name} is `{str(given[name])[:40]}`, not one of {', '.join(words)}; {default} is used"
+            )
+    if isinstance(given.get("bundle"), str):
+        chosen["bundle"] = given["bundle"]
+    return Settings(**chosen), tuple(remarks)
+
+
+def _classifier(bundle: bundles.Bundle) -> classification.Classifier:
+    return classification.build_classifier(
+        {
+            name: classification.DomainWords(
+                tuple(domain.examples), tuple(domain.triggers), domain.passthrough
+            )
+            for name, domain in bundle.domains.items()
+        }
+    )

@@ -1,0 +1,125 @@
+"""The role's effect on the system prompt: only what serves its tools stays of the tool section, and its brief is added.
+
+The section is put together again from the files that stay: each other file is taken out exactly as it was read. An entry
+that holds no file as it was read is of a form we do not know, and is left alone. A file that serves an allowed tool
+beside others stays; calls of the others are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .gate import may_use
+from .memory import AgentMemory
+from .organization import Active
+from .runtime import bundle as bundles
+from .saying import say_once
+from .tool_texts import ToolText, read_tool_texts
+
+_MOST_KEPT = 64
+_MCP_ENTRY = re.compile(r'\A## "Remote \(MCP Server\) Agent Tools" available:')
+_MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
+_MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
+
+
+def shape_prompt(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> list[str]:
+    """The entries of the system prompt as the role sees them, its brief at the end."""
+    shaped = _trim(active, memory, agent, role, entries) if active.compiled else list(entries)
+    brief = role.brief.strip()
+    # A subordinate with the profile of a role has it in its main prompt.
+    if brief and not any(isinstance(entry, str) and brief in entry for entry in shaped):
+        shaped.append(brief)
+    own = memory.roles.get(role.role_id)
+    if own is not None and own.duty:
+        shaped.append(own.duty)
+    return shaped
+
+
+def would_hide(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> int:
+    """How many characters trimming would take away."""
+    if not active.compiled:
+        return 0
+    shaped = _trim(active, memory, agent, role, entries)
+    return sum(map(len, entries)) - sum(map(len, shaped))
+
+
+def _trim(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> list[str]:
+    question = (active.bundle.checksum, role.role_id, active.settings.unlisted_tools)
+    if memory.sections_for != question or len(memory.sections) > _MOST_KEPT:
+        memory.sections, memory.sections_for = {}, question
+        memory.tool_texts = None
+    if any(entry not in memory.sections for entry in entries):
+        _trim_new(active, memory, agent, role, entries)
+    return [shown for shown in (memory.sections.get(entry, entry) for entry in entries) if shown]
+
+
+def _trim_new(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> None:
+    """Work out the entries that were not seen yet, reading the host's files once a turn."""
+
+    def allowed(tool: str) -> bool:
+        return may_use(active, role, tool)
+
+    if memory.tool_texts is None:
+        memory.tool_texts = read_tool_texts(agent, active.bundle.tools.keys())
+    texts: list[ToolText] = memory.tool_texts
+    recognised = False
+    for entry in entries:
+        holds = [text for text in texts if text.text in entry]
+        recognised = recognised or bool(holds)
+        if entry not in memory.sections:
+            shown = _without(entry, [text for text in holds if not any(map(allowed, text.tools))])
+            memory.sections[entry] = _trim_remote(shown, allowed) if _MCP_ENTRY.match(shown) else shown
+    if not recognised:
+        say_once(
+            agent,
+            memory,
+            "The tool section has a form that is not known here; it is left as it is",
+            kind="warning",
+        )
+
+
+def _without(entry: str, hidden: list[ToolText]) -> str:
+    """The entry without these files, where each stands once and as a block of its own."""
+    for text in hidden:
+        start = entry.find(text.text)
+        end = start + len(text.text)
+        if start < 0 or entry.find(text.text, start + 1) >= 0:
+            continue
+        before, after = entry[:start], entry[end:]
+        if (before and not before.endswith("\n")) or (after and not after.startswith("\n")):
+            continue
+        entry = before.rstrip("\n") + after if not after.strip("\n") else before + after.lstrip("\n")
+    return entry
+
+
+def _trim_remote(entry: str, allowed: Callable[[str], bool]) -> str:
+    """The entry about remote tools without those that are not allowed; empty where no tool is left."""
+    servers = set(_MCP_SERVER.findall(entry))
+    heads = [found for found in _MCP_TOOL.finditer(entry) if found[1] in servers]
+    # A tool's block ends where the next one, or the next server, begins.
+    borders = sorted(
+        {
+            *(found.start() for found in heads),
+            *(found.start() for found in _MCP_SERVER.finditer(entry)),
+            len(entry),
+        }
+    )
+    kept, place, shown = [], 0, 0
+    for found in heads:
+        end = next(border for border in borders if border > found.start())
+        if allowed(f"{found[1]}.{found[2]}"):
+            shown += 1
+        else:
+            kept.append(entry[place : found.start()])
+            place = end
+    return "".join((*kept, entry[place:])) if shown or not heads else ""

@@ -1,0 +1,102 @@
+"""Reading the agent (facts of the host: what neighbours store, where the model's window stands).
+
+Every read is optional: what is absent, or of another form than expected, is None, which the runtime takes as not
+reported. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_MOST_TASK = 4_000
+
+
+def task_of(agent: Any) -> str:
+    """What the user, or the superior agent, asked last."""
+    message = getattr(agent, "last_user_message", None)
+    content = getattr(message, "content", None)
+    if isinstance(content, Mapping):
+        content = content.get("user_message") or content.get("user_intervention") or content.get("message")
+    if isinstance(content, list):
+        content = " ".join(str(each) for each in content)
+    return content[:_MOST_TASK] if isinstance(content, str) else ""
+
+
+def belief_of(agent: Any) -> tuple[bool, str | None, float | None]:
+    """Whether a belief state tracker runs, the domain it believes in, and its confidence.
+
+    A tracker that believes in nothing has found conversation; no tracker says nothing at all.
+    """
+    store = getattr(agent, "_bst_store", None)
+    if not isinstance(store, Mapping):
+        return False, None, None
+    belief = store.get("__bst_belief_state__")
+    if not isinstance(belief, Mapping):
+        return True, None, None
+    domain, confidence = belief.get("domain"), belief.get("confidence")
+    return True, domain if isinstance(domain, str) and domain else None, number(confidence)
+
+
+def plan_of(agent: Any) -> Mapping[str, Any]:
+    """The plan that is being followed, with its progress; empty where there is none."""
+    state = getattr(agent, "_htn_state", None)
+    return state if isinstance(state, Mapping) and state.get("plan_id") else {}
+
+
+def model_of(agent: Any) -> tuple[str, int | None]:
+    """The name of the model and the tokens it takes; never anything else of its configuration, which holds keys."""
+    model = getattr(getattr(agent, "config", None), "chat_model", None)
+    if model is None:
+        try:
+            from plugins._model_config.helpers.model_config import (  # type: ignore[import-not-found]
+                get_chat_model_config,
+            )
+
+            model = get_chat_model_config(agent)
+        except Exception:
+            return "", None
+    provider, name, window = (_field(model, field) for field in ("provider", "name", "ctx_length"))
+    words = [word for word in (provider, name) if isinstance(word, str) and word]
+    return "/".join(words), window if isinstance(window, int) and window > 0 else None
+
+
+def _field(model: object, name: str) -> object:
+    return model.get(name) if isinstance(model, Mapping) else getattr(model, name, None)
+
+
+def tokens_of(agent: Any) -> int | None:
+    """Tokens of the prompt that was built last."""
+    window = agent.data.get("ctx_window")
+    tokens = window.get("tokens") if isinstance(window, Mapping) else None
+    return tokens if isinstance(tokens, int) and tokens >= 0 else None
+
+
+def fragments_of(agent: Any) -> int:
+    """Memories stored, where a neighbour counts them."""
+    health = getattr(agent, "_memory_health", None)
+    total = health.get("total_memories") if isinstance(health, Mapping) else None
+    return total if isinstance(total, int) and total >= 0 else 0
+
+
+def profile_of(agent: Any) -> str:
+    """The agent's profile."""
+    profile = getattr(getattr(agent, "config", None), "profile", None)
+    return profile if isinstance(profile, str) else ""
+
+
+def call_of(agent: Any) -> tuple[str | None, Mapping[str, Any]]:
+    """The method and the arguments of the tool that runs; the hooks are told its name only."""
+    tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
+    method, args = getattr(tool, "method", None), getattr(tool, "args", None)
+    return method if isinstance(method, str) and method else None, args if isinstance(args, Mapping) else {}
+
+
+def number(value: object) -> float | None:
+    """A real number, or None."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def count(value: object) -> int | None:
+    """A number of things, or None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,27 @@
+"""The runtime this adapter runs on. An installation has a copy of `orgkernel/runtime` as a package in this file's place."""
+
+from orgkernel.runtime import (
+    bundle,
+    classification,
+    neighbours,
+    observation,
+    pace,
+    report_files,
+    salute,
+    signals,
+    steering_words,
+    supervisor,
+)
+
+__all__ = [
+    "bundle",
+    "classification",
+    "neighbours",
+    "observation",
+    "pace",
+    "report_files",
+    "salute",
+    "signals",
+    "steering_words",
+    "supervisor",
+]

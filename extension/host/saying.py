@@ -1,0 +1,71 @@
+"""What is told: lines in the chat's log, each once, and the state of the layer in a file that `orgkernel org status` reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from typing import Any
+
+from . import places
+from .memory import AgentMemory
+
+_status: dict[str, dict[str, Any]] = {}
+_told: set[tuple[str, str]] = set()
+_MOST_TOLD = 1_000
+
+
+def say(agent: Any, text: str, *, kind: str = "info") -> None:
+    """Write a line to the chat's log; `kind` is one that every generation knows."""
+    agent.context.log.log(type=kind, heading=f"[ORG] {text}", content="")
+
+
+def say_once(agent: Any, memory: AgentMemory, text: str, *, kind: str = "info") -> None:
+    """The same, once an agent."""
+    if text not in memory.said:
+        memory.said.add(text)
+        say(agent, text, kind=kind)
+
+
+def say_trouble(agent: Any, text: str) -> None:
+    """An error of ours: once in each chat, as a warning."""
+    told = (str(getattr(agent.context, "id", "")), text)
+    if told not in _told:
+        if len(_told) >= _MOST_TOLD:
+            _told.clear()
+        _told.add(told)
+        say(agent, text, kind="warning")
+
+
+def note_status(folder: str, *, loaded: str | None = None, error: str | None = None) -> str:
+    """Keep `status.json`: the digest that is loaded, and the last error with its time. Written when it changes.
+
+    Gives what is wrong where it cannot be written, once; empty otherwise.
+    """
+    known = _status.setdefault(folder, {"loaded": None, "last_error": None, "since": None})
+    changed = dict(known)
+    if loaded is not None:
+        changed["loaded"] = loaded
+    if error is not None and error != known["last_error"]:
+        changed["last_error"] = error
+        changed["since"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    if changed == known:
+        return ""
+    _status[folder] = changed
+    try:
+        _write(os.path.join(folder, places.STATUS), changed)
+    except OSError as problem:
+        return f"{places.STATUS} cannot be written: {problem.strerror}"
+    return ""
+
+
+def _write(path: str, data: dict[str, Any]) -> None:
+    handle, name = tempfile.mkstemp(prefix=".status-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(data, file, indent=2)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

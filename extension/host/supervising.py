@@ -1,0 +1,122 @@
+"""Signals and the supervisor: what our layer says of the turn, and what it has to say to the agent.
+
+The supervisor's word goes into the next model call as an extra, never into the history, where it would be read back as
+a task. Nothing of this happens under `enforcement: observe`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from . import places
+from .memory import AgentMemory, RoleMemory
+from .organization import Active
+from .runtime import bundle as bundles
+from .runtime import neighbours, pace, report_files, salute, signals, steering_words, supervisor
+from .saying import say
+
+_reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
+
+
+def begin_turn(memory: AgentMemory, agent: Any) -> None:
+    """A turn is one model call with all that follows from it."""
+    memory.calls += 1
+    signals.begin_turn(agent.data, memory.calls)
+
+
+def say_role(memory: AgentMemory, agent: Any, switched: bool) -> None:
+    """What our layer says of this turn."""
+    signals.write(
+        agent.data,
+        "org_kernel",
+        active=memory.role_id is not None,
+        current_role=memory.role_id,
+        switched_this_turn=switched,
+    )
+
+
+def supervise(
+    active: Active,
+    memory: AgentMemory,
+    agent: Any,
+    found: tuple[bundles.BundleRole, RoleMemory],
+    loop_data: Any,
+) -> None:
+    """Look at what happened; what there is to say is kept for the next model call, once."""
+    role, own = found
+    decision: pace.PaceDecision | None = own.decision
+    if memory.steering is not None or decision is None:
+        return
+    known = (
+        memory.supervisor
+        if isinstance(memory.supervisor, supervisor.SupervisorMemory)
+        else supervisor.SupervisorMemory()
+    )
+    reports = _reports_of(active, role)
+    post = _post(active, role)
+    quiet = signals.survey(agent.data, {})
+    if supervisor.steer(quiet, decision, reports, known, post)[0] is None:
+        signals.write(agent.data, supervisor.LAYER, active=True)
+        return
+    seen = signals.survey(agent.data, _stores(agent, loop_data))
+    steering, memory.supervisor = supervisor.supervise(
+        agent.data, seen, decision, reports, known, post, failing=tuple(own.failing)
+    )
+    own.decision = replace(decision, new_task=False)
+    if steering is not None:
+        memory.steering = steering.text
+        say(agent, f"Supervisor steers {role.role_name}: {steering.intervention_type.replace('_', ' ')}")
+
+
+def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
+    names = {each.role_id: each.role_name for each in active.bundle.roles.values()}
+    return steering_words.Post(
+        role.role_id,
+        role.role_name,
+        role.reports_to,
+        role.can_delegate,
+        tuple(sorted(role.host_tools)),
+        role.subordinates,
+        names,
+    )
+
+
+def _stores(agent: Any, loop_data: Any) -> dict[str, object]:
+    """What neighbours store, and the warnings of this turn."""
+    found: dict[str, object] = {
+        name: getattr(agent, name) for name in neighbours.AGENT_ATTRIBUTES if hasattr(agent, name)
+    }
+    found.update({name: agent.data[name] for name in neighbours.AGENT_DATA if name in agent.data})
+    found[neighbours.WARNINGS] = _warnings(agent, loop_data)
+    return found
+
+
+def _warnings(agent: Any, loop_data: Any) -> list[str]:
+    """Warnings that came into the history after the prompt was built."""
+    before = getattr(loop_data, "history_output", None)
+    now = agent.history.output()
+    if not isinstance(before, Sequence) or len(now) < len(before):
+        return []
+    contents = [item.get("content") for item in now[len(before) :] if isinstance(item, Mapping)]
+    texts = [content.get("system_warning") for content in contents if isinstance(content, Mapping)]
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, Any]]:
+    """Latest reports of subordinates that run elsewhere, read again only when their files change."""
+    if active.bundle.organization.get("mode") != "macrocosm":
+        return []
+    folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
+    found = []
+    for role_id in role.subordinates:
+        path = os.path.join(folder, salute.latest_name(role_id))
+        stamp = places.stamp(path)
+        if path not in _reports or _reports[path][0] != stamp:
+            _reports[path] = (stamp, report_files.read_latest(folder, role_id)[0] if stamp else None)
+        report = _reports[path][1]
+        if report is not None:
+            found.append(report)
+    return found

@@ -1,0 +1,300 @@
+"""SALUTE reports: who reports needs a credential of the scope `report`; who may read may look, and follow."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.changing import DEFAULT_ROWS, Limit, find_in_store, told_once, with_store
+from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
+from manifest_api.feed import Feed
+from manifest_api.guards.caller import Caller, caller_of, require_scope
+from manifest_api.problems import BAD_CURSOR, BAD_REPORT, OTHER_REPORTER, UNKNOWN_RECORD, Refused
+from manifest_api.questions import Cursor, only, read_body
+from manifest_api.routes.documented import body_of, remembered
+from manifest_api.salute_shapes import Board, ReportPage
+from manifest_api.shapes import InvalidValue
+from orgkernel.crew.v1 import encode
+from orgkernel.decisions.state_view import PaceTier, StoredReport
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.kernel.board import Health, RoleState, board_of, detail_of, intervals_of
+from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.runtime.salute import ReportError, read_report
+from orgkernel.state.records import ReportReceipt
+from orgkernel.state.store import Store
+
+router = APIRouter(tags=["salute"])
+Org = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="Only one organisation; `active` for that.")
+]
+OrgOfRole = Annotated[
+    str, Query(min_length=1, max_length=200, description="Id of an organisation, or `active`.")
+]
+RoleQuery = Annotated[str | None, Query(min_length=1, max_length=200, description="Only one role.")]
+Role = Annotated[
+    str,
+    Path(
+        description="Id of a role.",
+        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
+        examples=["bugfix_specialist"],
+    ),
+]
+_FURTHEST = 2**63 - 1
+_EXAMPLE = {
+    "_schema": "orgkernel:salute_report",
+    "_version": "1.0",
+    "status": {"state": "active", "progress": 0.4, "pace_level": "primary", "health": "nominal"},
+    "activity": {"current_task": "mend the parser"},
+    "unit": {"role_id": "steward", "organization": "household", "agent_number": 0},
+    "time": {"timestamp": "2027-01-31T12:00:00Z"},
+}
+
+
+@router.post(
+    "/v1/salute",
+    response_class=Response,
+    responses=remembered("ReportReceipt", 400, 401, 404, 409, 415),
+    openapi_extra=body_of("SaluteReport", _EXAMPLE),
+    dependencies=[only()],
+)
+async def post_report(request: Request, answers: AnswersOfApp) -> Response:
+    """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
+    caller = require_scope(request, "report")
+    said: dict[str, Any] = await read_body(
+        request, dict[str, Any], '{"_schema": "orgkernel:salute_report", …}', BAD_REPORT
+    )
+    try:
+        report = read_report(said)
+    except ReportError as error:
+        where = f"body.{error.where.replace('/', '.')}".rstrip(".")
+        raise Refused(
+            BAD_REPORT,
+            f"the report cannot be read at {quote(where)}",
+            "`orgkernel schema salute_report` prints what a report looks like",
+            [InvalidValue(where=where, message=error.text)],
+        ) from None
+    report["unit"] = {**report["unit"], "organization": _admit(answers.kernel, caller, report["unit"])}
+    receipt: ReportReceipt = await with_store(
+        request,
+        lambda store: store.reports.record(report, actor=caller.credential, agent_id=caller.agent_id or ""),
+    )
+    feed: Feed = request.app.state.feed
+    feed.wake()
+    return told_once(receipt)
+
+
+@router.get(
+    "/v1/salute",
+    response_class=Response,
+    responses=remembered("Board", 404, 409),
+    dependencies=[only("org", "role", "tier", "health", "state", "stale", "cursor", "limit")],
+)
+async def get_board(
+    request: Request,
+    answers: AnswersOfApp,
+    org: Org = None,
+    role: RoleQuery = None,
+    tier: Annotated[PaceTier | None, Query(description="Only those in this PACE tier.")] = None,
+    health: Annotated[Health | None, Query(description="Only those of this health.")] = None,
+    state: Annotated[RoleState | None, Query(description="Only those in this state.")] = None,
+    stale: Annotated[
+        bool | None, Query(description="Only those that should have reported again, or that did.")
+    ] = None,
+    cursor: Cursor = None,
+    limit: Limit = DEFAULT_ROWS,
+) -> Response:
+    """The board: the latest report of each agent in each role, in a line."""
+    kernel = answers.kernel
+    org_id = None if org is None else _org_id(kernel, org)
+
+    def read(store: Store) -> Board:
+        last = store.reports.last_number()
+        reports = _rest(store.reports.latest(org_id, role), cursor)
+        lines = [
+            (line, report)
+            for line, report in zip(
+                board_of(reports, intervals_of(kernel.state), time.time()), reports, strict=True
+            )
+            if tier in (None, line.pace_level)
+            and health in (None, line.health)
+            and state in (None, line.state)
+            and stale in (None, line.is_stale)
+        ]
+        more = len(lines) > limit
+        return Board(
+            lines=tuple(line for line, _ in lines[:limit]),
+            next=_place(lines[limit - 1][1]) if more else None,
+            last_number=last,
+        )
+
+    return told_once(await with_store(request, read, Board(lines=(), next=None, last_number=0)))
+
+
+@router.get(
+    "/v1/salute/stream",
+    response_class=Response,
+    responses={
+        **remembered("ReportDetail", 404, 409),
+        200: {
+            "description": "Events `report`, each with the number of the report as its id and a `ReportDetail` as its data.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        },
+    },
+    dependencies=[only("org", "role", "after")],
+)
+async def get_stream(
+    request: Request,
+    answers: AnswersOfApp,
+    org: Org = None,
+    role: RoleQuery = None,
+    after: Annotated[
+        int | None,
+        Query(
+            ge=0,
+            le=_FURTHEST,
+            description="Begin after the report of this number; `Last-Event-ID` counts more.",
+        ),
+    ] = None,
+) -> Response:
+    """Reports as they are stored (server-sent events). Without a place to begin at, from now on."""
+    kernel, feed = answers.kernel, request.app.state.feed
+    org_id = None if org is None else _org_id(kernel, org)
+    begin = _last_event(request, after)
+    last = await feed.last_number()
+    number = last if begin is None else begin
+
+    def encode_wanted(report: StoredReport) -> bytes | None:
+        if org_id not in (None, report.org_id) or role not in (None, report.role_id):
+            return None
+        return encode(
+            detail_of(report, intervals_of(kernel.state)(report.org_id, report.role_id), time.time())
+        )
+
+    lasts = LASTS_SECONDS
+    expires_at = caller_of(request).expires_at
+    if expires_at is not None:
+        lasts = max(0.0, min(lasts, expires_at - time.time()))
+    # A number that was never given: another store, or one restored from a backup.
+    is_reset = number > last
+    return EventStream(feed, last if is_reset else number, encode_wanted, is_reset=is_reset, lasts=lasts)
+
+
+@router.get(
+    "/v1/salute/{role}/latest",
+    response_class=Response,
+    responses=remembered("ReportDetail", 404, 409),
+    dependencies=[only("org", "agent")],
+)
+async def get_latest(
+    request: Request,
+    answers: AnswersOfApp,
+    role: Role,
+    org: OrgOfRole = ACTIVE,
+    agent: Annotated[
+        str | None, Query(min_length=1, max_length=200, description="Id or number of one agent.")
+    ] = None,
+) -> Response:
+    """The latest report of a role, by whichever of its agents reported last."""
+    org_id = _org_id(answers.kernel, org)
+
+    def find(store: Store) -> StoredReport | None:
+        reports = [
+            report
+            for report in store.reports.latest(org_id, role)
+            if agent in (None, report.agent_id, str(report.agent_number))
+        ]
+        return max(reports, key=lambda report: (report.at, report.number), default=None)
+
+    found = await find_in_store(request, find)
+    if found is None:
+        answers.kernel.organization(org_id).snapshot.require_role(role)
+        raise Refused(
+            UNKNOWN_RECORD, f"role {quote(role)} has not reported", "`GET /v1/salute` shows who has"
+        )
+    interval = intervals_of(answers.kernel.state)(org_id, role)
+    return told_once(detail_of(found, interval, time.time()))
+
+
+@router.get(
+    "/v1/salute/{role}/history",
+    response_class=Response,
+    responses=remembered("ReportPage", 404, 409),
+    dependencies=[only("org", "cursor", "limit")],
+)
+async def get_history(
+    request: Request,
+    answers: AnswersOfApp,
+    role: Role,
+    org: OrgOfRole = ACTIVE,
+    cursor: Cursor = None,
+    limit: Limit = DEFAULT_ROWS,
+) -> Response:
+    """The reports of a role that are still kept, those that were stored last first."""
+    org_id = _org_id(answers.kernel, org)
+    before = None if cursor is None else _number(cursor)
+    interval = intervals_of(answers.kernel.state)(org_id, role)
+
+    def read(store: Store) -> ReportPage:
+        rows = store.reports.history(org_id, role, before=before, limit=limit + 1)
+        shown = tuple(detail_of(each, interval, time.time()) for each in rows[:limit])
+        return ReportPage(reports=shown, next=str(shown[-1].number) if len(rows) > limit else None)
+
+    return told_once(await with_store(request, read, ReportPage(reports=(), next=None)))
+
+
+def _org_id(kernel: Kernel, org: str) -> str:
+    """The organisation a name means; also one that has errors: its roles report all the same."""
+    return org if org in kernel.state.refused else kernel.organization(org).snapshot.org_id
+
+
+def _admit(kernel: Kernel, caller: Caller, unit: dict[str, Any]) -> str:
+    """The organisation of a report, if the caller may report for its role; raises `Refused`."""
+    org_id = _org_id(kernel, unit.get("organization") or ACTIVE)
+    role_id = unit["role_id"]
+    if org_id in kernel.state.refused and caller.agent_id is None:
+        return org_id  # nobody knows its roles at present; a report is not lost for that
+    snapshot = kernel.organization(org_id).snapshot
+    snapshot.require_role(role_id)
+    if caller.agent_id is not None:
+        fills = [edge.target for edge in snapshot.index.roles_filled_by(caller.agent_id)]
+        if role_id not in fills:
+            raise Refused(
+                OTHER_REPORTER,
+                f"the credential belongs to agent {quote(caller.agent_id)}, which does not fill role {quote(role_id)}",
+                f"it fills {listing(fills)}" if fills else f"it fills no role of {quote(org_id)}",
+            )
+    return org_id
+
+
+def _last_event(request: Request, after: int | None) -> int | None:
+    """Where a client wants to go on: its browser says so when it comes back."""
+    said = request.headers.get("last-event-id")
+    if not said:
+        return after
+    return _number(said, "`Last-Event-ID`")
+
+
+def _number(text: str, what: str = "the cursor") -> int:
+    if not (text.isascii() and text.isdigit()) or int(text[:20]) > _FURTHEST:
+        raise Refused(BAD_CURSOR, f"{what} is the number of no report", "start again without it")
+    return int(text)
+
+
+def _place(report: StoredReport) -> str:
+    """A cursor: whose line it is, whatever it reports meanwhile."""
+    unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
+    return hashlib.sha256(unit.encode()).hexdigest()[:24]
+
+
+def _rest(reports: tuple[StoredReport, ...], cursor: str | None) -> tuple[StoredReport, ...]:
+    if cursor is None:
+        return reports
+    for number, report in enumerate(reports, 1):
+        if _place(report) == cursor:
+            return reports[number:]
+    raise Refused(BAD_CURSOR, "the cursor names no line of the board", "start again without a cursor")

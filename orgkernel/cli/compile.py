@@ -1,0 +1,36 @@
+"""`orgkernel compile`: an organisation as one file that a host reads without orgkernel."""
+
+from __future__ import annotations
+
+import click
+
+from orgkernel import __version__
+from orgkernel.cli.opening import cache_option, open_kernel, path_option
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.reports import say_errors
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
+from orgkernel.kernel.replacing import replace_file
+
+
+@click.command("compile")
+@click.argument("org", metavar="ORG")
+@click.option("--agent-zero", is_flag=True, required=True, help="For the Agent-Zero extension.")
+@click.option("-o", "--output", metavar="FILE", help="Write it there; without it, to stdout.")
+@path_option
+@cache_option
+def command(org: str, agent_zero: bool, output: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
+    """Work out everything a host asks of an organisation: who takes what, and what each role may use.
+
+    Exits 1 with the findings when the organisation has errors.
+    """
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    snapshot = kernel.latest(org)
+    if snapshot.has_errors:
+        say_errors(snapshot.diagnostics, kernel.state.latest)
+        raise click.exceptions.Exit(1)
+    text = render_bundle(compile_bundle(snapshot.index, f"orgkernel {__version__}"))
+    if output is None:
+        echo_json(text)
+    else:
+        replace_file(output, text.encode())
+        click.echo(output)

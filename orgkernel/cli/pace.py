@@ -1,0 +1,92 @@
+"""`orgkernel pace`: in which tier is a role, and what does it have to do?"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import echo_json
+from orgkernel.decisions.pace import RolePace
+from orgkernel.diagnostics.wording import listing, printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
+from orgkernel.runtime.pace import PRIMARY, TIERS
+from orgkernel.triggers.names import suggest_trigger_name
+
+_EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
+
+
+@click.command("pace")
+@click.argument("role")
+@org_option
+@click.option(
+    "--observation",
+    default="{}",
+    metavar="JSON",
+    help="What is seen of the role; what is left out is not known.",
+)
+@click.option(
+    "--previous", type=click.Choice(TIERS), default=PRIMARY, show_default=True, help="The tier it was in."
+)
+@click.option("--new-task", is_flag=True, help="A new task begins: nothing is held of what was before.")
+@path_option
+@cache_option
+@format_option("text", "json")
+def command(
+    role: str,
+    org: str,
+    observation: str,
+    previous: str,
+    new_task: bool,
+    paths: tuple[str, ...],
+    no_cache: bool,
+    form: str,
+) -> None:
+    """Say which PACE tier a ROLE is in, why, and what it then has to do."""
+    observed = _parse_observation(observation)
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    pace = kernel.pace(org, role, observed, previous, new_task=new_task)
+    if form == "json":
+        from orgkernel.crew.v1 import encode
+
+        echo_json(encode(pace).decode())
+    else:
+        click.echo(_render(pace), nl=False)
+
+
+def _parse_observation(text: str) -> Observation:
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError("the observation is not JSON", _EXAMPLE) from None
+    if not isinstance(said, dict):
+        raise UsageError("the observation is not an object", _EXAMPLE)
+    for name, value in said.items():
+        if name not in NAMES:
+            meant = suggest_trigger_name(name)
+            help = (
+                f"did you mean {quote(meant)}?" if meant in NAMES else f"an observation has {listing(NAMES)}"
+            )
+            raise UsageError(f"an observation has no {quote(name)}", help)
+        if not is_measure(name, value):
+            kind = (
+                "true or false"
+                if name in FLAGS
+                else "a number from 0 to 1"
+                if name == "context_fill"
+                else "a number from 0"
+            )
+            raise UsageError(f"{quote(name)} of the observation is not {kind}", _EXAMPLE)
+    return Observation(**said)
+
+
+def _render(pace: RolePace) -> str:
+    change = "" if pace.tier == pace.previous else f", was {pace.previous}"
+    lines = [f"{pace.role_id} → {pace.tier}{change}"]
+    for reason in pace.reasons:
+        lines.append(f"  because {reason.text}")
+        lines += [f"      {why.file}:{why.line}" for why in reason.why]
+    lines += [f"  must {each.text}" for each in pace.obligations]
+    return "".join(f"{printable(line)}\n" for line in lines)

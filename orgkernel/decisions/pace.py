@@ -1,0 +1,109 @@
+"""PACE: the tier of a role of an organisation, with the lines that decide (design §6 "PACE.").
+
+The evaluation is the runtime's, which hosts use as well; here the plan comes from the documents, and the reasons name
+their places. Error policy: assume nominal, but name what was not seen. A trigger that cannot be read is never true
+(ORG501 and ORG502 keep such an organisation from answering).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.runtime.observation import Observation
+from orgkernel.runtime.pace import (
+    PRIMARY,
+    TIERS,
+    Obligation,
+    PaceDecision,
+    PacePlan,
+    Tier,
+    decide_pace,
+)
+from orgkernel.triggers import parse_trigger
+
+
+class RolePace(msgspec.Struct, frozen=True):
+    """The tier a role is in, and what it has to do.
+
+    >>> from orgkernel import Kernel
+    >>> from orgkernel.runtime.observation import Observation
+    >>> failing = Observation(consecutive_tool_failures=5)
+    >>> pace = Kernel.open().pace("software_dev", "bugfix_specialist", failing, "alternate")
+    >>> pace.tier, [(each.action, each.to) for each in pace.obligations]
+    ('contingent', [('escalate', 'engineering_xo')])
+    """
+
+    role_id: str
+    tier: str
+    previous: str
+    held: tuple[str, ...]
+    """The tiers whose trigger was last seen to be true; pass them on as `previous` the next time."""
+    reasons: tuple[Reason, ...]
+    unknown: tuple[str, ...]
+    """What the triggers read and the observation does not report."""
+    obligations: tuple[Obligation, ...]
+    snapshot: str
+    """Digest of the organisation the answer came from."""
+
+
+def decide_role_pace(
+    view: OrgView,
+    role_id: str,
+    observation: Observation,
+    previous: str | Iterable[str] = PRIMARY,
+    *,
+    new_task: bool = False,
+) -> RolePace:
+    """The tier of a role that the organisation has, from what is observed and the tier it was in."""
+    decision = decide_pace(plan_of(view, role_id), observation, previous, new_task=new_task)
+    reasons = tuple(_reasons(view.records.posts[role_id], decision))
+    return RolePace(
+        role_id, decision.tier, decision.previous, decision.held, reasons, decision.unknown, decision.obligations,
+        view.digest,
+    )  # fmt: skip
+
+
+def plan_of(view: OrgView, role_id: str) -> PacePlan:
+    """The PACE plan of a role, its triggers compiled; a tier that hands over to nobody named does to the superior."""
+    return view.remember(("PACE plan", role_id), lambda: _compile(view, role_id))
+
+
+def _compile(view: OrgView, role_id: str) -> PacePlan:
+    profile = view.records.posts[role_id].profile
+    superior = view.superior_of(role_id)
+    tiers = {}
+    for name in TIERS:
+        tier = getattr(profile.pace_plan, name, None)
+        if tier is not None:
+            # A trigger on `primary` is read by nobody (ORG508).
+            trigger = parse_trigger(tier.trigger).tree if tier.trigger and name != PRIMARY else None
+            tiers[name] = Tier(tier.action, tier.description, trigger, tier.escalate_to or superior)
+    return PacePlan(tiers, profile.doctrine.max_turns_without_progress)
+
+
+def _reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
+    tier = decision.tier
+    if decision.new_task and decision.restored:
+        yield Reason("NEW_TASK", "a new task began")
+    if decision.reasons:
+        because = ", ".join(each.text for each in decision.reasons)
+        yield Reason("TRIGGER_HOLDS", f"{tier} trigger holds: {because}", (_why(post, tier),))
+    elif tier != PRIMARY:
+        yield Reason("TRIGGER_UNKNOWN", f"{tier} trigger is not seen to be false", (_why(post, tier),))
+    elif post.profile.pace_plan is None:
+        yield Reason("NO_PLAN", f"role {quote(post.role_id)} has no PACE plan")
+    else:
+        yield Reason("NOTHING_TRIPPED", "no trigger holds")
+    if decision.unknown:
+        yield Reason("NOT_REPORTED", f"not reported: {listing(decision.unknown)}")
+
+
+def _why(post: RolePost, tier: str) -> Why:
+    written = getattr(post.profile.pace_plan, tier).trigger
+    return why_place(f"{tier} trigger {written}", post.place("pace_plan", tier, "trigger"))

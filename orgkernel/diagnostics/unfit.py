@@ -1,0 +1,92 @@
+"""What msgspec says of a value that does not fit its shape, in the words of whoever wrote the value."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.runtime.secret_shapes import mask_secrets
+
+_KINDS = {
+    "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
+    "object": "an object", "null": "`null`", "date": "a date", "datetime": "a date and time", "time": "a time",
+    "bytes": "bytes",
+}  # fmt: skip
+_LIMITED = {"str": "text", "array": "a list", "object": "an object", "int": "a number", "float": "a number"}
+_COUNTED = {"str": "characters", "array": "items", "object": "entries"}
+_BOUNDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "": "exactly"}
+
+_KIND = re.compile(r"Expected `([^`]+)`(?:, got `([^`]+)`)?")
+_LENGTH = re.compile(r"Expected `(\w+)` of length (>=|<=|)\s*(\d+)(?:, got (\d+))?")
+_RANGE = re.compile(r"Expected `(?:int|float)` (>=|<=|>|<) ([\d.e+-]+)")
+_MULTIPLE = re.compile(r"Expected `(?:int|float)` that's a multiple of ([\d.e+-]+)")
+_PATTERN = re.compile(r"Expected `str` matching regex ['\"](.*)['\"]", re.DOTALL)
+_CHOICE = re.compile(r"Invalid (?:enum )?value (?:(['\"])(.*)\1|(.*))", re.DOTALL)
+_FIELD = re.compile(r"Object (?:(missing required)|contains unknown) field `(.*)`", re.DOTALL)
+_PLACE = re.compile(r" - at (?:`(key)` in )?`\$(.*)`$", re.DOTALL)
+
+
+class Unfit(NamedTuple):
+    """A value that does not fit: where it is, and what it is against what it should be."""
+
+    message: str
+    place: str
+    """Route from the outermost value, such as `.needs[1]`; empty for that value itself."""
+
+
+def describe_unfit(error: Exception) -> Unfit:
+    """An error of msgspec's conversion in our words; user text is quoted, and secrets in it masked.
+
+    >>> import msgspec
+    >>> try:
+    ...     msgspec.convert({"depth": ["x"]}, dict[str, int])
+    ... except msgspec.ValidationError as error:
+    ...     print(*describe_unfit(error), sep=" | ")
+    expected a whole number, got a list | [...]
+    """
+    said = str(error)
+    found = _PLACE.search(said)
+    if found is None:
+        return Unfit(_in_words(said), "")
+    message = _in_words(said[: found.start()])
+    return Unfit(f"a key: {message}" if found[1] else message, found[2])
+
+
+def _in_words(said: str) -> str:
+    if found := _LENGTH.fullmatch(said):
+        kind, bound, length, got = found.groups()
+        unit = _COUNTED[kind] if length != "1" else _COUNTED[kind].replace("ies", "y").rstrip("s")
+        return f"expected {_LIMITED[kind]} of {_BOUNDS[bound]} {length} {unit}" + (
+            f", got {got}" if got else ""
+        )
+    if found := _RANGE.fullmatch(said):
+        return f"expected a number of {_BOUNDS[found[1]]} {_plain(found[2])}"
+    if found := _MULTIPLE.fullmatch(said):
+        step = _plain(found[1])
+        return "expected a whole number" if step == "1" else f"expected a number that is a multiple of {step}"
+    if found := _PATTERN.fullmatch(said):
+        return f"expected text that matches {quote(found[1])}"
+    if found := _CHOICE.fullmatch(said):
+        return f"{quote(found[2] if found[1] else found[3])} is none of the values it may have"
+    if found := _KIND.fullmatch(said):
+        return f"expected {_kinds(found[1])}" + (f", got {_kind_given(found[2])}" if found[2] else "")
+    if found := _FIELD.fullmatch(said):
+        verb = "lacks the" if found[1] else "has the unknown"
+        return f"{verb} field {quote(found[2])}"
+    return printable(mask_secrets(said[:1].lower() + said[1:]))
+
+
+def _kinds(named: str) -> str:
+    """Kinds a value may have: `int | str | null`."""
+    return " or ".join(_KINDS.get(name, "another value") for name in named.split(" | "))
+
+
+def _kind_given(name: str) -> str:
+    """The kind a value has; where a whole number was expected, what a number is must be said."""
+    return "a number with a fraction" if name == "float" else "a number" if name == "int" else _kinds(name)
+
+
+def _plain(number: str) -> str:
+    """A limit without the fraction it does not have."""
+    return number.removesuffix(".0")

@@ -1,0 +1,1 @@
+"""An organisation for Agent-Zero: compiled, activated in a host, and its roles as native agent profiles."""

@@ -1,0 +1,310 @@
+"""Which task domain a message belongs to, by the domains' own triggers and examples.
+
+Used where no classifier of the host says so. Deterministic, and conservative: a role that is wrongly active takes tools
+away, no role at all changes nothing. So evidence must be more than one common word, the best domain must stand
+alone, and a passthrough domain (conversation) is the answer only where no work is mentioned.
+
+Evidence for a domain is, in points: a trigger found in the message, one for each of its words; an example that the message
+repeats in other words, three, word by word, ten. What stands at the start counts twice. A single trigger of one word
+counts only beside another word that the catalogue uses of work, or something written like code or a file. Between the
+words of a trigger there may be two others: `write a small Go function` has `write a function` in it.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+MOST_CHARACTERS: Final = 4_000
+"""How much of a message is read: what is asked stands before what is pasted."""
+_START: Final = 40
+_OF_EXAMPLE, _OF_SAME_EXAMPLE = 3, 10
+_GAP: Final = 2
+_LEAST_SHARED: Final = 3
+_SHARE: Final = 0.7
+
+_WORD: Final = re.compile(r"\.?[a-z0-9]+(?:[._+#/-][a-z0-9]+)*")
+_LIKE_CODE: Final = re.compile(r"`[^`]+`|\w+\(\)|\w+_\w+|[\w-]+\.[a-z]{1,4}\b(?!\.)|(?<!\w)/\w+/\w+")
+_SUFFIXES: Final = ("ings", "ing", "ed", "es", "s")
+_STOP: Final = frozenset(
+    [
+        "about",
+        "after",
+        "again",
+        "all",
+        "also",
+        "and",
+        "another",
+        "any",
+        "are",
+        "ask",
+        "because",
+        "been",
+        "before",
+        "being",
+        "between",
+        "both",
+        "but",
+        "can",
+        "could",
+        "did",
+        "does",
+        "doing",
+        "down",
+        "each",
+        "every",
+        "few",
+        "find",
+        "for",
+        "from",
+        "get",
+        "give",
+        "has",
+        "have",
+        "having",
+        "here",
+        "him",
+        "his",
+        "how",
+        "into",
+        "its",
+        "just",
+        "know",
+        "let",
+        "like",
+        "make",
+        "many",
+        "may",
+        "me",
+        "more",
+        "most",
+        "much",
+        "my",
+        "need",
+        "new",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "one",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "please",
+        "same",
+        "say",
+        "see",
+        "set",
+        "she",
+        "should",
+        "show",
+        "so",
+        "some",
+        "such",
+        "take",
+        "tell",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "time",
+        "to",
+        "too",
+        "try",
+        "up",
+        "us",
+        "use",
+        "used",
+        "very",
+        "want",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "work",
+        "would",
+        "yes",
+        "you",
+        "your",
+    ]
+)
+
+
+class DomainWords(NamedTuple):
+    """What a catalogue says of a domain, as far as messages are compared with it."""
+
+    examples: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    passthrough: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """Domains made ready for comparing; build it once per bundle."""
+
+    triggers: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    """By the first stem of the trigger: its stems and its domain."""
+    examples: tuple[tuple[tuple[str, ...], frozenset[str], str], ...]
+    """Stems of an example, those with a meaning of their own, and its domain."""
+    vocabulary: frozenset[str]
+    """Stems of everything said of work."""
+    passthrough: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What a message is about: the domains with the most evidence, none where there is too little, and that evidence.
+
+    More than one domain means that they stand equal; whoever asks may settle it when one role takes them all.
+    """
+
+    domains: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    points: int = 0
+
+
+def build_classifier(domains: Mapping[str, DomainWords]) -> Classifier:
+    """Make a catalogue's domains ready for comparing with messages."""
+    triggers: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    examples = []
+    vocabulary: set[str] = set()
+    for domain, words in domains.items():
+        for trigger in words.triggers:
+            stems = tuple(stems_of(trigger))
+            if stems:
+                triggers.setdefault(stems[0], []).append((stems, domain))
+        for text in words.examples:
+            stems = tuple(stems_of(text))
+            examples.append((stems, frozenset(_content(stems)), domain))
+        if not words.passthrough:
+            for text in (*words.examples, *words.triggers):
+                vocabulary.update(_content(stems_of(text)))
+    return Classifier(
+        {stem: tuple(sorted(found, key=lambda each: -len(each[0]))) for stem, found in triggers.items()},
+        tuple(examples),
+        frozenset(vocabulary),
+        frozenset(domain for domain, words in domains.items() if words.passthrough),
+    )
+
+
+def classify(classifier: Classifier, message: str) -> Classification:
+    """Which domains a message speaks of most, if it clearly speaks of work, or of a passthrough domain."""
+    message = message[:MOST_CHARACTERS]
+    stems = stems_of(message)
+    found = _find_triggers(classifier, stems)
+    points: dict[str, int] = {}
+    evidence: dict[str, list[str]] = {}
+    for (trigger, domain), place in found.items():
+        points[domain] = points.get(domain, 0) + len(trigger) * (2 if place < _START else 1)
+        evidence.setdefault(domain, []).append(" ".join(trigger))
+    content = frozenset(_content(stems))
+    for words, example, domain in classifier.examples:
+        same, shared = words == tuple(stems), len(example & content)
+        if same or (shared >= _LEAST_SHARED and shared >= _SHARE * max(len(example), len(content))):
+            points[domain] = points.get(domain, 0) + (_OF_SAME_EXAMPLE if same else _OF_EXAMPLE)
+            evidence.setdefault(domain, []).append("an example")
+    work = {domain: sum_ for domain, sum_ in points.items() if domain not in classifier.passthrough}
+    candidates = work or points
+    if not candidates:
+        return Classification()
+    most = max(candidates.values())
+    best = tuple(domain for domain, sum_ in candidates.items() if sum_ == most)
+    if work and not _is_enough(
+        classifier, message, content, [key for key in found if key[1] in best], best, evidence
+    ):
+        return Classification()
+    return Classification(best, tuple(evidence[best[0]]), most)
+
+
+def _find_triggers(classifier: Classifier, stems: list[str]) -> dict[tuple[tuple[str, ...], str], int]:
+    """Each trigger in the message with its first place; a longer one hides those within it."""
+    found: dict[tuple[tuple[str, ...], str], int] = {}
+    taken = 0
+    for place, stem in enumerate(stems):
+        if place < taken:
+            continue
+        for trigger, domain in classifier.triggers.get(stem, ()):
+            end = _match(trigger, stems, place)
+            if end is not None:
+                found.setdefault((trigger, domain), place)
+                taken = end
+                break
+    return found
+
+
+def _match(trigger: tuple[str, ...], stems: list[str], place: int) -> int | None:
+    """Where a trigger that begins at a place ends, with gaps where it has words enough to be recognised across them."""
+    gap = _GAP if len(tuple(_content(trigger))) > 1 else 0
+    for stem in trigger[1:]:
+        nearby = stems[place + 1 : place + 2 + gap]
+        if stem not in nearby:
+            return None
+        place += 1 + nearby.index(stem)
+    return place + 1
+
+
+def _is_enough(
+    classifier: Classifier,
+    message: str,
+    content: frozenset[str],
+    triggers: list[tuple[tuple[str, ...], str]],
+    best: tuple[str, ...],
+    evidence: Mapping[str, list[str]],
+) -> bool:
+    if any("an example" in evidence[domain] for domain in best):
+        return True
+    if any(len(trigger) > 1 for trigger, _ in triggers) or len(triggers) > len(best):
+        return True
+    own = {stem for trigger, _ in triggers for stem in trigger}
+    beside = content - own
+    known = {stem for stem in beside if {stem, stem.removesuffix("er")} & classifier.vocabulary}
+    return bool(known) or _LIKE_CODE.search(message) is not None
+
+
+def stems_of(text: str) -> list[str]:
+    """The words of a text without their endings, in order."""
+    return [_stem(word) for word in _WORD.findall(text.lower())]
+
+
+def _stem(word: str) -> str:
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if (len(word) > 3 and word[-1] in "ey") or (len(word) > 4 and word[-1] == "i"):
+        word = word[:-1]
+    return word
+
+
+_STOP_STEMS: Final = frozenset(_stem(word) for word in _STOP)
+
+
+def _content(stems: Iterable[str]) -> Iterable[str]:
+    return (stem for stem in stems if len(stem) > 2 and stem not in _STOP_STEMS)

@@ -1,0 +1,152 @@
+"""Writing SALUTE reports where the specification puts them; the one module of the runtime that touches files.
+
+A report is written to a temporary file beside its place, flushed to the disk and renamed: a reader sees the old one or
+the new one, whole. The copy in the archive never replaces another: whoever holds the temporary file of a name, made
+exclusively, is the only one that may give that name, so two processes in the same microsecond get two names.
+
+Nothing here raises: a full or read-only disk is a `problem` in words, because a host must not stop for a report.
+Not asked for: the folder itself is not flushed, so a power cut may lose the newest report, never leave half of one.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from .report_names import ARCHIVE, KEEP_SECONDS, TEMPORARY, archive_name, latest_name, stale_archives
+from .salute_format import Report
+from .salute_reading import ReportError, read_report
+
+LARGEST_FILE: Final = 1_000_000
+"""Bytes of a report that is read; ours are a few thousand."""
+_MOST_NAMES: Final = 1_000
+"""Copies of a role that may bear the same microsecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a report: the paths of its files, None where one could not be written, and why."""
+
+    latest: str | None
+    archived: str | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How many old copies were removed, and what went wrong."""
+
+    count: int
+    problem: str = ""
+
+
+def write_report(folder: str, report: Report) -> Written:
+    """Write a report as the latest of its role, and its copy into the archive. The folders are made where missing."""
+    try:
+        data = (
+            json.dumps(report, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8", "replace")
+            + b"\n"
+        )
+    except (TypeError, ValueError) as error:
+        return Written(None, None, f"the report is no JSON: {error}")
+    archive = os.path.join(folder, ARCHIVE)
+    archived = latest = None
+    problem = ""
+    try:
+        os.makedirs(archive, exist_ok=True)
+        archived = _put(archive, None, report, data)
+    except (OSError, ValueError) as error:
+        problem = _said(archive, error)
+    # Whoever shows a role reads the latest report only, so it is tried also where the archive cannot be written.
+    try:
+        latest = _put(folder, latest_name(report["unit"]["role_id"]), report, data)
+    except (OSError, ValueError) as error:
+        problem = problem or _said(folder, error)
+    return Written(latest, archived, problem)
+
+
+def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
+    """Write the data under a name that may be taken, or under the first free archive name. Raises `OSError`."""
+    for sequence in range(_MOST_NAMES):
+        name = archive_name(report, sequence)
+        temporary = os.path.join(folder, f".{name}{TEMPORARY}")
+        try:
+            handle = os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+            )
+        except FileExistsError:
+            continue  # somebody else is giving this name, or died while doing so
+        path = os.path.join(folder, final or name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                # INVARIANT: only now, with the temporary file in hand, is it certain that nobody gives the name.
+                is_taken = final is None and os.path.lexists(path)
+                if not is_taken:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            if not is_taken:
+                os.replace(temporary, path)
+                return path
+            os.unlink(temporary)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    raise FileExistsError(f"{_MOST_NAMES} copies bear this moment")
+
+
+def remove_stale(folder: str, now: float, keep_seconds: float = KEEP_SECONDS) -> Removed:
+    """Remove copies whose file is older than `keep_seconds`, and what was left of writing one. No other file."""
+    count, problem = 0, ""
+    for place, suffix in ((os.path.join(folder, ARCHIVE), ""), (folder, TEMPORARY)):
+        try:
+            with os.scandir(place) as entries:
+                found = [
+                    (entry.name, entry.stat(follow_symlinks=False).st_mtime)
+                    for entry in entries
+                    if entry.name.endswith(suffix)
+                ]
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problem = problem or _said(place, error)
+            continue
+        for name in stale_archives(found, now, keep_seconds):
+            try:
+                os.unlink(os.path.join(place, name))
+                count += 1
+            except FileNotFoundError:
+                pass  # another process was faster
+            except OSError as error:
+                problem = problem or _said(place, error)
+    return Removed(count, problem)
+
+
+def read_latest(folder: str, role_id: str) -> tuple[Report | None, str]:
+    """The latest report of a role, and what is wrong with it; neither where the role has not reported."""
+    path = os.path.join(folder, latest_name(role_id))
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        return None, _said(path, error)
+    if len(data) > LARGEST_FILE:
+        return None, f"{path}: larger than {LARGEST_FILE} bytes"
+    try:
+        return read_report(json.loads(data)), ""
+    except ReportError as error:
+        return None, f"{path}: {error}"
+    except (ValueError, RecursionError):
+        return None, f"{path}: not JSON"
+
+
+def _said(path: str, error: Exception) -> str:
+    return f"{path}: {error.strerror if isinstance(error, OSError) and error.strerror else error}"

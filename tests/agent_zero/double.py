@@ -1,0 +1,133 @@
+"""A host of each generation to install into and to run: its folders, its modules, a scripted model."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tests.agent_zero.double_loader import Extension, Loader
+from tests.agent_zero.double_loop import Agent, Host, LoopData, RepairableException, Response
+from tests.agent_zero.double_prompts import (
+    PROJECT,
+    SECRETS,
+    SKILLS,
+    Prompts,
+    mcp_text,
+    write_prompts,
+    write_stock_extensions,
+)
+
+_OWNED = ("agent", "helpers", "python", "plugins", "usr")
+_TOOLS = [
+    "a2a_chat",
+    "behaviour_adjustment",
+    "browser_agent",
+    "code_execution_tool",
+    "document_query",
+    "input",
+    "memory_load",
+    "memory_save",
+    "memory_delete",
+    "memory_forget",
+    "notify_user",
+    "scheduler",
+    "search_engine",
+    "skills_tool",
+    "text_editor",
+    "vision_load",
+    "wait",
+]
+
+
+def build_host(root: Path, generation: str) -> Path:
+    """Write a stock installation."""
+    for folder in ("usr", "agents/agent0", "prompts", "tmp"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    if generation == "G3":
+        (root / "helpers").mkdir(exist_ok=True)
+        (root / "helpers" / "extension.py").write_text("def get_paths(): ...\n", encoding="utf-8")
+    else:
+        (root / "python" / "helpers").mkdir(parents=True, exist_ok=True)
+        text = "def get_paths(): ...\n" if generation == "G2" else "class Extension: ...\n"
+        (root / "python" / "helpers" / "extension.py").write_text(text, encoding="utf-8")
+    write_prompts(root, generation)
+    write_stock_extensions(root, generation)
+    return root
+
+
+@contextmanager
+def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | None = None) -> Iterator[Host]:
+    """A process of that host: its modules can be imported, and its root is on the path."""
+    host = Host(root, Loader(root, generation), Prompts(root, generation))
+    host.tools = {name: _answering(name) for name in _TOOLS}
+    host.tools["response"] = lambda text="", **_: Response(str(text), break_loop=True)
+    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in _OWNED}
+    importlib.invalidate_caches()
+    path, no_bytecode = list(sys.path), sys.dont_write_bytecode
+    try:
+        for name in before:
+            del sys.modules[name]
+        sys.modules.update(_modules(host, dict(mcp or {})))
+        sys.path.insert(0, str(root))
+        sys.dont_write_bytecode = True
+        yield host
+    finally:
+        sys.path[:] = path
+        sys.dont_write_bytecode = no_bytecode
+        for name in [each for each in sys.modules if each.partition(".")[0] in _OWNED]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def _answering(name: str) -> Callable[..., Response]:
+    return lambda **_: Response(f"{name} has done it")
+
+
+def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, ModuleType]:
+    """What extensions import from this generation."""
+    generation = host.loader.generation
+    prefix = "helpers" if generation == "G3" else "python.helpers"
+    modules: dict[str, ModuleType] = {}
+
+    def define(name: str, **values: Any) -> None:
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            part = ".".join(parts[:end])
+            if part not in modules:
+                modules[part] = ModuleType(part)
+                modules[part].__path__ = []
+                if end > 1:
+                    setattr(modules[".".join(parts[: end - 1])], parts[end - 1], modules[part])
+        for key, value in values.items():
+            setattr(modules[name], key, value)
+
+    define(f"{prefix}.extension", Extension=Extension)
+    define(f"{prefix}.errors", RepairableException=RepairableException)
+    define(f"{prefix}.tool", Response=Response)
+    define(f"{prefix}.files", get_abs_path=lambda *parts: str(host.root.joinpath(*parts)))
+    if generation == "G3":
+
+        def get_chat_model_config(agent: Any = None) -> dict[str, Any]:
+            return {
+                "provider": "openrouter",
+                "name": "example/large",
+                "ctx_length": host.window,
+                "kwargs": {"api_key": "sk-never-write-this-anywhere-0123456789"},
+            }
+
+        define("plugins._model_config.helpers.model_config", get_chat_model_config=get_chat_model_config)
+        define("helpers.api", ApiHandler=type("ApiHandler", (), {}), Request=object)
+    rest = [SKILLS, SECRETS, PROJECT] if generation != "G1" else [SECRETS, PROJECT]
+    define(
+        "agent",
+        Agent=Agent,
+        LoopData=LoopData,
+        tool_files=host.prompts.tool_files,
+        host_prompts=lambda _: ([mcp_text(dict(mcp))] if mcp else []) + rest,
+    )
+    return modules

@@ -1,0 +1,184 @@
+"""The prompt files of a stock Agent-Zero and the extensions that put the system prompt together (facts/agent_zero §11).
+
+The texts are ours; which file serves which tools, where it lies and how long it is are the host's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+STOCK_TOOLS: dict[str, tuple[tuple[str, ...], int, int]] = {
+    "a2a_chat": (("a2a_chat",), 2429, 909),
+    "behaviour": (("behaviour_adjustment",), 347, 179),
+    "browser": (("browser_agent",), 960, 335),
+    "call_sub": (("call_subordinate",), 1097, 848),
+    "code_exe": (("code_execution_tool",), 2353, 2805),
+    "document_query": (("document_query",), 1385, 1093),
+    "input": (("input",), 393, 393),
+    "memory": (("memory_load", "memory_save", "memory_delete", "memory_forget"), 1844, 733),
+    "notify_user": (("notify_user",), 1450, 265),
+    "response": (("response",), 372, 460),
+    "scheduler": (("scheduler",), 11165, 1402),
+    "search_engine": (("search_engine",), 311, 377),
+    "skills": (("skills_tool",), 2154, 536),
+    "text_editor": (("text_editor",), 0, 1692),
+    "wait": (("wait",), 587, 173),
+}
+"""Of each file `agent.system.tool.NAME.md`: the tools it serves, and its characters in 0.9.8.2 and in 1.7."""
+
+_OF_PLUGINS = {
+    "browser": "_browser_agent",
+    "code_exe": "_code_execution",
+    "input": "_code_execution",
+    "memory": "_memory",
+    "behaviour": "_memory",
+    "text_editor": "_text_editor",
+}
+_METHODS = {"scheduler": ":create_task", "skills_tool": ":load", "text_editor": ":read"}
+VISION = "## Images\nYou can look at images with `vision_load`."
+SKILLS = "## Skills available\n- release_notes: how we write them"
+SECRETS = "## Secrets\nUse the alias §§secret(NAME)."
+PROJECT = "## Project\nThere is no active project."
+MAIN = "# You are an agent\nSolve the task step by step. Answer with one JSON object that names a tool."
+TOOLS_HEADER = "## Tools available:"
+
+
+def tool_text(tools: tuple[str, ...], size: int) -> str:
+    """What a file says of its tools: a heading, an example for each where there is room, and words up to the size."""
+    text = f"### {tools[0] if len(tools) == 1 else 'memory tools'}\nwhat it is for and when to use it\n"
+    for tool in tools:
+        example = f'~~~json\n{{"tool_name": "{tool}{_METHODS.get(tool, "")}", "tool_args": {{}}}}\n~~~\n'
+        if len(text) + len(example) <= size:
+            text += example
+    words = f"{tools[0]} takes its arguments as its example shows and answers in words. "
+    while len(text) < size:
+        text += words
+    return text[:size].rstrip() + "." * (size - len(text[:size].rstrip()))
+
+
+def mcp_text(servers: dict[str, Iterable[str]]) -> str:
+    """The entry about remote tools, with the marks of the host: a block per server and tool."""
+    text = '## "Remote (MCP Server) Agent Tools" available:\n\n'
+    for server, tools in servers.items():
+        text += f"### {server}\nthe server {server}\n"
+        for tool in tools:
+            text += f"\n### {server}.{tool}:\nwhat {tool} does\n\n#### Input schema for tool_args:\n{{}}\n\n"
+            text += f'#### Usage:\n{{\n    "thoughts": ["..."],\n    "tool_name": "{server}.{tool}",\n'
+            text += '    "tool_args": !follow schema above\n}\n'
+    return text
+
+
+class Prompts:
+    """The prompt folders of one installation."""
+
+    def __init__(self, root: Path, generation: str) -> None:
+        self.root = root
+        self.generation = generation
+        self.reads = 0
+
+    def folders(self, agent: Any) -> list[Path]:
+        """Where prompt files lie, the nearest first."""
+        profile = agent.config.profile or "agent0"
+        folders = [f"agents/{profile}/prompts", "prompts"]
+        if self.generation != "G1":
+            folders = [f"usr/agents/{profile}/prompts", f"agents/{profile}/prompts", "usr/prompts", "prompts"]
+        if self.generation == "G3":
+            plugins = [
+                path for home in ("usr/plugins", "plugins") for path in sorted(self.root.glob(f"{home}/*"))
+            ]
+            folders[3:3] = [f"{path.relative_to(self.root)}/prompts" for path in plugins]
+        return [self.root / each for each in folders]
+
+    def tool_files(self, agent: Any) -> list[str]:
+        """Names of the files about tools; the nearest of a name counts."""
+        names = {
+            path.name for folder in self.folders(agent) for path in folder.glob("agent.system.tool.*.md")
+        }
+        return sorted(names)
+
+    def read(self, agent: Any, file: str, **kwargs: Any) -> str:
+        """The text of a file, with its variables filled in; raises `FileNotFoundError`."""
+        self.reads += 1
+        for folder in self.folders(agent):
+            if (folder / file).is_file():
+                text = (folder / file).read_text(encoding="utf-8")
+                if file == "agent.system.tools.md" and self.generation != "G3":
+                    kwargs = {"tools": "\n\n".join(self.read(agent, name) for name in self.tool_files(agent))}
+                for name, value in kwargs.items():
+                    text = text.replace(f"{{{{{name}}}}}", str(value))
+                return text
+        raise FileNotFoundError(file)
+
+
+def write_prompts(root: Path, generation: str) -> None:
+    """Write the prompt files of a stock installation."""
+    core = root / "prompts"
+    core.mkdir(parents=True, exist_ok=True)
+    (core / "agent.system.main.md").write_text(MAIN, encoding="utf-8")
+    (core / "agent.system.tools.md").write_text(f"{TOOLS_HEADER}\n{{{{tools}}}}", encoding="utf-8")
+    (core / "agent.system.tools_vision.md").write_text(VISION, encoding="utf-8")
+    for name, (tools, old, new) in STOCK_TOOLS.items():
+        size = new if generation == "G3" else old
+        if not size or (generation == "G1" and name == "skills"):
+            continue
+        folder = core
+        if generation == "G3" and name in _OF_PLUGINS:
+            folder = root / "plugins" / _OF_PLUGINS[name] / "prompts"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder.parent / "plugin.yaml").write_text(f"name: {folder.parent.name}\n", encoding="utf-8")
+        (folder / f"agent.system.tool.{name}.md").write_text(tool_text(tools, size), encoding="utf-8")
+
+
+_STOCK_OLD = """from python.helpers.extension import Extension
+from agent import host_prompts
+
+
+class SystemPrompt(Extension):
+    async def execute(self, system_prompt=[], loop_data=None, **kwargs):
+        system_prompt.append(self.agent.read_prompt("agent.system.main.md"))
+        system_prompt.append(self.agent.read_prompt("agent.system.tools.md"))
+        for entry in host_prompts(self.agent):
+            system_prompt.append(entry)
+"""
+_STOCK_MAIN = """from helpers.extension import Extension
+
+
+class MainPrompt(Extension):
+    async def execute(self, system_prompt=[], loop_data=None, **kwargs):
+        system_prompt.append(self.agent.read_prompt("agent.system.main.md"))
+"""
+_STOCK_TOOLS = """from helpers.extension import Extension
+from agent import tool_files
+
+
+class ToolsPrompt(Extension):
+    async def execute(self, system_prompt=[], loop_data=None, **kwargs):
+        extra = self.agent.get_data("_tool_prompt_kwargs") or {}
+        tools = [self.agent.read_prompt(name, **extra.get(name, {})) for name in tool_files(self.agent)]
+        system_prompt.append(self.agent.read_prompt("agent.system.tools.md", tools="\\n\\n".join(tools)))
+"""
+_STOCK_REST = """from helpers.extension import Extension
+from agent import host_prompts
+
+
+class RestOfPrompt(Extension):
+    async def execute(self, system_prompt=[], loop_data=None, **kwargs):
+        system_prompt.extend(host_prompts(self.agent))
+"""
+
+
+def write_stock_extensions(root: Path, generation: str) -> None:
+    """Write the extensions by which a stock installation builds its system prompt."""
+    home = root / ("extensions/python" if generation == "G3" else "python/extensions") / "system_prompt"
+    home.mkdir(parents=True, exist_ok=True)
+    files = {"_10_system_prompt.py": _STOCK_OLD}
+    if generation == "G3":
+        files = {
+            "_10_main_prompt.py": _STOCK_MAIN,
+            "_11_tools_prompt.py": _STOCK_TOOLS,
+            "_13_skills_prompt.py": _STOCK_REST,
+        }
+    for name, text in files.items():
+        (home / name).write_text(text, encoding="utf-8")

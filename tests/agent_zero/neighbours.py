@@ -1,0 +1,85 @@
+"""The layers beside ours, as far as we and they read each other (facts/agent_zero §6): they store where real ones store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.agent_zero.double_loader import GENERATIONS
+
+HOME = dict(zip(GENERATIONS, ("python/extensions", "usr/extensions", "usr/extensions/python"), strict=True))
+
+_HEAD = """try:
+    from helpers.extension import Extension
+except ImportError:
+    from python.helpers.extension import Extension
+
+"""
+
+TRACKER = """
+WORDS = {"bug": "bugfix", "git": "git_ops", "module": "codegen", "docker": "docker_ops", "owns": "osint"}
+
+
+class BeliefStateTracker(Extension):
+    async def execute(self, **kwargs):
+        store = getattr(self.agent, "_bst_store", None)
+        if store is None:
+            store = self.agent._bst_store = {}
+        text = str(self.agent.last_user_message.content.get("user_message", "")).lower()
+        for word, domain in WORDS.items():
+            if word in text:
+                store["__bst_belief_state__"] = {"domain": domain, "confidence": 0.9, "turn": 0, "slots": {}}
+                return
+        store.pop("__bst_belief_state__", None)
+"""
+
+SELECTOR = """
+PLANS = {"bug": "bugfix_workflow", "git": "git_feature_branch", "module": "codegen_module"}
+
+
+class PlanSelector(Extension):
+    async def execute(self, loop_data=None, **kwargs):
+        if getattr(self.agent, "_htn_state", None) is not None or loop_data.iteration > 0:
+            return
+        allowed = self.agent.get_data("_org_htn_allowed_plans")
+        text = str(self.agent.last_user_message.content.get("user_message", "")).lower()
+        for word, plan in PLANS.items():
+            if word in text and (allowed is None or plan in allowed):
+                self.agent._htn_state = {"plan_id": plan, "plan_name": plan, "mode": "linear", "current_step": 1,
+                    "total_steps": 4, "steps_completed": [0], "steps_failed": [], "turns_since_progress": 0}
+                return
+"""
+
+FALLBACK = """
+class FallbackChain(Extension):
+    async def execute(self, tool_name="", response=None, **kwargs):
+        known = self.agent.get_data("_tool_failures") or {"consecutive": {}, "history": []}
+        if "No such file" in response.message:
+            known["consecutive"][tool_name] = known["consecutive"].get(tool_name, 0) + 1
+        else:
+            known["consecutive"][tool_name] = 0
+        self.agent.set_data("_tool_failures", known)
+"""
+
+WATCHDOG = """
+class ContextWatchdog(Extension):
+    async def execute(self, loop_data=None, **kwargs):
+        tokens = self.agent.get_data("ctx_window")["tokens"]
+        loop_data.params_temporary["context_token_count"] = tokens
+        loop_data.params_temporary["context_utilization"] = tokens / 100000
+"""
+
+LAYERS = {
+    "before_main_llm_call/_11_belief_state_tracker": TRACKER,
+    "before_main_llm_call/_15_htn_plan_selector": SELECTOR,
+    "before_main_llm_call/_20_context_watchdog": WATCHDOG,
+    "tool_execute_after/_30_tool_fallback": FALLBACK,
+}
+
+
+def add_neighbours(root: Path, generation: str, *only: str) -> None:
+    """Install the layers beside ours; all of them, or those with one of these words in their name."""
+    for name, text in LAYERS.items():
+        if not only or any(word in name for word in only):
+            file = root / HOME[generation] / f"{name}.py"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(_HEAD + text, encoding="utf-8")

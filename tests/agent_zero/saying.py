@@ -1,0 +1,47 @@
+"""Short words for tests: what a model asks for, what the log says, what lies in the host."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.agent_zero.double_loop import Agent, Response
+
+MISSING = Response("cat: notes.txt: No such file or directory")
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    """A tool request."""
+    return {"tool_name": tool, "tool_args": arguments}
+
+
+def shell(command: str = "ls", number: int = 0) -> dict[str, Any]:
+    """A shell command; a number makes it another request than the last."""
+    return call("code_execution_tool", runtime="terminal", code=f"{command} {number}")
+
+
+def answer(text: str = "done") -> dict[str, Any]:
+    """The end of a turn."""
+    return call("response", text=text)
+
+
+def org_lines(agent: Agent) -> list[str]:
+    """What we wrote to the log, without our mark."""
+    return [text.removeprefix("[ORG] ") for _, text in agent.context.log.entries if text.startswith("[ORG] ")]
+
+
+def reports(root: Path) -> dict[str, dict[str, Any]]:
+    """Latest report of each role."""
+    folder = root / "usr/organizations/reports"
+    return {
+        file.name.removesuffix("_latest.json"): json.loads(file.read_text(encoding="utf-8"))
+        for file in sorted(folder.glob("*_latest.json"))
+    }
+
+
+def archived(root: Path) -> list[dict[str, Any]]:
+    """Copies of all reports, the oldest first."""
+    folder = root / "usr/organizations/reports/archive"
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
+    return sorted(found, key=lambda each: each["time"]["timestamp"])

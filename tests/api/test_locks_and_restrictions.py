@@ -1,0 +1,189 @@
+"""Exclusive tools are taken, given back and broken over HTTP, somebody is left less, and the audit is proven."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from manifest_api import build_openapi
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.location import Location
+from tests.api.asking import problem, stored_client
+from tests.api.keys import bearer, first_key, new_key
+
+TAKEN = {"tool": "shell", "holder": "person:owner", "reason": "an update"}
+LESS = {"subject": "person:owner", "resources": ["tool:github"], "level": "read"}
+
+
+def outcome(client: TestClient, subject: str, tool: str, action: str = "use") -> str:
+    """What an evaluation says."""
+    kind, _, name = subject.partition(":")
+    question = {
+        "subject": {"type": kind, "id": name}, "action": {"name": action}, "resource": {"type": "tool", "id": tool},
+    }  # fmt: skip
+    said: str = client.post("/access/v1/evaluation", json=question).json()["context"]["outcome"]
+    return said
+
+
+def fits(shape: str, said: Any) -> bool:
+    """Whether an answer is what the OpenAPI document says."""
+    return Draft202012Validator({**build_openapi(), "$ref": f"#/components/schemas/{shape}"}).is_valid(said)
+
+
+def test_a_tool_is_taken_held_and_given_back(local: TestClient, store: Location) -> None:
+    """Its holder may use it, nobody else gets it, the token is what it is given back by, and all of it is in the audit."""
+    admin = bearer(first_key(store))
+    assert outcome(local, "person:owner", "shell") == "deny"
+    taken = local.post("/v1/locks", json=TAKEN, headers=admin)
+    assert taken.status_code == 201, taken.text
+    lock = taken.json()
+    assert fits("ToolLock", lock)
+    assert (lock["org_id"], lock["holder"], lock["token"]) == ("household", "person:owner", 1)
+    assert lock["expires_at"] - lock["acquired_at"] == 600  # what the tool declares
+    assert outcome(local, "person:owner", "shell") == "allow"
+    assert local.get("/v1/locks").json() == {"locks": [lock], "next": None}
+    assert local.get("/v1/locks?org=nobody").json()["locks"] == []
+    back = "/v1/locks/active/shell/release"
+    problem(local.post(back, json={"token": 2, "holder": "person:owner"}, headers=admin), 409, "STALE_TOKEN")
+    problem(local.post(back, json={"token": 1, "holder": "agent:clerk"}, headers=admin), 409, "STALE_TOKEN")
+    assert local.post(back, json={"token": 1, "holder": "person:owner"}, headers=admin).json() == lock
+    assert outcome(local, "person:owner", "shell") == "deny"
+    assert local.get("/v1/locks").json()["locks"] == []
+    rows = local.get("/v1/audit?kind=lock", headers=admin).json()["rows"]
+    assert [row["entry"]["activity"] for row in rows] == ["released", "acquired"]
+
+
+def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(local: TestClient, store: Location) -> None:
+    """The next one asks in vain; whoever breaks the lock needs the scope for it, and the old token is stale."""
+    admin = bearer(first_key(store))
+    breaking = bearer(new_key(store, ["lock"]))
+    agent = bearer(new_key(store, ["report"], agent="clerk"))
+    give = {"subject": "agent:clerk", "resources": ["tool:shell"]}
+    assert local.post("/v1/grants", json=give, headers=admin).status_code == 201
+    taken = local.post("/v1/locks", json={"tool": "shell", "seconds": 30}, headers=agent).json()
+    assert (taken["holder"], taken["expires_at"] - taken["acquired_at"]) == ("agent:clerk", 30)
+    said = problem(local.post("/v1/locks", json=TAKEN, headers=admin), 409, "TOOL_LOCKED")
+    assert "agent:clerk" in said["detail"]
+    problem(local.post("/v1/locks/household/shell/break", json={}, headers=agent), 403, "SCOPE_MISSING")
+    broken = local.post("/v1/locks/household/shell/break", json={"reason": "gone"}, headers=breaking)
+    assert broken.json() == taken
+    problem(local.post("/v1/locks/household/shell/break", json={}, headers=breaking), 404, "UNKNOWN_RECORD")
+    release = {"token": taken["token"]}
+    problem(local.post("/v1/locks/household/shell/release", json=release, headers=agent), 409, "STALE_TOKEN")
+    assert local.post("/v1/locks", json=TAKEN, headers=admin).json()["token"] == taken["token"] + 1
+
+
+def test_who_may_not_have_a_tool_does_not_hold_it(local: TestClient, store: Location) -> None:
+    """Taking a lock is decided like a use, and the denial is in the audit; nobody takes in another's name."""
+    agent = bearer(new_key(store, ["report", "read"], agent="clerk"))
+    admin = bearer(first_key(store))
+    refused = problem(local.post("/v1/locks", json={"tool": "shell"}, headers=agent), 403, "MAY_NOT_LOCK")
+    assert "`agent:clerk` may not lock `shell`" in refused["detail"]
+    assert refused["help"]
+    row = local.get("/v1/audit?kind=decision", headers=agent).json()["rows"][0]["entry"]
+    assert (row["subject"], row["action"], row["activity"]) == ("agent:clerk", "lock", "deny")
+    problem(local.post("/v1/locks", json=TAKEN, headers=agent), 403, "OTHER_REQUESTER")
+    problem(local.post("/v1/locks", json={"tool": "shell"}, headers=admin), 403, "OTHER_REQUESTER")
+    problem(local.post("/v1/locks", json=TAKEN), 401, "KEY_REQUIRED")
+    for change, code in (
+        ({"tool": "shel"}, "UNKNOWN_NAME"), ({"tool": "github"}, "UNKNOWN_NAME"), ({"holder": "role:steward"}, "INVALID_REQUEST"),
+        ({"seconds": 0}, "INVALID_REQUEST"), ({"context": {"mood": "good"}}, "INVALID_REQUEST"),
+    ):  # fmt: skip
+        said = local.post("/v1/locks", json=TAKEN | change, headers=admin)
+        problem(said, 409 if code == "UNKNOWN_NAME" else 422, code)
+    assert local.get("/v1/locks").json()["locks"] == []
+
+
+def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: Location) -> None:
+    """It holds from the next question on, is listed, and its history stays."""
+    admin = bearer(new_key(store, ["grant", "read"]))
+    assert outcome(local, "person:owner", "github") == "allow"
+    made = local.post("/v1/restrictions", json=LESS, headers=admin)
+    assert made.status_code == 201, made.text
+    assert fits("Restriction", made.json())
+    assert made.json()["issued_by"].startswith("caller:k-")
+    number = made.json()["restriction_id"]
+    assert outcome(local, "person:owner", "github") == "deny"
+    assert local.get(f"/v1/restrictions/{number}").json() == made.json()
+    assert local.get("/v1/restrictions?subject=person:owner").json() == {
+        "restrictions": [made.json()],
+        "next": None,
+    }
+    lifted = local.post(f"/v1/restrictions/{number}/lift", json={"reason": "over"}, headers=admin)
+    assert lifted.json()["revoked_at"] is not None
+    assert outcome(local, "person:owner", "github") == "allow"
+    assert local.get("/v1/restrictions").json()["restrictions"] == []
+    assert local.get("/v1/restrictions?all=true").json()["restrictions"] == [lifted.json()]
+    problem(local.post(f"/v1/restrictions/{number}/lift", json={}, headers=admin), 409, "ALREADY_REVOKED")
+    problem(local.post("/v1/restrictions/x-0/lift", json={}, headers=admin), 404, "UNKNOWN_RECORD")
+    problem(local.get("/v1/restrictions/x-0"), 404, "UNKNOWN_RECORD")
+    for change in ({"subject": "agent:nobody"}, {"resources": ["tool:githup"]}, {"org_id": "nobody"}):
+        problem(local.post("/v1/restrictions", json=LESS | change, headers=admin), 409, "UNKNOWN_NAME")
+    problem(local.post("/v1/restrictions", json=LESS), 401, "KEY_REQUIRED")
+
+
+def test_an_agent_lifts_nothing_that_holds_itself(local: TestClient, store: Location) -> None:
+    """Nor what holds others, beyond what its roles may grant; nor does it restrict who is no business of its."""
+    admin = bearer(first_key(store))
+    agent = bearer(new_key(store, ["grant"], agent="butler"))
+    for subject, code in (
+        ("agent:butler", "SELF_GRANT"), ("role:steward", "SELF_GRANT"), ("agent:clerk", "MAY_NOT_GRANT"),
+    ):  # fmt: skip
+        made = local.post("/v1/restrictions", json=LESS | {"subject": subject}, headers=admin).json()
+        path = f"/v1/restrictions/{made['restriction_id']}/lift"
+        problem(local.post(path, json={}, headers=agent), 403, code)
+        problem(local.post("/v1/restrictions", json=LESS | {"subject": subject}, headers=agent), 403, code)
+        assert local.get(path.removesuffix("/lift")).json()["revoked_at"] is None
+
+
+def test_pages_of_restrictions_and_locks(local: TestClient, store: Location) -> None:
+    """One after the other, and no row twice; a cursor of no row is refused."""
+    admin = bearer(first_key(store))
+    made = [
+        local.post("/v1/restrictions", json=LESS, headers=admin).json()["restriction_id"] for _ in range(3)
+    ]
+    found, cursor = [], ""
+    while True:
+        page = local.get(f"/v1/restrictions?limit=1{cursor}").json()
+        found += [each["restriction_id"] for each in page["restrictions"]]
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+    assert sorted(found) == sorted(made)
+    problem(local.get("/v1/restrictions?cursor=x-0"), 409, "BAD_CURSOR")
+    problem(local.get("/v1/locks?cursor=household%2Fshell"), 409, "BAD_CURSOR")
+
+
+def test_the_audit_is_verified(local: TestClient, store: Location) -> None:
+    """Every row is looked at; nothing is told of where the store is."""
+    first_key(store)
+    outcome(local, "person:owner", "github")
+    found = local.get("/v1/audit/verification")
+    assert fits("AuditVerification", found.json())
+    assert (found.json()["is_whole"], found.json()["rows"], found.json()["findings"]) == (True, 2, [])
+    assert "/tmp" not in found.text
+
+
+def test_a_row_that_was_changed_is_found(household: Kernel, file: Location) -> None:
+    """And named, as by `orgkernel audit verify`."""
+    first_key(file)
+    connection = sqlite3.connect(file.path)
+    with connection:
+        connection.execute("UPDATE audit SET body = replace(body, 'created', 'deleted')")
+    connection.close()
+    with stored_client(household, file) as client:
+        said = client.get("/v1/audit/verification").json()
+    assert said["is_whole"] is False
+    assert [each["problem"] for each in said["findings"]] == ["changed"]
+
+
+def test_before_there_is_a_store_there_is_nothing_to_verify(household: Kernel, file: Location) -> None:
+    """And nothing locked or restricted; asking makes no store."""
+    with stored_client(household, file) as client:
+        assert client.get("/v1/audit/verification").json()["rows"] == 0
+        assert client.get("/v1/locks").json() == {"locks": [], "next": None}
+        assert client.get("/v1/restrictions").json() == {"restrictions": [], "next": None}
+        problem(client.get("/v1/restrictions/x-0"), 404, "UNKNOWN_RECORD")

@@ -1,0 +1,214 @@
+"""A store that says nothing: what needs it is refused after a moment, everything else goes on (design §11)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orgkernel.errors import StoreError
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.state.location import Location
+from orgkernel.state.records import AuditEntry
+from orgkernel.state.store import Store
+from orgkernel.state.verify import verify_audit
+from tests.api.asking import problem, stored_client
+from tests.api.keys import bearer, location_of, new_key, opened
+from tests.api.running import Server, running, until
+from tests.state.opening import opened as opened_store
+from tests.state.postgres import stopped
+from tests.support.trees import TEMPLATES
+
+USE = {
+    "subject": {"type": "agent", "id": "clerk"},
+    "action": {"name": "use"},
+    "resource": {"type": "tool", "id": "weather"},
+}
+GRANT = {"subject": "person:partner", "resources": ["tool:github"]}
+EVALUATION = "/access/v1/evaluation"
+FREE = (
+    "/livez",
+    "/readyz",
+    "/version",
+    "/docs",
+    "/openapi.json",
+    "/problems/STORE_BUSY",
+    "/v1/orgs",
+    "/v1/diagnostics",
+)
+AT_ONCE = 1.0
+"""Seconds within which an answer came at once, on a machine that does much else."""
+
+
+@pytest.fixture(scope="module")
+def household() -> Kernel:
+    return Kernel.open(TEMPLATES / "household")
+
+
+def timed(ask: Any) -> tuple[Any, float]:
+    """An answer, and the seconds it took."""
+    begun = time.monotonic()
+    return ask(), time.monotonic() - begun
+
+
+def refused_while(server: Server, ask: Any, callers: int = 30) -> None:
+    """Ask often at once: each is refused in time, and meanwhile what needs no store is answered at once."""
+    with ThreadPoolExecutor(callers) as threads:
+        asking = [threads.submit(timed, ask) for _ in range(callers)]
+        answers = [timed(lambda: server.get("/livez")) for _ in range(20)]
+        for future in asking:
+            response, took = future.result()
+            problem(response, 503, "STORE_BUSY")
+            assert took < 13
+    assert {answer.status_code for answer, _ in answers} == {200}
+    assert max(took for _, took in answers) < AT_ONCE
+
+
+@contextmanager
+def locked(place: Location, *statements: str) -> Iterator[None]:
+    """Another process that does this to the file, and keeps what it got."""
+    program = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+    program += (
+        "for each in sys.argv[2:]: c.execute(each).fetchall()\nprint('locked', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", program, place.path, *statements],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert other.stdout is not None
+    try:
+        assert other.stdout.readline() == "locked\n"
+        yield
+    finally:
+        other.communicate()
+
+
+def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
+    postgres_place: Location, postgres_server: str, tmp_path: Path
+) -> None:
+    """Questions about access, keys and changes are 503; the rest is answered; afterwards all is as before."""
+    secret = bearer(new_key(postgres_place, ["admin"]))
+    url = postgres_place.url.replace("+psycopg", "")
+    with running(tmp_path, TEMPLATES / "household", store=url) as server:
+
+        def evaluate() -> Any:
+            return server.client.post(EVALUATION, json=USE)
+
+        def give() -> Any:
+            return server.client.post("/v1/grants", json=GRANT, headers=secret)
+
+        assert evaluate().status_code == 200
+        assert give().status_code == 201
+        with stopped(postgres_server):
+            refused_while(server, evaluate)
+            refused_while(server, give)
+            for path in FREE:
+                answer, took = timed(lambda path=path: server.get(path))
+                assert (answer.status_code, took < 2 * AT_ONCE + 2) == (200, True), path
+            for path in ("/v1/grants", "/v1/audit", "/v1/orgs/household/roles/steward", "/v1/agents/clerk"):
+                problem(server.get(path), 503, "STORE_BUSY")
+            problem(server.get("/v1/orgs", headers=secret), 503, "STORE_BUSY")
+        until(lambda: evaluate().status_code, lambda status: status == 200)
+        assert until(lambda: give().status_code, lambda status: status == 201)
+    with opened(postgres_place) as store:
+        assert verify_audit(store.rows, store.folder, is_shared=True).findings == ()
+
+
+def test_a_postgresql_that_was_stopped_from_the_start(
+    household: Kernel, postgres_place: Location, postgres_server: str
+) -> None:
+    """What needs no store is answered, and the store is found when it answers."""
+    with stored_client(household, postgres_place) as client:
+        with stopped(postgres_server):
+            problem(client.post(EVALUATION, json=USE), 503, "STORE_BUSY")
+            assert client.get("/livez").status_code == 200
+            assert client.get("/v1/orgs").status_code == 200
+        until(lambda: client.post(EVALUATION, json=USE).status_code, lambda status: status == 200)
+
+
+def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
+    """Decisions are written before they are told, so they are 503; what is only read is answered with what is stored."""
+    place = location_of(tmp_path / "state.db")
+    secret = bearer(new_key(place, ["read"]))
+    with running(tmp_path, TEMPLATES / "household", store=tmp_path / "state.db") as server:
+
+        def evaluate() -> Any:
+            return server.client.post(EVALUATION, json=USE)
+
+        assert evaluate().status_code == 200
+        with locked(place, "BEGIN IMMEDIATE"):
+            refused_while(server, evaluate)
+            for path in (*FREE, "/v1/grants", "/v1/agents/clerk"):
+                answer, took = timed(lambda path=path: server.get(path, headers=secret))
+                assert (answer.status_code, took < AT_ONCE) == (200, True), path
+        assert evaluate().status_code == 200
+
+
+def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: Path) -> None:
+    """Another process holds it whole, as a tool that repairs databases does."""
+    place = location_of(tmp_path / "state.db")
+    new_key(place, ["read"])
+    with stored_client(household, place) as client:
+        with locked(
+            place, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE", "SELECT * FROM state_version"
+        ):
+            answer, took = timed(lambda: client.post(EVALUATION, json=USE))
+            problem(answer, 503, "STORE_BUSY")
+            assert took < 4
+            assert client.get("/livez").status_code == 200
+            assert client.get("/v1/orgs").status_code == 200
+        until(lambda: client.post(EVALUATION, json=USE).status_code, lambda status: status == 200)
+
+
+@pytest.fixture
+def impatient(postgres_place: Location, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store that waits for its server for two seconds only."""
+    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", 2.0)
+    with opened_store(postgres_place) as store:
+        yield store
+
+
+def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, postgres_server: str) -> None:
+    """Reading and writing give up; no answer of before is taken for one of after; what was acknowledged is there."""
+    names = [impatient.audit.write(AuditEntry("decision", 1.0, "allow"))]
+    impatient.read_view()
+    with stopped(postgres_server):
+        tickets = [impatient.audit.defer(AuditEntry("decision", float(n), "allow")) for n in range(100)]
+        with pytest.raises(StoreError, match="does not answer"):
+            impatient.read_view()
+        with pytest.raises(StoreError, match="does not answer"):
+            tickets[0].result(30)
+    for ticket in tickets:
+        with suppress(StoreError):
+            names.append(ticket.result(30))
+    names.append(impatient.audit.write(AuditEntry("decision", 2.0, "allow")))
+    impatient.agents.add("worf", actor="a")
+    assert set(impatient.read_view().agents) == {"worf"}
+    found = verify_audit(impatient.rows, impatient.folder, is_shared=True)
+    assert found.findings == ()
+    assert set(names) <= {row.audit_id for row in read_rows(impatient.rows, AuditFilter())}
+
+
+def test_a_lock_somebody_else_keeps_is_not_waited_for(
+    impatient: Store, postgres_server: str, postgres_place: Location
+) -> None:
+    """Another process that stopped in the middle of a change: whoever wants to change something is told."""
+    import psycopg
+
+    with opened_store(postgres_place, busy_seconds=0.5) as store:
+        store.agents.add("worf", actor="a")
+        with psycopg.connect(postgres_place.url.replace("+psycopg", "")) as other:
+            other.execute("SELECT * FROM state_version FOR UPDATE")
+            begun = time.monotonic()
+            with pytest.raises(StoreError, match="is busy"):
+                store.agents.add("data", actor="a")
+            assert time.monotonic() - begun < 5
+        store.agents.add("data", actor="a")

@@ -1,0 +1,57 @@
+"""No reason code is declared that nothing can be answered with: each is expected by a case or a test."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orgkernel.decisions.access.codes import BITS, EVALUATION_ERROR, GRANT_EXPIRED, NAMES, SOURCES
+from orgkernel.decisions.access.evidence import _SAYERS
+from orgkernel.decisions.access.layers import LAYER_OF
+
+ROOT = Path(__file__).parents[2]
+WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
+# Where reasons of an answer are made. The codes of problems over HTTP and of errors are no reasons.
+MADE_IN = ("orgkernel/decisions/**/*.py", "manifest_api/limited_uses.py", "manifest_api/auditing.py")
+# The oracle shares the codes, and this file speaks of them: neither shows that one is answered.
+NO_EVIDENCE = ("tests/reference/", "tests/meta/test_reason_codes.py", "tests/benchmarks/")
+
+
+def codes_in(file: Path) -> Iterator[str]:
+    """The words of a module's code that look like reason codes."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and WORD.fullmatch(node.value):
+            yield node.value
+
+
+def declared() -> set[str]:
+    made = {code for files in MADE_IN for file in ROOT.glob(files) for code in codes_in(file)}
+    return made | {*NAMES.values(), *SOURCES, EVALUATION_ERROR, GRANT_EXPIRED}
+
+
+def expected() -> str:
+    """Everything the tests say, as one text."""
+    files = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "tests").rglob("*.yaml")]
+    named = ((file.relative_to(ROOT).as_posix(), file) for file in files)
+    return "\n".join(
+        file.read_text(encoding="utf-8") for name, file in named if not name.startswith(NO_EVIDENCE)
+    )
+
+
+TOLD = expected()
+
+
+@pytest.mark.parametrize("code", sorted(declared()))
+def test_every_code_is_expected_somewhere(code: str) -> None:
+    """As a case's `because` or a word a test compares with."""
+    assert re.search(rf"\b{code}\b", TOLD)
+
+
+def test_every_code_of_access_has_a_sentence_and_a_layer() -> None:
+    """A code nobody can put into words could only be answered by a fault of ours."""
+    assert set(_SAYERS) == {*BITS, *SOURCES}
+    assert set(LAYER_OF) == {*BITS, *SOURCES, GRANT_EXPIRED}
