@@ -64,10 +64,22 @@ def stock_texts(version: str) -> dict[str, str]:
     """The prompt files about tools of a version; those of a checkout where `A0_ROOT` names one."""
     root = os.environ.get("A0_ROOT")
     if root:
-        files = sorted({*Path(root).glob("prompts/agent.system.tool.*.md"), *Path(root).glob("plugins/*/prompts/agent.system.tool.*.md")})
+        files = sorted(
+            {
+                *Path(root).glob("prompts/agent.system.tool.*.md"),
+                *Path(root).glob("plugins/*/prompts/agent.system.tool.*.md"),
+            }
+        )
         return {file.name: file.read_text(encoding="utf-8") for file in files}
-    sizes = {name: (tools, old if version == VERSIONS[0] else new) for name, (tools, old, new) in STOCK_TOOLS.items()}
-    return {f"agent.system.tool.{name}.md": tool_text(tools, size) for name, (tools, size) in sizes.items() if size}
+    sizes = {
+        name: (tools, old if version == VERSIONS[0] else new)
+        for name, (tools, old, new) in STOCK_TOOLS.items()
+    }
+    return {
+        f"agent.system.tool.{name}.md": tool_text(tools, size)
+        for name, (tools, size) in sizes.items()
+        if size
+    }
 
 
 def count_tokens(text: str) -> int:
@@ -97,11 +109,19 @@ def effects() -> list[Effect]:
             served = {name: served_by(name, text, bundle.tools.keys()) for name, text in texts.items()}
             tools = frozenset(tool for each in served.values() for tool in each)
             for role in bundle.roles.values():
-                kept = [text for name, text in texts.items() if any(may_use(active, role, tool) for tool in served[name])]
+                kept = [
+                    text
+                    for name, text in texts.items()
+                    if any(may_use(active, role, tool) for tool in served[name])
+                ]
                 sections = ["\n".join([TOOLS_HEADER, "\n\n".join(each)]) for each in (texts.values(), kept)]
                 before, after = map(count_tokens, sections)
                 refused = sum(not may_use(active, role, tool) for tool in tools)
-                found.append(Effect(org_id, role, version, before, after, count_tokens(role.brief), len(tools), refused))
+                found.append(
+                    Effect(
+                        org_id, role, version, before, after, count_tokens(role.brief), len(tools), refused
+                    )
+                )
     return found
 
 
@@ -159,7 +179,10 @@ def host_overhead(_: Path, calls: int = 400) -> dict[str, Any]:
 
 def render_effects(found: list[Effect]) -> str:
     """The table of the documentation."""
-    old, new = ({(each.org_id, each.role.role_id): each for each in found if each.version == version} for version in VERSIONS)
+    old, new = (
+        {(each.org_id, each.role.role_id): each for each in found if each.version == version}
+        for version in VERSIONS
+    )
     lines = [
         "| role | 0.9.8.2: tokens of tools | | 1.7: tokens of tools | | brief | refused of the stock tools |",
         "|---|---|---|---|---|---|---|",
