@@ -59,6 +59,8 @@ MANIFEST=$LIBRARY/installed.txt
 MARK='# orgkernel: only plans of the active role'
 SELECTOR=_15_htn_plan_selector.py
 TAB=$(printf '\t')
+NEWLINE='
+'
 
 # ---- the generation of the host ------------------------------------------------------------------------------------
 
@@ -86,21 +88,23 @@ say() { printf '%s\n' "$*"; }
 
 sum_of() { cksum <"$1" | sed 's/ /-/'; }
 
-# The sum a file had when it was installed; empty when it was not.
+# The sum a file had when it was installed; empty when it was not. Read once, and without a process: it is asked often.
+SUMS=''
+[ ! -f "$ROOT/$MANIFEST" ] || SUMS=$NEWLINE$(sed -n 's/^sum //p' "$ROOT/$MANIFEST")$NEWLINE
 installed_sum() {
-    [ -f "$ROOT/$MANIFEST" ] || return 0
-    while read -r word sum name; do
-        if [ "$word" = sum ] && [ "$name" = "$1" ]; then printf '%s' "$sum"; fi
-    done <"$ROOT/$MANIFEST"
+    found=''
+    case $SUMS in
+        *" $1$NEWLINE"*) found=${SUMS%%" $1$NEWLINE"*}; found=${found##*"$NEWLINE"} ;;
+    esac
 }
 
-is_ours() { [ -f "$ROOT/$1" ] && [ -n "$(installed_sum "$1")" ]; }
+is_ours() { installed_sum "$1"; [ -f "$ROOT/$1" ] && [ -n "$found" ]; }
 
-is_unchanged() { is_ours "$1" && [ "$(sum_of "$ROOT/$1")" = "$(installed_sum "$1")" ]; }
+is_unchanged() { is_ours "$1" && [ "$(sum_of "$ROOT/$1")" = "$found" ]; }
 
 # Copy or write at once: whoever reads the target sees the old file or the new one.
 put() {
-    beside="$(dirname -- "$2")/.$(basename -- "$2").$$.new"
+    beside="${2%/*}/.${2##*/}.$$.new"
     { cat -- "$1" >"$beside" && mv -f -- "$beside" "$2"; } || {
         rm -f -- "$beside"
         die "$2 cannot be written" 'mend that and run this again; nothing is active that was not active before'
@@ -108,20 +112,20 @@ put() {
 }
 
 clear_compiled() {
-    compiled="$(dirname -- "$ROOT/$1")/__pycache__"
+    compiled=$ROOT/${1%/*}/__pycache__
     [ -d "$compiled" ] || return 0
-    name=$(basename -- "$1" .py)
-    find "$compiled" -maxdepth 1 -name "$name.*.pyc" -exec rm -f -- {} +
+    module=${1##*/}
+    rm -f -- "$compiled/${module%.py}".*.pyc
     rmdir -- "$compiled" 2>/dev/null || :
 }
 
 # Folders a file of ours needs that are not there yet, outer ones first.
 new_folders() {
     while IFS=$TAB read -r _ target; do
-        folder=$(dirname -- "$target")
-        while [ "$folder" != . ]; do
+        folder=$target
+        while [ "$folder" != "${folder%/*}" ]; do
+            folder=${folder%/*}
             [ -d "$ROOT/$folder" ] || printf '%s\n' "$folder"
-            folder=$(dirname -- "$folder")
         done
     done | sort -u
 }
@@ -192,7 +196,8 @@ remove_file() {
     [ -f "$ROOT/$1" ] || return 0
     say "${DRY_RUN:+would }remove $1"
     [ -z "$DRY_RUN" ] || return 0
-    rm -f -- "$ROOT/$1" || die "$ROOT/$1 cannot be removed"
+    # With what an interrupted call may have left beside it.
+    rm -f -- "$ROOT/$1" "$ROOT/${1%/*}/.${1##*/}".*.new || die "$ROOT/$1 cannot be removed"
     clear_compiled "$1"
 }
 
@@ -235,21 +240,38 @@ planned() {
         done
     fi
     for file in "$HERE"/shims/*/*.py; do
-        hook=$(basename -- "$(dirname -- "$file")")
-        printf '%s\t%s\n' "$file" "$SHIMS/$hook/${file##*/}"
+        printf '%s\t%s\n' "$file" "$SHIMS/${file#"$HERE"/shims/}"
     done
 }
 
+# The lines of the list for what is planned; one process for all sums.
+plan_lines() {
+    while IFS=$TAB read -r source _; do [ -z "$source" ] || set -- "$@" "$source"; done <<EOT
+$plan
+EOT
+    sums=$(cksum "$@")
+    while IFS=$TAB read -r _ target && read -r sum size _ <&3; do
+        printf 'file %s\nsum %s-%s %s\n' "$target" "$sum" "$size" "$target"
+    done <<EOT 3<<SUMS
+$plan
+EOT
+$sums
+SUMS
+}
+
 write_manifest() {
+    beside=$ROOT/$MANIFEST.new
     {
         printf 'version %s\n' "$VERSION"
-        printf '%s\n' "$1" | sed '/^$/d' | sort -u | sed 's/^/folder /'
-        printf '%s\n' "$2" | while IFS=$TAB read -r source target; do
-            [ -z "$source" ] || printf 'file %s\nsum %s %s\n' "$target" "$(sum_of "$source")" "$target"
-        done
-        printf '%s' "$3"
-    } >"$ROOT/$MANIFEST.$$.new" && mv -f -- "$ROOT/$MANIFEST.$$.new" "$ROOT/$MANIFEST" ||
-        die "$ROOT/$MANIFEST cannot be written"
+        printf '%s\n' "$folders" | sed '/^$/d' | sort -u | sed 's/^/folder /'
+        printf '%s\n' "$1"
+    } >"$beside" && mv -f -- "$beside" "$ROOT/$MANIFEST" || { rm -f -- "$beside"; die "$ROOT/$MANIFEST cannot be written"; }
+}
+
+stale_lines() {
+    printf '%s\n' "$stale" | while IFS= read -r name; do
+        if [ -n "$name" ] && is_ours "$name"; then printf 'file %s\nsum %s %s\n' "$name" "$found" "$name"; fi
+    done
 }
 
 install() {
@@ -295,39 +317,25 @@ EOT
     folders="$(listed folder)
 $(printf '%s' "$plan" | new_folders)"
     printf '%s' "$plan" | while IFS=$TAB read -r _ target; do
-        mkdir -p -- "$(dirname -- "$ROOT/$target")" 2>/dev/null ||
-            die "$(dirname -- "$ROOT/$target") cannot be made" 'is the target read-only?'
-        [ -w "$(dirname -- "$ROOT/$target")" ] ||
-            die "$(dirname -- "$ROOT/$target") cannot be written to" 'run this as the user Agent-Zero runs as'
+        folder=$ROOT/${target%/*}
+        [ -d "$folder" ] || mkdir -p -- "$folder" 2>/dev/null || die "$folder cannot be made" 'is the target read-only?'
+        [ -w "$folder" ] || die "$folder cannot be written to" 'run this as the user Agent-Zero runs as'
     done || exit 1
-    # The list goes first, old entries included: after a crash everything that may be ours is known.
-    old=$(listed file)
-    kept=$(while IFS= read -r name; do
-        if [ -n "$name" ] && ! printf '%s' "$plan" | grep -qF "$TAB$name"; then
-            printf 'file %s\nsum %s %s\n' "$name" "$(installed_sum "$name")" "$name"
-        fi
-    done <<EOT
-$old
-EOT
-    )
-    [ -z "$kept" ] || kept="$kept
-"
-    write_manifest "$folders" "$plan" "$kept"
+    # The list goes first, with what an earlier version had: after a crash everything that may be ours is known.
+    lines=$(plan_lines)
+    stale=$(listed file | while IFS= read -r name; do
+        case $NEWLINE$lines$NEWLINE in *"${NEWLINE}file $name$NEWLINE"*) ;; *) printf '%s\n' "$name" ;; esac
+    done)
+    write_manifest "$lines$NEWLINE$(stale_lines)"
     printf '%s' "$plan" | while IFS=$TAB read -r source target; do
         cmp -s -- "$source" "$ROOT/$target" && continue
         put "$source" "$ROOT/$target"
         clear_compiled "$target"
         say "wrote $target"
     done || exit 1
-    # What an earlier version had and this one has not; a document that somebody changed stays, and stays known.
-    printf '%s' "$kept" | sed -n 's/^file //p' | while IFS= read -r name; do remove_file "$name"; done
-    kept=$(printf '%s' "$kept" | while read -r word first second; do
-        name=${second:-$first}
-        if [ -f "$ROOT/$name" ]; then printf '%s %s%s\n' "$word" "$first" "${second:+ $second}"; fi
-    done)
-    [ -z "$kept" ] || kept="$kept
-"
-    write_manifest "$folders" "$plan" "$kept"
+    printf '%s\n' "$stale" | while IFS= read -r name; do [ -z "$name" ] || remove_file "$name"; done
+    # A document that somebody changed is still there, and stays known.
+    write_manifest "$lines$NEWLINE$(stale_lines)"
     filter_plans
     say ''
     say 'Installed, and off. To switch an organisation on, either'

@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from functools import cache, cached_property
+from itertools import islice
+from operator import lt
 from typing import Any, NamedTuple, TypeVar
 
 from orgkernel.diagnostics import Place
@@ -74,9 +76,10 @@ class OrgView(ABC):
         """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
-    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
-        """Edges of a kind that lead from here to there; cheaper than all that start here."""
-        return tuple(edge for edge in self.edges_from(kind, source) if edge.target == target)
+    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Sources of the edges of a kind that end here, and their attributes; for many, cheaper than pairs of them."""
+        edges = self.edges_to(kind, target)
+        return tuple(edge.source for edge in edges), tuple(edge.attribute for edge in edges)
 
     @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
@@ -296,24 +299,29 @@ class OrgView(ABC):
 
     def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
         """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
-        return _highest(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+        return _levels(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
 
     def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
         """Roles equipped with the tool, to the highest level any of their entries gives."""
-        return _highest(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+        return _levels(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        """The edges that equip a role with a tool, those of level `none` too."""
+        return tuple(
+            edge for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
+        )
 
     def equipped_with(self, tool_id: str) -> Equipped:
         """The roles of the organisation that are equipped with the tool."""
-        ends = self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id)
-        roles, attributes = zip(*ends, strict=True) if ends else ((), ())
-        places, steps = map(self.order.get, roles), map(_step_of, attributes)
-        held: dict[int | None, int] = dict(zip(places, steps, strict=True))
-        if len(held) < len(ends):
-            # Some role has several entries.
-            held = {self.order.get(role): LEVELS.index(level) for role, level in _highest(ends).items()}
-        held.pop(None, None)  # what is equipped and has no place here
-        ordered = sorted(place for place in held if place is not None)
-        return Equipped(ordered, bytes(map(held.__getitem__, ordered)))
+        roles, attributes = self.columns_to(EdgeKind.EQUIPPED_WITH, tool_id)
+        if all(map(self.order.__contains__, roles)):
+            places = list(map(self.order.__getitem__, roles))
+            if all(map(lt, places, islice(places, 1, None))):
+                # As nearly always: each once, in the order of the hierarchy.
+                return Equipped(places, bytes(map(_step_of, attributes)))
+        steps = _highest(zip(roles, attributes, strict=True))
+        ordered = sorted(filter(self.order.__contains__, steps), key=self.order.__getitem__)
+        return Equipped(list(map(self.order.__getitem__, ordered)), bytes(map(steps.__getitem__, ordered)))
 
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
@@ -354,13 +362,18 @@ class OrgView(ABC):
         return self.edges_to(EdgeKind.FILLS, role_id)
 
 
-def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+def _levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+    return {end: LEVELS[step] for end, step in _highest(ends).items()}
+
+
+def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """The ends of `equipped_with` edges above level `none`, each with the highest step any edge says."""
     steps: dict[str, int] = {}
     for end, attribute in ends:
         step = _step_of(attribute)
         if step > steps.get(end, 0):
             steps[end] = step
-    return {end: LEVELS[step] for end, step in steps.items()}
+    return steps
 
 
 @cache

@@ -107,11 +107,14 @@ class OrgIndex(OrgView):
         return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
-        numbers, columns = self._inward.find(kind, target), self._columns
-        return tuple(zip(columns.sources_at(numbers), columns.attributes_at(numbers), strict=True))
+        return tuple(zip(*self.columns_to(kind, target), strict=True))
 
-    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
-        numbers = self._columns.leading_to(target, self._outward.find(kind, source))
+    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        numbers, columns = self._inward.find(kind, target), self._columns
+        return tuple(columns.sources_at(numbers)), tuple(columns.attributes_at(numbers))
+
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        numbers = self._columns.leading_to(tool_id, self._outward.find(EdgeKind.EQUIPPED_WITH, role_id))
         return tuple(map(self._columns.edge, numbers))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:

@@ -202,7 +202,8 @@ def plans_seen(selector: str, allowed: list[str] | None) -> list[str]:
     """The plans the selector has before it while some are allowed."""
 
     class Agent:
-        library = {"plans": {"a": 1, "b": 2}, "version": 1}
+        def __init__(self) -> None:
+            self.library = {"plans": {"a": 1, "b": 2}, "version": 1}
 
         def get_data(self, key: str) -> list[str] | None:
             assert key == "_org_htn_allowed_plans"
@@ -275,7 +276,7 @@ def test_a_target_that_cannot_be_written_to_is_a_clear_error(host: tuple[str, Pa
     assert picture(root) == before
 
 
-@pytest.mark.parametrize("fails_at", [1, 2, 3, 20, 45, 60])
+@pytest.mark.parametrize("fails_at", [1, 2, 45, 56])
 def test_what_stops_in_the_middle_can_be_finished_or_taken_out(fails_at: int, tmp_path: Path) -> None:
     """A full disk leaves nothing that the next call does not know."""
     root = make_host(tmp_path, "G3")

@@ -87,6 +87,15 @@ def test_a_turn_is_begun_once(store: dict[str, Any]) -> None:
     assert signals.claim(store, WARNING, "supervisor") == signals.Claim(granted=False, held_by="fallback")
 
 
+def test_beginning_again_keeps_what_carries_no_number(store: dict[str, Any]) -> None:
+    """The word of a layer that does not number its turns, and the place in a lane that nobody speaks in."""
+    store[signals.KEY]["theirs"] = {"fired_this_turn": False}
+    signals.claim(store, "plan", "fallback")
+    signals.begin_turn(store, 7)
+    assert store[signals.KEY]["theirs"] == {"fired_this_turn": False}
+    assert not signals.claim(store, "plan", "supervisor").granted
+
+
 def test_a_word_for_the_new_turn_may_come_before_it_is_begun(store: dict[str, Any]) -> None:
     """A layer at an earlier hook that gives the new number is not cleared away with the old ones."""
     signals.write(store, "bst", confidence=0.2)

@@ -178,6 +178,15 @@ def test_a_fluttering_emergency_is_bounded_too() -> None:
     assert spoken <= 12
 
 
+def test_a_second_emergency_of_a_task_waits() -> None:
+    """It was told what to do; the same again so soon would only fill the context."""
+    _, memory = said(4, decide(error=True), NEW)
+    _, memory = said(10, decide(0, previous="emergency"), memory)
+    for turn in range(11, 10 + 2 * COOL_DOWN):
+        assert said(turn, decide(error=True), memory)[0] is None
+    assert said(10 + 2 * COOL_DOWN, decide(error=True), memory)[0] is not None
+
+
 def test_a_new_task_begins_without_a_past() -> None:
     """No word about a restoration, and no cool-down that an old task has doubled."""
     _, memory = said(4, decide(5), NEW)
