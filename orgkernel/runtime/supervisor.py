@@ -136,7 +136,7 @@ def _find_due(
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """What could be said this turn, and the memory with what needs no word."""
     if pace is not None and pace.new_task:
-        memory = replace(memory, own={}, said={})
+        memory = replace(memory, own={}, said={}, spoken_turn=None)
     reports = [report for report in reports if _is_report(report)]
     memory, subordinates = _find_subordinates(reports, memory, post)
     own = _find_own(pace, reports, memory, post, failing)
