@@ -135,17 +135,28 @@ def _run_installer(root: str, options: list[str]) -> None:
 
 
 def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel:
-    """The documents to activate. Who stands in the host's own folder means a template, not what activation put there."""
+    """The documents to activate; what lies in the host is what was activated, or came with the extension, and no source."""
     here, host = os.path.realpath(os.getcwd()), os.path.realpath(root)
-    if not paths and (here == host or is_within(here, os.path.join(host, *FOLDER.split("/")))):
-        click.echo("note: standing in the host, the templates are read; name others with `--path`", err=True)
-        paths = (shipped_folder("templates"),)
-    return open_kernel(paths, org, no_cache=no_cache)
+    inside = os.path.join(host, *FOLDER.split("/"))
+    if not paths and here != host and not is_within(here, inside):
+        kernel = open_kernel((), org, no_cache=no_cache)
+        if not is_within(_file_of(kernel, kernel.latest(org)), inside):
+            return kernel
+    if not paths:
+        click.echo(
+            "note: what lies in the host is not read, but the templates; name others with `--path`", err=True
+        )
+    return open_kernel(paths or (shipped_folder("templates"),), org, no_cache=no_cache)
+
+
+def _file_of(kernel: Kernel, snapshot: OrgSnapshot) -> str:
+    """Where the document of an organisation lies."""
+    return os.path.realpath(kernel.state.latest.tree.paths[snapshot.records.document.name])
 
 
 def _source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
     """The folder the organisation was read from; None for a template, which moves with the package."""
-    file = os.path.realpath(kernel.state.latest.tree.paths[snapshot.records.document.name])
+    file = _file_of(kernel, snapshot)
     return None if is_within(file, os.path.realpath(shipped_folder("templates"))) else os.path.dirname(file)
 
 
