@@ -26,6 +26,7 @@ _HOMES = (
     "benchmarks.state",
     "benchmarks.decisions",
     "benchmarks.peers",
+    "benchmarks.agent_zero",
 )
 
 

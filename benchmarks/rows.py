@@ -67,6 +67,15 @@ _ACCESS: tuple[Row, ...] = (
     Row("access check: with 10,000 grants of others, p99", (_CHECK, "others.p99"), "µs", (_CHECK, "check.p99"), steady=False),
 )  # fmt: skip
 
+# Of the two templates, whatever the size; so in the smallest table only.
+_HOST: tuple[Row, ...] = (
+    Row("Agent-Zero 0.9.8.2: tool prompt spared, specialists", ("role_effect", "old"), "", aim=0.6, better="more", sizes=(0, 1_000), once=True),
+    Row("Agent-Zero 1.7: tool prompt spared, specialists", ("role_effect", "new"), "", aim=0.4, better="more", sizes=(0, 1_000), once=True),
+    Row("Agent-Zero: stock tools refused to specialists", ("role_effect", "refused"), "", better="more", sizes=(0, 1_000), once=True),
+    Row("Agent-Zero: added to a model call", ("host_overhead", "median"), "ms", aim=1.0, sizes=(0, 1_000), once=True, steady=False),
+    Row("Agent-Zero: added to a model call, p99", ("host_overhead", "p99"), "ms", sizes=(0, 1_000), once=True, steady=False),
+)  # fmt: skip
+
 ROWS: tuple[Row, ...] = (
     Row("parsing the same files alone", _PARSE, "s"),
     Row("cold load, one process", ("cold_load", "seconds"), "s", _PARSE, 0.75),
@@ -148,6 +157,7 @@ ROWS: tuple[Row, ...] = (
     Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     *_ACCESS,
+    *_HOST,
 )  # fmt: skip
 
 

@@ -13,8 +13,6 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from starlette.concurrency import run_in_threadpool
-
 from manifest_api.problems import TOO_MANY_FOLLOWERS, Refused
 from manifest_api.remembered import Remembered
 from orgkernel.decisions.state_view import StoredReport
@@ -67,8 +65,7 @@ class Feed:
 
     async def last_number(self) -> int:
         """The number of the report stored last. Raises `StoreError`."""
-        store = self._remembered.open()
-        return 0 if store is None else await run_in_threadpool(store.reports.last_number)
+        return await self._remembered.work(lambda store: store.reports.last_number()) or 0
 
     async def after(self, number: int, seconds: float) -> tuple[StoredReport, ...]:
         """The next reports after a number; nothing where none came for so many seconds, or the feed was closed."""
@@ -104,19 +101,17 @@ class Feed:
     async def _find(self, number: int) -> tuple[StoredReport, ...]:
         if number >= self._complete_after:
             return tuple(report for report in self._shared if report.number > number)
-        store = self._remembered.open()
-        return () if store is None else await run_in_threadpool(store.reports.after, number, limit=_PAGE)
+        return await self._read(number)
+
+    async def _read(self, number: int) -> tuple[StoredReport, ...]:
+        return await self._remembered.work(lambda store: store.reports.after(number, limit=_PAGE)) or ()
 
     async def _look(self) -> None:
         while True:
             self._wake.clear()
             try:
-                store = self._remembered.open()
-                found = (
-                    ()
-                    if store is None
-                    else await run_in_threadpool(store.reports.after, self._seen, limit=_PAGE)
-                )
+                await self._remembered.refresh()
+                found = await self._read(self._seen)
             except OrgkernelError as error:
                 self._say_failing(error.message)
                 found = ()

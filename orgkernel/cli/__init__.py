@@ -41,6 +41,7 @@ _COMMANDS = {
     "request": "Ask for a permission, and answer.",
     "key": "Make and revoke keys of the HTTP API.",
     "lock": "Say who holds which exclusive tool.",
+    "salute": "Show, follow and collect the reports of roles.",
     "audit": "Ask what was decided and done; prove it is whole.",
     "store": "Upgrade, back up and describe the store.",
 }

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from functools import cache, cached_property
-from itertools import islice
-from operator import lt
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.equipment import Equipped, highest_levels, order_equipped
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 AUTHORITIES = "authority of each role"
 """What a view remembers of role types: role id to authority, as far as it was asked for."""
 T = TypeVar("T")
-
-
-class Equipped(NamedTuple):
-    """Who is equipped with a tool, as columns: of many roles at once."""
-
-    places: list[int]
-    """Positions in the hierarchy, lowest first."""
-    levels: bytes
-    """For each of them the step of the highest level any of its entries gives."""
 
 
 class OrgView(ABC):
@@ -299,11 +289,11 @@ class OrgView(ABC):
 
     def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
         """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
-        return _levels(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+        return highest_levels(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
 
     def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
         """Roles equipped with the tool, to the highest level any of their entries gives."""
-        return _levels(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+        return highest_levels(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
     def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
         """The edges that equip a role with a tool, those of level `none` too."""
@@ -313,15 +303,7 @@ class OrgView(ABC):
 
     def equipped_with(self, tool_id: str) -> Equipped:
         """The roles of the organisation that are equipped with the tool."""
-        roles, attributes = self.columns_to(EdgeKind.EQUIPPED_WITH, tool_id)
-        if all(map(self.order.__contains__, roles)):
-            places = list(map(self.order.__getitem__, roles))
-            if all(map(lt, places, islice(places, 1, None))):
-                # As nearly always: each once, in the order of the hierarchy.
-                return Equipped(places, bytes(map(_step_of, attributes)))
-        steps = _highest(zip(roles, attributes, strict=True))
-        ordered = sorted(filter(self.order.__contains__, steps), key=self.order.__getitem__)
-        return Equipped(list(map(self.order.__getitem__, ordered)), bytes(map(steps.__getitem__, ordered)))
+        return order_equipped(self.order, *self.columns_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
@@ -360,27 +342,6 @@ class OrgView(ABC):
     def agents_in(self, role_id: str) -> tuple[Edge, ...]:
         """Agents that fill the role here."""
         return self.edges_to(EdgeKind.FILLS, role_id)
-
-
-def _levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
-    return {end: LEVELS[step] for end, step in _highest(ends).items()}
-
-
-def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """The ends of `equipped_with` edges above level `none`, each with the highest step any edge says."""
-    steps: dict[str, int] = {}
-    for end, attribute in ends:
-        step = _step_of(attribute)
-        if step > steps.get(end, 0):
-            steps[end] = step
-    return steps
-
-
-@cache
-def _step_of(attribute: str) -> int:
-    """The step of the level that an `equipped_with` edge says: few attributes differ."""
-    level = attribute.partition(":")[2]
-    return next(step for step, name in enumerate(LEVELS) if name == level)
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import compress
 from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
@@ -114,15 +115,18 @@ class OrgIndex(OrgView):
         return tuple(columns.sources_at(numbers)), tuple(columns.attributes_at(numbers))
 
     def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
-        numbers = self._columns.leading_to(tool_id, self._outward.find(EdgeKind.EQUIPPED_WITH, role_id))
-        return tuple(map(self._columns.edge, numbers))
+        numbers, columns = self._outward.find(EdgeKind.EQUIPPED_WITH, role_id), self._columns
+        leading = map(tool_id.__eq__, columns.targets_at(numbers))
+        return tuple(map(columns.edge, compress(numbers, leading)))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
 
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         return tuple(
-            self._inward[kind] if kind in self._inward else self._columns.targets(self._numbers[kind])
+            self._inward[kind]
+            if kind in self._inward
+            else dict.fromkeys(self._columns.targets_at(self._numbers[kind]))
         )
 
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:

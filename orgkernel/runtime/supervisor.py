@@ -90,6 +90,7 @@ def steer(
 ) -> tuple[Steering | None, SupervisorMemory]:
     """What to say this turn, and the memory after it is said. Says nothing it is not sure of; never raises for a report.
 
+    Keep the memory also when there is nothing to say: a new task and what needs no word are noted in it.
     `reports` are the latest of each role, as the specification writes them; of two by the same reporter the later in
     the sequence counts. `failing` are the tools whose calls fail. A steering with `deferred_to` must not be said.
     """
@@ -136,7 +137,7 @@ def _find_due(
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """What could be said this turn, and the memory with what needs no word."""
     if pace is not None and pace.new_task:
-        memory = replace(memory, own={}, said={})
+        memory = replace(memory, own={}, said={}, spoken_turn=None)
     reports = [report for report in reports if _is_report(report)]
     memory, subordinates = _find_subordinates(reports, memory, post)
     own = _find_own(pace, reports, memory, post, failing)

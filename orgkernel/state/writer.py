@@ -65,7 +65,7 @@ class Writer:
         self._queue.put(ticket)
         if self._has_ended:
             self._refuse_rest()
-        elif self._queue.qsize() > _MOST_WAITING:
+        elif may_wait and self._queue.qsize() > _MOST_WAITING:
             with contextlib.suppress(Exception):  # the caller finds it in the ticket
                 ticket.result()
         return ticket

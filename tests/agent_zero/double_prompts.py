@@ -106,10 +106,20 @@ class Prompts:
                 text = (folder / file).read_text(encoding="utf-8")
                 if file == "agent.system.tools.md" and self.generation != "G3":
                     kwargs = {"tools": "\n\n".join(self.read(agent, name) for name in self.tool_files(agent))}
+                if file == "agent.system.main.md":
+                    text += self._of_profile(agent)
                 for name, value in kwargs.items():
                     text = text.replace(f"{{{{{name}}}}}", str(value))
                 return text
         raise FileNotFoundError(file)
+
+    def _of_profile(self, agent: Any) -> str:
+        """What a profile says of itself, where it has a file for it."""
+        file = f"agent.system.main.{'specifics' if self.generation == 'G3' else 'role'}.md"
+        for folder in self.folders(agent):
+            if (folder / file).is_file():
+                return "\n\n" + (folder / file).read_text(encoding="utf-8")
+        return ""
 
 
 def write_prompts(root: Path, generation: str) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from orgkernel import Kernel
+from orgkernel.exchange.agent_zero.activation import activate as write_activation
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
+from orgkernel.exchange.agent_zero.settings import CHOICES
 from orgkernel.runtime.bundle import checksum_of
 from tests.agent_zero.double_loader import EXTENSION_HOME
 from tests.support.trees import REPOSITORY
@@ -53,16 +55,24 @@ def activate(
     **settings: str,
 ) -> None:
     """Put an organisation in force; `change` edits its bundle first."""
-    folder = root / "usr/organizations"
-    (folder / "bundles").mkdir(parents=True, exist_ok=True)
     bundle = copy.deepcopy(compiled(org_id))
     if change is not None:
         change(bundle)
         bundle["checksum"] = checksum_of(bundle)
-    (folder / "bundles" / f"{org_id}.json").write_text(json.dumps(bundle), encoding="utf-8")
-    document = dict(bundle["organization"]["document"])
-    document["x_orgkernel"] = {"bundle": f"bundles/{org_id}.json", **settings}
-    (folder / "active.json").write_text(json.dumps(document), encoding="utf-8")
+    write_activation(str(root), bundle, settings)
+    if wrong := {name: word for name, word in settings.items() if word not in CHOICES[name]}:
+        path = root / "usr/organizations/active.json"
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["x_orgkernel"].update(wrong)
+        path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def bundle_file(root: Path) -> Path:
+    """The bundle in force."""
+    folder = root / "usr/organizations"
+    document = json.loads((folder / "active.json").read_text(encoding="utf-8"))
+    path: Path = folder / document["x_orgkernel"]["bundle"]
+    return path
 
 
 def deactivate(root: Path) -> None:

@@ -215,12 +215,14 @@ def test_a_subordinate_called_with_the_profile_of_a_role_is_that_role(started):
     assert agent._org_active_role["role_id"] == "research_xo"
     assert below._org_active_role["role_id"] == "osint_specialist"
     assert (1, "browser_agent") in started.host.ran
+    brief = compiled("software_dev")["roles"]["osint_specialist"]["brief"].strip()
+    of_subordinate = started.host.seen[1].system
+    assert of_subordinate.count(brief) == 1, "its profile has said it already"
 
 
 def test_an_executive_is_pointed_to_the_subordinate_who_may(started):
-    """With the profile where the host has it, without where it has not."""
+    """With the profile that activation wrote."""
     activate(started.root)
-    (started.root / "agents" / "osint_specialist").mkdir(parents=True)
     agent = started.host.open_chat()
     agent.config.profile = "research_xo"
     tool = "browser_agent"

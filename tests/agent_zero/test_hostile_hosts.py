@@ -10,7 +10,7 @@ import pytest
 
 from tests.agent_zero.double_loop import Response
 from tests.agent_zero.double_prompts import Prompts
-from tests.agent_zero.installing import LIBRARY, activate, compiled
+from tests.agent_zero.installing import LIBRARY, activate, bundle_file, compiled
 from tests.agent_zero.neighbours import add_neighbours
 from tests.agent_zero.saying import answer, archived, call, org_lines, reports, shell
 
@@ -135,7 +135,7 @@ def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
     """Changed after it was compiled, gone, of another organisation, or outside our folder."""
     activate(started.root)
     folder = started.root / "usr/organizations"
-    bundle = folder / "bundles/software_dev.json"
+    bundle = bundle_file(started.root)
     if break_it == "changed":
         bundle.write_text(bundle.read_text(encoding="utf-8").replace("Bugfix", "Bagfix"), encoding="utf-8")
     elif break_it == "missing":
@@ -284,7 +284,7 @@ def test_files_are_read_again_only_when_they_change(started, monkeypatch):
     from usr.organizations.lib.orgkernel_agent_zero import organization
 
     opened = []
-    monkeypatch.setattr(organization, "read_json", lambda path: opened.append(path))
+    monkeypatch.setattr(organization, "read_json", opened.append)
     before = started.host.prompts.reads
     started.host.say(agent, "and again for it", [shell("ls", number) for number in range(5)])
     calls = len(started.host.seen) - 4

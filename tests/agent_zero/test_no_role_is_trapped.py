@@ -14,7 +14,7 @@ ROLES = [(org_id, role_id) for org_id in TEMPLATES for role_id in compiled(org_i
 TOOLS = sorted({tool for tools, _, _ in STOCK_TOOLS.values() for tool in tools})
 
 
-@pytest.mark.parametrize(("org_id", "role_id"), ROLES, ids=lambda each: str(each))
+@pytest.mark.parametrize(("org_id", "role_id"), ROLES, ids=str)
 def test_no_role_is_trapped(root, generation, org_id, role_id):
     """Every tool is tried: what is refused leaves a way that works, and the turn ends with an answer."""
     activate(root, org_id, unlisted_tools="refuse")

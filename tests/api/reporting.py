@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from tests.api.keys import bearer, first_key
+from tests.api.keys import bearer, first_key, location_of
 from tests.api.running import Server, running
 from tests.support.salute import salute
 from tests.support.trees import TEMPLATES
@@ -23,7 +23,7 @@ ORG, ROLE = "software_dev", "bugfix_specialist"
 def reporting(folder: Path) -> Iterator[Server]:
     """A server of all templates with a store and a key that opens everything."""
     store = folder / "state.db"
-    secret = first_key(store) if not store.exists() else ""
+    secret = first_key(location_of(store)) if not store.exists() else ""
     with running(folder, TEMPLATES, store=store) as server:
         server.key = secret
         yield server

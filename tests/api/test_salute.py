@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.asking import problem
-from tests.api.keys import bearer, new_key, opened
+from tests.api.keys import bearer, location_of, new_key, opened
 from tests.api.reporting import ORG, ROLE, post, report_now, reporting
 from tests.api.running import Server
 from tests.support.salute import salute
@@ -23,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def key_of(server: Server, scopes: list[str], agent: str | None = None) -> str:
-    return new_key(server.folder / "state.db", scopes, agent)
+    return new_key(location_of(server.folder / "state.db"), scopes, agent)
 
 
 def board(server: Server, query: str) -> list[dict[str, Any]]:
@@ -230,7 +230,7 @@ def test_a_reported_tier_counts_in_manifests_and_decisions(server: Server) -> No
     assert "by its SALUTE report of 20" in str(refused["context"])
     report_now(server, "all is well", role=role)
     assert decide()["decision"] is True
-    with opened(server.folder / "state.db") as store:
+    with opened(location_of(server.folder / "state.db")) as store:
         assert store.read_view().raised.isdisjoint({f"role:{role}"})
 
 

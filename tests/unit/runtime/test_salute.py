@@ -147,6 +147,12 @@ def test_a_full_window_has_no_turn_left():
     assert compute_report(replace(WORKING, tokens_used=120_000))["time"]["context_turns_remaining"] == 0
 
 
+def test_failures_in_a_row_are_failures_in_all():
+    """A host that counts only those in a row does not report fewer in all."""
+    environment = compute_report(replace(WORKING, failures_consecutive=4, failures_total=0))["environment"]
+    assert (environment["tool_failures_consecutive"], environment["tool_failures_total"]) == (4, 4)
+
+
 def test_secrets_are_masked_wherever_they_stand():
     """A task, a path, a list: whatever has the shape of a token."""
     report = compute_report(replace(

@@ -190,10 +190,9 @@ def test_a_second_emergency_of_a_task_waits() -> None:
 def test_a_new_task_begins_without_a_past() -> None:
     """No word about a restoration, and no cool-down that an old task has doubled."""
     _, memory = said(4, decide(5), NEW)
-    nothing, memory = said(9, decide(0, previous="contingent", new_task=True), memory)
-    assert nothing is None
-    assert (memory.own, memory.said) == ({}, {})
-    assert said(12, decide(5), memory)[0] is not None
+    nothing, memory = said(5, decide(0, previous="contingent", new_task=True), memory)
+    assert (nothing, memory) == (None, NEW)
+    assert said(6, decide(5), memory)[0] is not None
 
 
 def test_each_role_has_its_own_tier() -> None:

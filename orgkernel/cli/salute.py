@@ -1,0 +1,256 @@
+"""`orgkernel salute`: what roles say of themselves; from the store, or from a folder of report files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from orgkernel.cli.opening import format_option, open_kernel, path_option
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, store_option
+from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
+from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageError
+
+if TYPE_CHECKING:
+    from orgkernel.decisions.state_view import StoredReport
+    from orgkernel.kernel.board import BoardLine, Intervals
+    from orgkernel.kernel.collecting import Collected
+
+_LOOK_SECONDS = 0.5
+
+reports_option = click.option(
+    "--reports", "folder", metavar="DIR", help="Read the report files of a folder instead of the store."
+)
+org_option = click.option("--org", metavar="ORG", help="Only one organisation.")
+
+
+@click.group("salute")
+def command() -> None:
+    """Show, follow and collect the reports of roles."""
+
+
+@command.command("board")
+@org_option
+@click.option("--role", metavar="ROLE", help="Only one role.")
+@reports_option
+@path_option
+@store_option
+@format_option("text", "json")
+def board(
+    org: str | None,
+    role: str | None,
+    folder: str | None,
+    paths: tuple[str, ...],
+    store: str | None,
+    form: str,
+) -> None:
+    """Show how each role stands: one line for the latest report of each agent."""
+    from orgkernel.kernel.board import board_of
+
+    lines = board_of(_latest(org, role, folder, store), _intervals(paths), time.time())
+    _echo_board(form, lines)
+
+
+@command.command("show")
+@click.argument("role", metavar="ROLE")
+@org_option
+@reports_option
+@path_option
+@store_option
+@format_option("text", "json")
+def show(
+    role: str, org: str | None, folder: str | None, paths: tuple[str, ...], store: str | None, form: str
+) -> None:
+    """Show the latest report of a ROLE in full."""
+    from orgkernel.cli.salute_text import render_report
+    from orgkernel.kernel.board import detail_of
+
+    reports = _latest(org, None, folder, store)
+    found = [report for report in reports if report.role_id == role]
+    if not found:
+        roles = list(dict.fromkeys(report.role_id for report in reports))
+        help = did_you_mean(role, roles) or (
+            f"who reported: {listing(roles)}" if roles else "nobody has reported yet"
+        )
+        raise UnknownRecord(f"there is no report of role {quote(role)}", help)
+    organizations = sorted({report.org_id for report in found})
+    if len(organizations) > 1:
+        raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "name one with `--org`")
+    newest = max(found, key=lambda report: (report.at, report.number))
+    detail = detail_of(newest, _intervals(paths)(newest.org_id, role), time.time())
+    echo_record(form, detail, "") if form == "json" else click.echo(render_report(detail), nl=False)
+
+
+@command.command("watch")
+@org_option
+@click.option("--role", metavar="ROLE", help="Only one role.")
+@click.option(
+    "--since", metavar="WHEN", help="Begin with reports stored `30m`, `24h`, `7d` ago, or from a date on."
+)
+@click.option("--count", type=click.IntRange(1), help="End after so many reports.")
+@path_option
+@store_option
+@format_option("text", "json")
+def watch(
+    org: str | None,
+    role: str | None,
+    since: str | None,
+    count: int | None,
+    paths: tuple[str, ...],
+    store: str | None,
+    form: str,
+) -> None:
+    """Print each report as it is stored, until interrupted; as JSON, one object a line."""
+    from orgkernel.kernel.board import detail_of
+
+    begin, intervals = parse_since(since), _intervals(paths)
+    left = count
+    with opened(store) as state:
+        last = 0 if begin is not None else state.reports.last_number()
+        while left is None or left > 0:
+            reports = state.reports.after(last, org, role)
+            for report in reports:
+                last = report.number
+                if begin is None or report.received_at >= begin:
+                    detail = detail_of(report, intervals(report.org_id, report.role_id), time.time())
+                    _echo_line(form, detail)
+                    left = None if left is None else left - 1
+                    if left == 0:
+                        break
+            if not reports:
+                time.sleep(_LOOK_SECONDS)
+
+
+@command.command("collect")
+@click.argument("folder", metavar="DIR")
+@click.option("--follow", is_flag=True, help="Go on until interrupted.")
+@click.option(
+    "--every",
+    type=click.FloatRange(0.05, 3_600),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Between two looks, with `--follow`.",
+)
+@click.option("--agent", "agent_id", default="", metavar="AGENT", help="The agent whose folder it is.")
+@click.option("--org", "org_id", default="", metavar="ORG", help="Organisation of reports that name none.")
+@store_option
+@format_option("text", "json")
+def collect(
+    folder: str, follow: bool, every: float, agent_id: str, org_id: str, store: str | None, form: str
+) -> None:
+    """Take the report files a host writes to DIR into the store, each exactly once; what is no report is set aside."""
+    from orgkernel.kernel.collecting import SETTLE_SECONDS, Collector
+
+    counts: dict[str, int] = {}
+    with opened(store, create=True) as state:
+        collector = Collector(folder, state.reports, time.monotonic, agent_id=agent_id, org_id=org_id)
+        failing = ""
+        while True:
+            try:
+                for each in collector.collect():
+                    counts[each.outcome] = counts.get(each.outcome, 0) + 1
+                    _echo_collected(form, each, follow=follow)
+                failing = ""
+            except (StoreError, NothingToRead) as error:
+                if not follow:
+                    raise
+                if error.message != failing:
+                    click.echo(printable(f"waiting: {error.message}"), err=True)
+                failing = error.message
+            if follow:
+                time.sleep(every)
+            elif collector.is_waiting:
+                time.sleep(SETTLE_SECONDS)
+            else:
+                break
+    if form == "text":
+        words = [
+            f"{counts.get(outcome, 0)} {outcome}" for outcome in ("stored", "known", "expired", "rejected")
+        ]
+        click.echo(", ".join(words))
+    if counts.get("rejected"):
+        raise SystemExit(1)
+
+
+@command.command("drop")
+@click.option(
+    "--older", required=True, metavar="WHEN", help="Than `1h`, `7d`; no agent's latest report is dropped."
+)
+@store_option
+def drop(older: str, store: str | None) -> None:
+    """Delete old reports now, instead of when the next one of their agent comes."""
+    begin = parse_since(older)
+    assert begin is not None
+    with opened(store) as state:
+        dropped = state.reports.drop_old(max(0.0, time.time() - begin))
+    click.echo(f"{dropped} dropped")
+
+
+def _latest(
+    org: str | None, role: str | None, folder: str | None, store: str | None
+) -> Sequence[StoredReport]:
+    if folder is None:
+        with opened(store) as state:
+            return state.reports.latest(org, role)
+    if store is not None:
+        raise UsageError("`--reports` and `--store` name two places", "name one of them")
+    from orgkernel.kernel.folder_board import read_latest
+
+    reports, unfit = read_latest(folder)
+    for name, why in unfit:
+        click.echo(printable(f"{name}: {why.code}: {why.text}"), err=True)
+    return [each for each in reports if org in (None, each.org_id) and role in (None, each.role_id)]
+
+
+def _intervals(paths: tuple[str, ...]) -> Intervals:
+    """What the documents here say, if there are any: how often a role reports is its doctrine."""
+    from orgkernel.kernel.board import intervals_of
+
+    try:
+        return intervals_of(open_kernel(paths).state)
+    except NothingToRead:
+        if paths:
+            raise
+        return intervals_of(None)
+
+
+def _echo_board(form: str, lines: Sequence[BoardLine]) -> None:
+    if form == "json":
+        echo_json(msgspec.json.format(msgspec.json.encode(lines), indent=2).decode())
+        return
+    from orgkernel.cli.salute_text import HEADINGS, show_marks, show_unit
+    from orgkernel.cli.salute_text import show_age as age
+
+    echo_records(
+        form,
+        lines,
+        HEADINGS,
+        lambda line: (
+            show_unit(line, lines), line.pace_level, line.health, line.state, f"{line.progress:.0%}",
+            age(line.age_seconds), show_marks(line), line.task,
+        ),
+    )  # fmt: skip
+
+
+def _echo_line(form: str, detail: Any) -> None:
+    if form == "json":
+        echo_json(msgspec.json.encode(detail).decode())
+        return
+    from orgkernel.cli.salute_text import render_line
+
+    click.echo(render_line(detail))
+
+
+def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
+    if form == "json":
+        echo_json(msgspec.json.encode(each).decode())
+    if each.outcome == "rejected":
+        where = f", moved to {each.moved_to}" if each.moved_to else ", left where it is"
+        click.echo(printable(f"{each.file}: {each.code}: {each.text}{where}"), err=True)
+    elif follow and form == "text" and each.outcome == "stored":
+        click.echo(printable(f"stored {each.file}"))

@@ -1,0 +1,128 @@
+"""Reports from a folder into the store, each exactly once: a host in another container writes, this side collects.
+
+What a report says is its identity in the store, so reading a file twice, its copy, or the same folder by two collectors
+at once changes nothing, and whoever is killed in the middle begins again. A file that is no report is given a moment –
+it may be half written –, then set aside, and told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from orgkernel.errors import Refused
+from orgkernel.kernel.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
+from orgkernel.state.ports import ReportStore
+from orgkernel.state.records import ReportReceipt
+from orgkernel.state.ticket import Ticket
+
+ACTOR = "system:collector"
+SETTLE_SECONDS = 2.0
+"""A file that is no report and has not changed for so long is not being written any more."""
+_AT_ONCE = 500
+
+
+class Collected(msgspec.Struct, frozen=True):
+    """What became of a file."""
+
+    file: str
+    outcome: str
+    """`stored`, `known`, `expired`, or `rejected` for what is no report."""
+    number: int | None = None
+    """Of the report in the store."""
+    code: str = ""
+    text: str = ""
+    """Why it is no report."""
+    moved_to: str = ""
+    """Where it was set aside; empty where it stays because it cannot be moved."""
+
+
+class Collector:
+    """One folder and what of it is done with. A file is done with until it changes."""
+
+    def __init__(
+        self,
+        folder: str,
+        store: ReportStore,
+        clock: Callable[[], float],
+        *,
+        agent_id: str = "",
+        org_id: str = "",
+        settle_seconds: float = SETTLE_SECONDS,
+    ) -> None:
+        """`clock` only goes forward. Reports come from `agent_id`, and belong to `org_id` where they do not say."""
+        self._folder = folder
+        self._store = store
+        self._clock = clock
+        self._agent_id = agent_id
+        self._org_id = org_id
+        self._settle_seconds = settle_seconds
+        self._done: dict[str, Identity] = {}
+        self._unfit_since: dict[str, tuple[Identity, float]] = {}
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a file is no report and may still become one."""
+        return bool(self._unfit_since)
+
+    def collect(self) -> Iterator[Collected]:
+        """Take what is new in the folder. Raises `NothingToRead`, and `StoreError`: what was not stored is taken again."""
+        files = list_reports(self._folder)
+        names = {file.name for file in files}
+        self._done = {name: identity for name, identity in self._done.items() if name in names}
+        self._unfit_since = {name: since for name, since in self._unfit_since.items() if name in names}
+        new = [file for file in files if self._done.get(file.name) != file.identity]
+        for start in range(0, len(new), _AT_ONCE):
+            yield from self._take(new[start : start + _AT_ONCE])
+
+    def _take(self, files: Iterable[ReportFile]) -> Iterator[Collected]:
+        handed_in: list[tuple[ReportFile, Ticket]] = []
+        unfit: list[tuple[ReportFile, Unfit]] = []
+        for file in files:
+            found = read_file(self._folder, file)
+            if isinstance(found, Unfit):
+                unfit.append((file, found))
+            elif found is not None:
+                try:
+                    handed_in.append((file, self._hand_in(found)))
+                except Refused as error:
+                    unfit.append((file, _refused(error)))
+        for file, ticket in handed_in:
+            try:
+                receipt: ReportReceipt = ticket.result()
+            except Refused as error:
+                unfit.append((file, _refused(error)))
+            else:
+                self._done[file.name] = file.identity
+                self._unfit_since.pop(file.name, None)
+                yield Collected(file.name, receipt.outcome, receipt.number)
+        for file, why in unfit:
+            yield from self._reject(file, why)
+
+    def _hand_in(self, report: dict[str, Any]) -> Ticket:
+        if not report["unit"]["organization"]:
+            report = {**report, "unit": {**report["unit"], "organization": self._org_id}}
+        return self._store.submit(report, actor=ACTOR, agent_id=self._agent_id)
+
+    def _reject(self, file: ReportFile, why: Unfit) -> Iterator[Collected]:
+        identity, since = self._unfit_since.get(file.name, (None, 0.0))
+        now = self._clock()
+        if identity != file.identity:
+            self._unfit_since[file.name] = file.identity, now
+            return
+        if now - since < self._settle_seconds:
+            return
+        del self._unfit_since[file.name]
+        self._done[file.name] = file.identity
+        moved = None if why.code == "UNREADABLE" else set_aside(self._folder, file)
+        if moved is not None and moved.identity != file.identity:
+            # The host replaced it between our look and our move: this is another file, and may be a report.
+            yield from self._take([moved])
+            return
+        yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)
+
+
+def _refused(error: Refused) -> Unfit:
+    return Unfit(error.code, error.message)

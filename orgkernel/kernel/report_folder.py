@@ -1,0 +1,180 @@
+"""A folder of SALUTE reports that a host writes: what is in it, read without trusting anything about it.
+
+`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Whoever shares the folder may put
+anything there: links, pipes, files that are huge, half written or replaced while they are read. No link is followed,
+nothing but files is opened, and never more is read than a report may have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import NothingToRead
+from orgkernel.runtime.report_names import ARCHIVE
+from orgkernel.runtime.salute import ReportError, read_report
+from orgkernel.state.reports import LARGEST_REPORT
+
+REJECTED = "rejected"
+"""Folder beside the reports for what is none."""
+_LATEST = "_latest.json"
+_SUFFIX = ".json"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+Identity = tuple[int, int, int, int]
+
+
+class ReportFile(NamedTuple):
+    """A file that may hold a report, as it was when the folder was looked at."""
+
+    name: str
+    """Within the folder, such as `archive/co_20270131T120000.000000Z.json`."""
+    identity: Identity
+    """Changes when the file does: device, inode, time of the last change, size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """Why a file is no report."""
+
+    code: str
+    """`LINK`, `TOO_LARGE`, `NOT_JSON`, `UNREADABLE`, or that of a `ReportError`."""
+    text: str
+
+
+def list_reports(folder: str) -> list[ReportFile]:
+    """What may be reports: copies first, oldest first, so that they are taken in the order they were made.
+
+    Raises `NothingToRead` where there is no such folder.
+    """
+    with _opened(folder) as there:
+        found = list(_list(there, ""))
+        with contextlib.suppress(OSError), _within(there, f"{ARCHIVE}/") as (archive, _):
+            found += _list(archive, f"{ARCHIVE}/")
+    return sorted(found, key=lambda file: (file.name.endswith(_LATEST), file.identity[2], file.name))
+
+
+def list_latest(folder: str) -> list[ReportFile]:
+    """The latest report of each role only. Raises `NothingToRead`."""
+    with _opened(folder) as there:
+        return sorted(file for file in _list(there, "") if file.name.endswith(_LATEST))
+
+
+def read_file(folder: str, file: ReportFile) -> dict[str, Any] | Unfit | None:
+    """The report in a file, why there is none, or None where the file is another one by now, or gone."""
+    try:
+        with _opened(folder) as there, _within(there, file.name) as (parent, base):
+            number = os.open(base, _FILE, dir_fd=parent)
+        try:
+            # The content belongs to what was listed only if that is what it was before and after it was read.
+            before = os.fstat(number)
+            content = _read(number) if stat.S_ISREG(before.st_mode) else b""
+            is_same = identity_of(before) == identity_of(os.fstat(number)) == file.identity
+        finally:
+            os.close(number)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return Unfit("LINK", "links are not followed")
+        return Unfit("UNREADABLE", (error.strerror or "it cannot be read").lower())
+    return parse_report(content) if is_same else None
+
+
+def parse_report(content: bytes) -> dict[str, Any] | Unfit:
+    """The report that bytes are, or why they are none."""
+    if len(content) > LARGEST_REPORT:
+        return Unfit("TOO_LARGE", f"a report has at most {LARGEST_REPORT} bytes")
+    try:
+        return read_report(msgspec.json.decode(content))
+    except ReportError as error:
+        return Unfit(
+            error.code, printable(f"{quote(error.where)} {error.text}" if error.where else error.text)
+        )
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Unfit("NOT_JSON", "it is no JSON")
+
+
+def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
+    """Move a file to the folder of what is no report, where it stays for people; None where that cannot be done.
+
+    What is returned differs from `file` when a host replaced it just then: it may be good.
+    """
+    base = file.name.rpartition("/")[2]
+    moved = f"{base}.{file.identity[2]}"
+    try:
+        with _opened(folder) as there, _within(there, file.name) as (parent, _):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(REJECTED, dir_fd=there)
+            with _within(there, f"{REJECTED}/") as (rejected, _):
+                if identity_of(os.stat(base, dir_fd=parent, follow_symlinks=False)) != file.identity:
+                    return None
+                os.rename(base, moved, src_dir_fd=parent, dst_dir_fd=rejected)
+                found = os.stat(moved, dir_fd=rejected, follow_symlinks=False)
+    except OSError:
+        return None
+    return ReportFile(f"{REJECTED}/{moved}", identity_of(found))
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """What tells whether a file is the same as before."""
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@contextlib.contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    try:
+        there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        reason = (error.strerror or "it cannot be read").lower()
+        raise NothingToRead(
+            f"the folder {quote(folder)} cannot be read: {reason}",
+            "name the folder a host writes its reports to, such as `usr/organizations/reports`",
+        ) from None
+    try:
+        yield there
+    finally:
+        os.close(there)
+
+
+@contextlib.contextmanager
+def _within(there: int, name: str) -> Iterator[tuple[int, str]]:
+    """The folder a file lies in, which is no link either, and its name there."""
+    folder, slash, base = name.rpartition("/")
+    if not slash:
+        yield there, base
+        return
+    inner = os.open(folder, _FOLDER, dir_fd=there)
+    try:
+        yield inner, base
+    finally:
+        os.close(inner)
+
+
+def _list(there: int, prefix: str) -> Iterator[ReportFile]:
+    with os.scandir(there) as entries:
+        for entry in entries:
+            if entry.name.endswith(_SUFFIX) and not entry.name.startswith("."):
+                with contextlib.suppress(OSError):
+                    found = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+                        yield ReportFile(f"{prefix}{entry.name}", identity_of(found))
+
+
+def _read(number: int) -> bytes:
+    """At most one byte more than a report may have."""
+    parts: list[bytes] = []
+    left = LARGEST_REPORT + 1
+    while left and (part := os.read(number, left)):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)

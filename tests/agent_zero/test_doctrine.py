@@ -1,0 +1,204 @@
+"""PACE, SALUTE, signals and the supervisor in a running host."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agent_zero.double_loop import RepairableException, Response
+from tests.agent_zero.installing import activate
+from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.saying import MISSING, answer, archived, call, org_lines, reports, shell
+
+BUG = "Fix the bug in parser.py"
+
+
+def failing(host, *results):
+    """The shell answers these, one after the other."""
+    left = iter(results)
+    host.tools["code_execution_tool"] = lambda **_: next(left)
+
+
+def cats(count):
+    return [shell("cat", number) for number in range(count)]
+
+
+def test_the_supervisor_says_once_what_a_tier_asks_for_and_only_to_the_model(started):
+    """Its word is in the next prompt, in no later one, and never in the history, where it would be read as a task."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, MISSING, MISSING, MISSING, Response("a"), Response("b"), Response("c"))
+    started.host.say(agent, BUG, cats(6))
+    spoken = [
+        number for number, prompt in enumerate(started.host.seen) if "[ORG supervisor]" in prompt.extras
+    ]
+    assert spoken == [4, 6], "once for the tier, once when it is over"
+    assert "went from PACE tier primary to alternate" in started.host.seen[4].extras
+    assert "from PACE tier alternate to primary" in started.host.seen[6].extras
+    assert not any("[ORG supervisor]" in str(prompt.history) for prompt in started.host.seen)
+    assert any(
+        line.startswith("Supervisor steers Bugfix Specialist: pace alternate") for line in org_lines(agent)
+    )
+
+
+def test_the_tier_stands_in_the_prompt_as_long_as_it_lasts(started):
+    """With what the plan of the role says for it."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, MISSING, MISSING, MISSING, Response("a"), Response("b"))
+    started.host.say(agent, BUG, cats(5))
+    duty = ["PACE alternate:" in prompt.entries[-1] for prompt in started.host.seen]
+    assert duty == [False, False, False, False, True, False]
+    assert "Look at the fault from another side" in started.host.seen[4].entries[-1]
+
+
+def test_success_of_any_tool_ends_a_row_of_failures(started):
+    """A neighbour's counter waits for the same tool; ours does not."""
+    add_neighbours(started.root, started.generation, "fallback")
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, MISSING, MISSING, MISSING)
+    turns = [*cats(2), call("memory_load", query="x"), shell("cat", 9), answer()]
+    started.host.say(agent, BUG, turns)
+    assert agent.data["_tool_failures"]["consecutive"]["code_execution_tool"] == 3
+    assert agent._org_pace_level == "primary"
+    assert reports(started.root)["bugfix_specialist"]["environment"]["tool_failures_consecutive"] == 1
+    assert reports(started.root)["bugfix_specialist"]["environment"]["tool_failures_total"] == 3
+
+
+def test_an_exception_in_a_tool_is_a_failure_and_a_refusal_of_ours_is_none(started):
+    """Both come back to the model as a warning of the host."""
+    activate(started.root)
+    agent = started.host.open_chat()
+
+    def breaks(**_):
+        raise RepairableException("the session is gone")
+
+    started.host.tools["code_execution_tool"] = breaks
+    started.host.say(agent, BUG, [shell("ls", 1), call("browser_agent"), answer()])
+    report = reports(started.root)["bugfix_specialist"]
+    assert report["environment"]["tool_failures_total"] == 1
+    assert "the session is gone" in str(started.host.seen[1].history)
+
+
+def test_another_task_begins_in_primary_and_the_same_one_goes_on(started):
+    """After failures: about something else the counters begin anew; about the same thing they stay."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, *[MISSING] * 8)
+    started.host.say(agent, BUG, [*cats(4), answer()])
+    assert agent._org_pace_level == "alternate"
+    started.host.say(agent, "Try it again, the bug is still there in parser.py", [shell("cat", 8), answer()])
+    assert agent._org_pace_level == "contingent"
+    started.host.say(agent, "Create a git branch and commit", [answer()])
+    assert agent._org_pace_level == "primary"
+    started.host.say(agent, "Fix the bug in lexer.py", [answer()])
+    assert agent._org_pace_level == "primary"
+
+
+def test_no_progress_in_too_many_turns_is_an_emergency(started):
+    """The same command with the same answer is none, however often it succeeds."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.tools["code_execution_tool"] = lambda **_: Response("nothing new")
+    started.host.say(agent, BUG, [*cats(26), answer()])
+    told = [line for line in org_lines(agent) if line.startswith("PACE Bugfix Specialist")]
+    assert len(told) == 1
+    assert "emergency, up from primary: turns_without_progress 23 > max * 1.5 (22.5)" in told[0]
+    assert reports(started.root)["bugfix_specialist"]["status"]["health"] == "critical"
+
+
+def test_a_tier_that_a_plan_of_a_neighbour_raises_counts(started):
+    """Its escalation is written to the attribute that we write, too; it is restored when nothing trips."""
+    activate(started.root)
+    agent = started.host.open_chat()
+
+    def escalate(_):
+        agent._org_pace_level = "contingent"
+        return shell("ls", 1)
+
+    started.host.say(agent, BUG, [escalate, shell("ls", 2), answer()])
+    assert agent._org_pace_level == "primary"
+
+
+def test_each_role_has_counters_of_its_own_and_no_role_has_none(started):
+    """They are forgotten when no role is active."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, *[MISSING] * 4)
+    started.host.say(agent, BUG, [*cats(4), answer()])
+    assert set(agent.data["_orgkernel"].roles) == {"bugfix_specialist"}
+    started.host.say(agent, "what time is it")
+    assert agent.data["_orgkernel"].roles == {}
+    assert agent._org_pace_level == "primary"
+
+
+def test_reports_carry_what_was_read_and_written(started):
+    """Files, working directory and the plan's progress are real values."""
+    add_neighbours(started.root, started.generation, "belief", "selector")
+    activate(started.root)
+    agent = started.host.open_chat()
+    turns = [call("text_editor:read", path="a.py"), call("text_editor:patch", path="b.py"), answer()]
+    started.host.say(agent, BUG, turns)
+    report = reports(started.root)["bugfix_specialist"]
+    assert report["location"]["files_read"] == ["a.py"]
+    assert report["location"]["files_modified"] == ["b.py"]
+    assert report["location"]["working_directory"]
+    assert report["activity"]["htn_plan"] == "bugfix_workflow"
+    assert report["activity"]["htn_total_steps"] == 4
+    assert report["status"]["progress"] == 0.25
+
+
+def test_copies_of_one_moment_do_not_overwrite_each_other(started):
+    """Every change of tier is in the archive, however fast they come."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, *([MISSING] * 3 + [Response("a")]) * 4)
+    started.host.say(agent, BUG, [shell("cat", number) for number in range(16)])
+    tiers = [each["status"]["pace_level"] for each in archived(started.root)]
+    assert tiers.count("alternate") == 4
+
+
+def test_signals_say_role_and_switch_of_the_turn(started):
+    """Other layers read them in the agent's data."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    said = []
+
+    def look(_):
+        said.append(dict(agent.data["_layer_signals"]["org_kernel"]))
+        return shell("ls", len(said))
+
+    started.host.say(agent, BUG, [look, look, answer()])
+    assert [(each["current_role"], each["switched_this_turn"], each["turn"]) for each in said] == [
+        ("bugfix_specialist", True, 1),
+        ("bugfix_specialist", False, 2),
+    ]
+
+
+def test_the_supervisor_waits_when_somebody_else_has_warned(started):
+    """One warning a turn: it defers, and speaks at the start of the next."""
+    activate(started.root)
+    agent = started.host.open_chat()
+
+    def warn(**_):
+        agent.hist_add_warning("Somebody warns")
+        return MISSING
+
+    started.host.tools["code_execution_tool"] = warn
+    started.host.say(agent, BUG, cats(6))
+    from usr.organizations.lib.orgkernel_agent_zero.runtime import signals
+
+    assert signals.read_counts(agent.data).get("conflict", 0) == 0
+    assert any("[ORG supervisor]" in prompt.extras for prompt in started.host.seen[4:])
+
+
+@pytest.mark.parametrize("enforcement", ["observe"])
+def test_under_observe_reports_are_written_and_nothing_is_steered(started, enforcement):
+    """What a role would have done is still seen."""
+    activate(started.root, enforcement=enforcement)
+    agent = started.host.open_chat()
+    failing(started.host, *[MISSING] * 6)
+    started.host.say(agent, BUG, cats(6))
+    assert reports(started.root)["bugfix_specialist"]["status"]["pace_level"] == "contingent"
+    assert "[ORG supervisor]" not in str(started.host.seen)
+    assert "_layer_signals" not in agent.data
