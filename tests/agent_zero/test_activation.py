@@ -189,6 +189,16 @@ def test_what_somebody_changed_is_theirs(host: tuple[str, Path]) -> None:
     assert not (root / ORGANIZATIONS / "active.json").exists()
 
 
+def test_activating_again_mends_a_bundle(host: tuple[str, Path]) -> None:
+    """A bundle that was changed is refused by the host; its name says what has to be in it."""
+    _, root = host
+    report = activate(str(root), BUNDLES["blank"], {})
+    (bundle,) = (root / path for path in report.written if "/bundles/" in path)
+    bundle.write_text("{}")
+    activate(str(root), BUNDLES["blank"], {})
+    assert in_force(root) == ("blank", BUNDLES["blank"]["checksum"])
+
+
 def test_an_active_json_of_somebody_else_is_set_aside(host: tuple[str, Path]) -> None:
     """Neither switching on nor off destroys a file that was copied there by hand."""
     _, root = host
