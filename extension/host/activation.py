@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from typing import Any
 
@@ -74,8 +75,10 @@ def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleR
     """What neighbours read."""
     changed = not memory.visible or memory.role_id != memory.role_shown_to_neighbours
     memory.visible, memory.role_shown_to_neighbours = True, memory.role_id
-    agent._org_active = active.bundle.document
-    agent._org_active_role = role.profile if role is not None else None
+    if changed or getattr(agent, "_org_active", None) is None:
+        # Copies: what a neighbour does to them is no business of the bundle.
+        agent._org_active = copy.deepcopy(active.bundle.document)
+        agent._org_active_role = copy.deepcopy(role.profile) if role is not None else None
     if changed or role is None:
         agent._org_pace_level = memory.roles[role.role_id].tier if role is not None else "primary"
     agent.set_data(PLANS, list(role.plans) if role is not None else None)

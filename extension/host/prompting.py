@@ -58,7 +58,8 @@ def _trim(
         memory.tool_texts = None
     if any(entry not in memory.sections for entry in entries):
         _trim_new(active, memory, agent, role, entries)
-    return [shown for shown in (memory.sections.get(entry, entry) for entry in entries) if shown]
+    shown = [(entry, memory.sections.get(entry, entry)) for entry in entries]
+    return [text for entry, text in shown if text or not entry]
 
 
 def _trim_new(

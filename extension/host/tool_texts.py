@@ -80,15 +80,15 @@ def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
 
 def _names(agent: Any) -> list[str]:
     profile = reading.profile_of(agent) or "agent0"
-    project = agent.context.get_data("project")
-    patterns = [*_FOLDERS, *_FOLDERS_OF_PROFILE, *(_FOLDERS_OF_PROJECT if isinstance(project, str) else ())]
+    project = reading.project_of(agent)
+    patterns = [*_FOLDERS, *_FOLDERS_OF_PROFILE, *(_FOLDERS_OF_PROJECT if project else ())]
     names = {
         os.path.basename(path)
         for pattern in patterns
         for path in glob.glob(
             os.path.join(
                 glob.escape(_ROOT),
-                pattern.format(glob.escape(profile), glob.escape(project or "")),
+                pattern.format(glob.escape(profile), glob.escape(project)),
                 f"{_PREFIX}*{_SUFFIX}",
             )
         )
