@@ -29,7 +29,9 @@ TURNS = [call("browser_agent", message="x", reset="true"), shell(), answer("fixe
 def real(request, tmp_path):
     """A copy of a checkout with our extension."""
     root = tmp_path / "a0"
-    shutil.copytree(request.param, root, symlinks=True, ignore=shutil.ignore_patterns(".git", "node_modules", "tmp"))
+    shutil.copytree(
+        request.param, root, symlinks=True, ignore=shutil.ignore_patterns(".git", "node_modules", "tmp")
+    )
     subprocess.run(["bash", EXTENSION / "install_org_kernel.sh", root], check=True, capture_output=True)
     return root
 
@@ -40,7 +42,9 @@ def run(root: Path, message: str, turns: list) -> dict:
     script.write_text(json.dumps({"message": message, "turns": turns}), encoding="utf-8")
     python = os.environ.get("A0_PYTHON", sys.executable)
     driver = Path(__file__).with_name("real_driver.py")
-    done = subprocess.run([python, driver, script], cwd=root, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [python, driver, script], cwd=root, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-4_000:]
     found: dict = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -113,9 +117,12 @@ def test_the_driver_drives_a_double_in_the_same_way(started, monkeypatch):
             self.log = SimpleNamespace(logs=[])
             opened.context.task = SimpleNamespace(is_alive=lambda: True)
             inner = opened.context.log.log
-            opened.context.log.log = lambda **entry: self.log.logs.append(
-                SimpleNamespace(heading=entry.get("heading"), content=entry.get("content"))
-            ) or inner(**entry)
+            opened.context.log.log = lambda **entry: (
+                self.log.logs.append(
+                    SimpleNamespace(heading=entry.get("heading"), content=entry.get("content"))
+                )
+                or inner(**entry)
+            )
 
     add = Agent.hist_add_user_message
     Agent.hist_add_user_message = lambda self, message: add(self, message.message)
