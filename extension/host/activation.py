@@ -73,8 +73,9 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
 
 def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole | None) -> None:
     """What neighbours read."""
-    changed = not memory.visible or memory.role_id != memory.role_shown_to_neighbours
-    memory.visible, memory.role_shown_to_neighbours = True, memory.role_id
+    shown = (active.bundle.checksum, memory.role_id)
+    changed = not memory.visible or shown != memory.shown_to_neighbours
+    memory.visible, memory.shown_to_neighbours = True, shown
     if changed or getattr(agent, "_org_active", None) is None:
         # Copies: what a neighbour does to them is no business of the bundle.
         agent._org_active = copy.deepcopy(active.bundle.document)
