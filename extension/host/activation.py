@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from typing import Any
 
@@ -72,10 +73,13 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
 
 def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole | None) -> None:
     """What neighbours read."""
-    changed = not memory.visible or memory.role_id != memory.role_shown_to_neighbours
-    memory.visible, memory.role_shown_to_neighbours = True, memory.role_id
-    agent._org_active = active.bundle.document
-    agent._org_active_role = role.profile if role is not None else None
+    shown = (active.bundle.checksum, memory.role_id)
+    changed = not memory.visible or shown != memory.shown_to_neighbours
+    memory.visible, memory.shown_to_neighbours = True, shown
+    if changed or getattr(agent, "_org_active", None) is None:
+        # Copies: what a neighbour does to them is no business of the bundle.
+        agent._org_active = copy.deepcopy(active.bundle.document)
+        agent._org_active_role = copy.deepcopy(role.profile) if role is not None else None
     if changed or role is None:
         agent._org_pace_level = memory.roles[role.role_id].tier if role is not None else "primary"
     agent.set_data(PLANS, list(role.plans) if role is not None else None)

@@ -64,7 +64,7 @@ def _by_profile(active: Active, agent: Any) -> Choice | None:
     role = active.bundle.roles.get(reading.profile_of(agent))
     if role is None:
         return None
-    return Choice(role, role.domains[0] if role.domains else None, "the agent's profile is this role")
+    return Choice(role, reading.belief_of(agent)[1], "the agent's profile is this role")
 
 
 def _by_belief(active: Active, domain: str | None) -> Choice:

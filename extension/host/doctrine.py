@@ -36,11 +36,12 @@ def apply_pace(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
     """Decide the role's tier, write it where neighbours read it, and say every change."""
-    plan = plan_of(role)
     # A plan's own escalation is written to the same attribute by a neighbour; it counts as the tier before.
     outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
     held = (outside,) if outside in pace.TIERS[1:] and outside != own.tier else own.held
-    decision = pace.decide_pace(plan, observe(agent, memory, own), held, new_task=memory.new_task)
+    decision = pace.decide_pace(
+        active.plans[role.role_id], observe(agent, memory, own), held, new_task=memory.new_task
+    )
     before = own.tier
     own.tier, own.held = decision.tier, decision.held
     own.decision = decision
@@ -51,11 +52,6 @@ def apply_pace(
     if decision.tier != before:
         kind = "warning" if pace.TIERS.index(decision.tier) > pace.TIERS.index(before) else "info"
         say(agent, f"PACE {role.role_name}: {decision.text()}", kind=kind)
-
-
-def plan_of(role: bundles.BundleRole) -> pace.PacePlan:
-    """The PACE plan of a role in a bundle."""
-    return pace.read_plan({"pace": role.pace, "max_turns": role.max_turns, "reports_to": role.reports_to})
 
 
 def report(

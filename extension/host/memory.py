@@ -51,7 +51,8 @@ class AgentMemory:
     """The role in force at the model call before."""
     visible: bool = False
     """Whether neighbours can read the role; under `observe` they cannot."""
-    role_shown_to_neighbours: str | None = None
+    shown_to_neighbours: tuple[str, str | None] | None = None
+    """The bundle and the role they were shown."""
     shown_role_id: str | None = None
     """The role whose tools the prompt of this call shows; they differ only until a classifier of the host has spoken."""
     domain: str | None = None

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import by_hand, places
 from .runtime import bundle as bundles
-from .runtime import classification
+from .runtime import classification, pace
 
 ENFORCEMENTS = ("observe", "trim", "enforce")
 ON_ERROR = ("pass", "refuse")
@@ -48,6 +49,8 @@ class Active:
     """Whether a compiled bundle was found; without one, tools are neither trimmed nor refused."""
     remarks: tuple[str, ...] = ()
     """What is not as the user may think; told once."""
+    plans: Mapping[str, pace.PacePlan] = field(default_factory=dict)
+    """The PACE plan of each role."""
 
 
 @dataclass(slots=True)
@@ -119,7 +122,13 @@ def _load(folder: str, files: list[str]) -> Active:
         files += [os.path.join(roles_folder, each) for each in names]
         found, more = by_hand.build_bundle(document, _read_all(roles_folder, names))
         remarks = (*remarks, *more)
-    return Active(settings, found, _classifier(found), compiled, remarks)
+    plans = {
+        role.role_id: pace.read_plan(
+            {"pace": role.pace, "max_turns": role.max_turns, "reports_to": role.reports_to}
+        )
+        for role in found.roles.values()
+    }
+    return Active(settings, found, _classifier(found), compiled, remarks, plans)
 
 
 def read_json(path: str) -> Any:

@@ -58,7 +58,8 @@ def _trim(
         memory.tool_texts = None
     if any(entry not in memory.sections for entry in entries):
         _trim_new(active, memory, agent, role, entries)
-    return [shown for shown in (memory.sections.get(entry, entry) for entry in entries) if shown]
+    shown = [(entry, memory.sections.get(entry, entry)) for entry in entries]
+    return [text for entry, text in shown if text or not entry]
 
 
 def _trim_new(
@@ -77,7 +78,14 @@ def _trim_new(
         holds = [text for text in texts if text.text in entry]
         recognised = recognised or bool(holds)
         if entry not in memory.sections:
-            shown = _without(entry, [text for text in holds if not any(map(allowed, text.tools))])
+            hidden = [text for text in holds if not any(map(allowed, text.tools))]
+            # A text within another file's text is that file's.
+            hidden = [
+                text
+                for text in hidden
+                if not any(text.text in other.text for other in texts if other is not text)
+            ]
+            shown = _without(entry, hidden)
             memory.sections[entry] = _trim_remote(shown, allowed) if _MCP_ENTRY.match(shown) else shown
     if not recognised:
         say_once(

@@ -85,6 +85,13 @@ def profile_of(agent: Any) -> str:
     return profile if isinstance(profile, str) else ""
 
 
+def project_of(agent: Any) -> str:
+    """The name of the active project; empty without one, and in generations without projects."""
+    ask = getattr(getattr(agent, "context", None), "get_data", None)
+    project = ask("project") if callable(ask) else None
+    return project if isinstance(project, str) else ""
+
+
 def call_of(agent: Any) -> tuple[str | None, Mapping[str, Any]]:
     """The method and the arguments of the tool that runs; the hooks are told its name only."""
     tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)

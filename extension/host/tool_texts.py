@@ -39,7 +39,7 @@ _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class ToolText:
-    """A file as it stands in the prompt, and the tools it serves."""
+    """A file as it stands in the prompt, without blank lines around it, and the tools it serves."""
 
     name: str
     text: str
@@ -60,7 +60,7 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
         except Exception:
             continue
         if isinstance(text, str) and text.strip():
-            found.append(ToolText(name, text, served_by(name, text, known)))
+            found.append(ToolText(name, text.strip(), served_by(name, text, known)))
     return sorted(found, key=lambda each: -len(each.text))
 
 
@@ -80,15 +80,15 @@ def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
 
 def _names(agent: Any) -> list[str]:
     profile = reading.profile_of(agent) or "agent0"
-    project = agent.context.get_data("project")
-    patterns = [*_FOLDERS, *_FOLDERS_OF_PROFILE, *(_FOLDERS_OF_PROJECT if isinstance(project, str) else ())]
+    project = reading.project_of(agent)
+    patterns = [*_FOLDERS, *_FOLDERS_OF_PROFILE, *(_FOLDERS_OF_PROJECT if project else ())]
     names = {
         os.path.basename(path)
         for pattern in patterns
         for path in glob.glob(
             os.path.join(
                 glob.escape(_ROOT),
-                pattern.format(glob.escape(profile), glob.escape(project or "")),
+                pattern.format(glob.escape(profile), glob.escape(project)),
                 f"{_PREFIX}*{_SUFFIX}",
             )
         )

@@ -270,3 +270,40 @@ def test_switching_off_takes_everything_back_at_once(started):
     (started.root / "usr/organizations/aside.json").rename(started.root / "usr/organizations/active.json")
     started.host.say(agent, "Fix the third bug in parser.py")
     assert agent._org_active_role["role_id"] == "bugfix_specialist"
+
+
+def test_what_a_neighbour_does_to_the_role_it_reads_stays_with_it(started):
+    """The bundle is shared by every agent of the process."""
+    activate(started.root)
+    agent, other = started.host.open_chat(), started.host.open_chat()
+    started.host.say(agent, BUG)
+    agent._org_active_role["capabilities"]["bst_domains"].clear()
+    agent._org_active["hierarchy"].clear()
+    started.host.say(other, BUG)
+    assert other._org_active_role["capabilities"]["bst_domains"] == ["bugfix", "log_analysis"]
+    assert "bugfix_specialist" in other._org_active["hierarchy"]
+
+
+def test_a_text_that_stands_in_another_file_is_not_taken_out_of_it(started):
+    """A file of a foreign tool whose words another file repeats: that one stays whole."""
+    note = "### wait\nwait for a while"
+    prompts = started.root / "prompts"
+    (prompts / "agent.system.tool.wait.md").write_text(f"\n{note}\n\n", encoding="utf-8")
+    response = prompts / "agent.system.tool.response.md"
+    response.write_text(f"### response\nanswers\n\n{note}\n\nends the turn\n", encoding="utf-8")
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    assert response.read_text(encoding="utf-8") in started.host.seen[0].system
+
+
+def test_blank_lines_around_a_file_do_not_keep_it(started):
+    """Whatever whitespace a file begins and ends with, and wherever it stands in the section."""
+    for path in (started.root / "prompts").glob("agent.system.tool.*.md"):
+        path.write_text(f"\n{path.read_text(encoding='utf-8')}\n\n", encoding="utf-8")
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    shown = files_shown(started.host.seen[0].system, started.generation)
+    assert not shown & {"scheduler", "wait", "a2a_chat", "document_query"}
+    assert {"response", "search_engine"} <= shown
