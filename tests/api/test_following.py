@@ -82,7 +82,8 @@ def test_who_was_away_for_long_reads_from_the_store(server: Server) -> None:
     begin = report_now(server, "begin")
     with opened(location_of(server.folder / "state.db")) as store:
         tickets = [
-            store.reports.submit(salute(task=f"away {task}", at=time.time()), actor="a") for task in range(900)
+            store.reports.submit(salute(task=f"away {task}", at=time.time()), actor="a")
+            for task in range(900)
         ]
         numbers = [ticket.result(30).number for ticket in tickets]
     with following(server, begin) as events:
