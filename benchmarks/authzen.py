@@ -1,7 +1,9 @@
 """OpenID AuthZEN evaluation over HTTP, beside a bare application that says one of the answers for nothing.
 
-Two hundred roles ask in turn for a tool each of them has. Without a store; and with one, where each answer is on the
-disk before it is told, for 64 callers that share commits.
+Questions are whether a role may use a tool that it has. Repeated: two hundred of them in turn, which the server answers
+as it answered before. New: every role with each of its tools, and a server that keeps no answers, so that each is
+understood, decided, put into words and encoded; there are more of them than reasons are kept. And with a store, where each
+answer is on the disk before it is told, for 64 callers that share commits.
 """
 
 from __future__ import annotations
@@ -22,17 +24,21 @@ _CALLERS = 64
 
 
 def authzen(folder: Path) -> dict[str, Any]:
-    """Nothing is stored, so nothing is written down."""
-    return _measure(folder, "ours", CONNECTIONS)
+    """The same questions again and again. Nothing is stored, so nothing is written down."""
+    return _measure(folder, "ours", CONNECTIONS, _requests(folder, 1)[:ASKED])
+
+
+def authzen_new(folder: Path) -> dict[str, Any]:
+    """Questions that were not asked before, as far as the server knows."""
+    return _measure(folder, "ours_keeping_nothing", CONNECTIONS, _requests(folder, 20))
 
 
 def authzen_audited(folder: Path) -> dict[str, Any]:
     """Each answer is a row of the audit first."""
-    return _measure(folder, "ours_writing_down", _CALLERS)
+    return _measure(folder, "ours_writing_down", _CALLERS, _requests(folder, 1)[:ASKED])
 
 
-def _measure(folder: Path, kind: str, connections: int) -> dict[str, Any]:
-    requests = _requests(folder)
+def _measure(folder: Path, kind: str, connections: int, requests: list[bytes]) -> dict[str, Any]:
     with ExitStack() as servers, tempfile.TemporaryDirectory() as place:
         ours = servers.enter_context(serving(kind, str(folder)))
         said = [fetch(ours.port, request) for request in requests[:20]]
@@ -46,9 +52,10 @@ def _measure(folder: Path, kind: str, connections: int) -> dict[str, Any]:
     return {**answer, "bytes": len(said[0][1])}
 
 
-def _requests(folder: Path) -> list[bytes]:
-    """May this role use this tool? For roles in turn, each with a tool of its own."""
+def _requests(folder: Path, tools: int) -> list[bytes]:
+    """May this role use this tool? For roles in turn, each with so many tools of its own."""
     posts = open_kernel(folder).organization("measured").snapshot.records.posts
+    has = {role: post.profile.capabilities for role, post in posts.items()}
     return [
         request_bytes(
             "/access/v1/evaluation",
@@ -56,9 +63,11 @@ def _requests(folder: Path) -> list[bytes]:
                 {
                     "subject": {"type": "role", "id": role},
                     "action": {"name": "use"},
-                    "resource": {"type": "tool", "id": post.profile.capabilities.tools_primary[0]},
+                    "resource": {"type": "tool", "id": tool},
                 }
             ),
         )
-        for role, post in list(posts.items())[:ASKED]
+        for number in range(tools)
+        for role, those in has.items()
+        for tool in (*those.tools_primary, *those.tools_secondary)[number : number + 1]
     ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 import msgspec
@@ -84,12 +85,21 @@ def access_list(folder: Path) -> dict[str, Any]:
 
 
 def access_who(folder: Path) -> dict[str, Any]:
-    """Who can: the roles that may do something with a tool, per result; every tool for the first time, and again."""
+    """Who can: the roles that may do something with a tool. The very first question, those about tools that were not asked
+    about before, and all of them again.
+    """
     view = open_governed(folder).organization(ORG).snapshot.index
     numbers = range(len(view.roles))
     tool, action = 8, "change"
     wanted = [f"role:role_{role}" for role in numbers if expected((role, tool, action))[0] == "allow"]
-    assert [row.subject for row in who_can(view, action, f"tool:tool_{tool}", kinds=("role",))] == wanted
+    gc.collect()
+    gc.disable()
+    start = time.perf_counter()
+    rows = who_can(view, action, f"tool:tool_{tool}", kinds=("role",))
+    very_first = time.perf_counter() - start
+    assert [row.subject for row in rows] == wanted
+    for number in range(100, 104):  # the tables that all tools share are made when a few were asked about
+        who_can(view, "look", f"tool:tool_{number}", kinds=("role",))
     first: list[float] = []
     results = 0
     for number in range(100):
@@ -101,7 +111,8 @@ def access_who(folder: Path) -> dict[str, Any]:
     return {
         "results": results / 100,
         "allowance": 3.0 + 0.25 * results / 100,
-        "first": sum(first) / len(first) * 1e6,
+        "very_first": very_first * 1e6,
+        "first": {"median": median(first) * 1e6, "p99": quantiles(first, n=100)[98] * 1e6},
         "first_per_result": (sum(first) * 1e6 - 3.0 * len(first)) / results,
         "again": again,
     }

@@ -1,6 +1,7 @@
 """A load generator: GET and POST over keep-alive connections, one request at a time on each, timed one by one.
 
-Plain sockets and `selectors`, so that the client costs less than the server it measures. It reads answers that have a
+Plain sockets and `selectors`, so that the client costs less than the server it measures. It never sleeps while it asks:
+to wake it would cost the slower of two servers time that the faster one, which never lets it sleep, does not pay. It reads answers that have a
 Content-Length, or none for 304, which is what is measured here; anything else raises.
 """
 

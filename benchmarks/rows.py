@@ -57,8 +57,14 @@ _ACCESS: tuple[Row, ...] = (
     Row("access list: cedarpy, asked one by one", ("access_list", "values.median"), "µs", (_CEDAR, "list.median"), steady=False),
     Row("access list: regorus", ("access_list", "values.median"), "µs", (_REGORUS, "list.median"), steady=False),
     Row("access who can: 3 µs and 0.25 a result", ("access_who", "again.median"), "µs", ("access_who", "allowance"), 1.0, once=True),
-    Row("access who can, first time, per result", ("access_who", "first_per_result"), "µs", once=True),
+    Row("access who can, again, p99", ("access_who", "again.p99"), "µs", ("access_who", "allowance"), once=True, steady=False),
+    Row("access who can, first about a tool", ("access_who", "first.median"), "µs", ("access_who", "allowance"), 1.0, once=True),
+    Row("access who can, first about a tool, p99", ("access_who", "first.p99"), "µs", ("access_who", "allowance"), once=True, steady=False),
+    Row("access who can, first about a tool, per result", ("access_who", "first_per_result"), "µs", aim=0.25, once=True),
+    Row("access who can, very first", ("access_who", "very_first"), "µs", once=True, steady=False),
     Row("access explanation with remedies", ("access_explain", "median"), "µs", aim=500.0, once=True),
+    Row("access explanation with remedies, p99", ("access_explain", "p99"), "µs", once=True, steady=False),
+    Row("access check: with 10,000 grants of others, p99", (_CHECK, "others.p99"), "µs", (_CHECK, "check.p99"), steady=False),
 )  # fmt: skip
 
 ROWS: tuple[Row, ...] = (
@@ -112,11 +118,27 @@ ROWS: tuple[Row, ...] = (
         ("http_first", "response_model_of_ready.per_second"), None, "more", (0, 10_000), once=True,
     ),
     Row(
-        "AuthZEN over HTTP", ("authzen", "ours.per_second"), "/s", ("authzen", "bare.per_second"), 0.5, "more",
+        "AuthZEN over HTTP, repeated", ("authzen", "ours.per_second"), "/s", ("authzen", "bare.per_second"), 0.5, "more",
         (0, 10_000), once=True,
     ),
     Row(
-        "AuthZEN over HTTP: processor time", ("authzen", "ours.cpu_us"), "µs", ("authzen", "bare.cpu_us"),
+        "AuthZEN over HTTP, repeated: p99", ("authzen", "ours.p99_ms"), "ms", ("authzen", "bare.p99_ms"),
+        sizes=(0, 10_000), once=True, steady=False,
+    ),
+    Row(
+        "AuthZEN over HTTP, repeated: processor time", ("authzen", "ours.cpu_us"), "µs", ("authzen", "bare.cpu_us"),
+        sizes=(0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP, new", ("authzen_new", "ours.per_second"), "/s", ("authzen_new", "bare.per_second"), 0.5,
+        "more", (0, 10_000), once=True,
+    ),
+    Row(
+        "AuthZEN over HTTP, new: p99", ("authzen_new", "ours.p99_ms"), "ms", ("authzen_new", "bare.p99_ms"),
+        sizes=(0, 10_000), once=True, steady=False,
+    ),
+    Row(
+        "AuthZEN over HTTP, new: processor time", ("authzen_new", "ours.cpu_us"), "µs", ("authzen_new", "bare.cpu_us"),
         sizes=(0, 10_000), once=True,
     ),
     Row(

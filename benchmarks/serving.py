@@ -48,6 +48,7 @@ def ours_keeping_nothing(folder: Path) -> Any:
     kernel._kept = KeptBytes(0)
     app = create_app(kernel)
     app.state.answers.cache = ResponseCache(0)
+    app.state.evaluator.cache = ResponseCache(0)
     return app
 
 

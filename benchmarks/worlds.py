@@ -19,7 +19,7 @@ _ROLES = tuple(f"r{number}" for number in range(10))
 _AGENTS = tuple(f"a{number}" for number in range(6))
 _PEOPLE = tuple(f"p{number}" for number in range(5))
 _RANKS = ("k0", "k1", "k2", "k3")
-_DEPARTMENTS = ("d0", "d1", "d2", "d3", "d4")
+_DEPARTMENTS = tuple(f"d{number}" for number in range(8))
 _CREDENTIALS = ("c0", "c1", "c2")
 _TIERS = ("none", "minimal", "contextual", "full")
 _LEVELS = ("observe", "read", "write", "full")
@@ -37,11 +37,11 @@ _OUTSIDE = (
 )  # fmt: skip
 # How often questions are about tools of a name's beginning, and about what is no tool: of the crew, and of others.
 _OF_CREW = {
-    "plain": 32, "mail": 4, "seen": 19, "named": 17, "ranked": 18, "matrix": 2, "tested": 24, "off": 16, "vital": 16, "hands": 17,
-    "lock": 21, "mixed": 1, "credential": 2, "data": 2,
+    "plain": 31, "mail": 4, "seen": 19, "named": 21, "ranked": 20, "matrix": 1, "tested": 19, "off": 18, "vital": 19, "hands": 17,
+    "lock": 22, "mixed": 1, "credential": 2, "data": 2,
 }  # fmt: skip
-_OF_OTHERS = {"plain": 5, "mail": 4, "off": 1, "mixed": 2, "credential": 5, "data": 5}
-_CREW = 0.78
+_OF_OTHERS = {"plain": 5, "mail": 4, "off": 1, "mixed": 2, "credential": 6, "data": 6}
+_CREW = 0.77
 
 
 class World:
@@ -76,7 +76,7 @@ class World:
             "qualifications": {
                 "_schema": "orgkernel:qualification_catalog",
                 "qualifications": {
-                    "q0": self._some_fields(0.3, unlocks=lambda: ["tested_1"]), "q1": {},
+                    "q0": self._some_fields(0.9, unlocks=lambda: ["tested_1"]), "q1": {},
                 },
             },
             "tools": {"_schema": "orgkernel:tool_catalog", "tools": {tool: self._tool(tool) for tool in _TOOLS}},
@@ -119,14 +119,14 @@ class World:
             action, resource = "read", f"data:{self._one([*_TIERS, 'own'])}"
         else:
             tool = self._one([each for each in _TOOLS if each.startswith(kind)])
-            actions = [*self._levels[tool], *self._levels[tool], "use", *(["lock"] if kind == "lock" else [])]
+            actions = [*[*self._levels[tool]] * 3, "use", *(["lock"] if kind == "lock" else [])]
             action, resource = self._one(actions), f"tool:{tool}"
         if self._chance(0.01):
             subject, action, resource = self._one(
                 [("role:nobody", action, resource), (subject, "nothing", resource), (subject, action, "tool:nowhere")]
             )  # fmt: skip
         context = self._some_fields(
-            0.5,
+            0.6,
             channel=lambda: self._one(["slack", "mail"]), peer_kind=lambda: self._one(["dm", "group"]),
             account=lambda: _ACCOUNT, guild=lambda: "gü", hook_id=lambda: "h", event_type=lambda: "timer",
         )  # fmt: skip
@@ -136,7 +136,7 @@ class World:
         return asked, self._chance(0.08)
 
     def _actions(self) -> dict[str, str]:
-        return {f"do_{number}": self._one(("none", *_LEVELS)) for number in range(self._one([1, 2, 3]))}
+        return {f"do_{number}": self._one(("none", *_LEVELS * 3)) for number in range(self._one([1, 2, 3]))}
 
     def _row(self) -> dict[str, str]:
         """Most ranks have little."""
@@ -185,9 +185,9 @@ class World:
 
     def _profile(self, role: str) -> dict[str, Any]:
         levels = [
-            {"tool": tool, "level": "full" if self._chance(0.96) else self._one(("none", *_LEVELS))}
+            {"tool": tool, "level": "full" if self._chance(0.985) else self._one(("none", *_LEVELS))}
             for tool in _TOOLS
-            if self._chance(0.1 if tool.startswith("vital") else 0.98)
+            if self._chance(0.1 if tool.startswith("vital") else 0.99)
         ]
         return {
             "_schema": "orgkernel:role_profile",
@@ -199,7 +199,7 @@ class World:
             "credentials": self._some(_CREDENTIALS),
             "data": [self._one(_TIERS), *(["own"] if self._chance(0.5) else [])],
             **self._some_fields(
-                0.9, entry_rank=lambda: self._one(_RANKS[1:]), position=lambda: "worker",
+                0.97, entry_rank=lambda: self._one(_RANKS[1:]), position=lambda: "worker",
             ),
         }  # fmt: skip
 
@@ -223,7 +223,7 @@ class World:
         }  # fmt: skip
         few = self._random.sample(_TOOLS[:8], 8)
         written["crew_cap"] = {
-            "effect": "allow", "ceiling": True, "permissions": {"tools": [tool for tool in _TOOLS if tool not in few[4:]]},
+            "effect": "allow", "ceiling": True, "permissions": {"tools": [tool for tool in _TOOLS if tool not in few[5:]]},
             "match": {"principal": {"role": "*"}, "conditions": [{"channel": "slack"}, {"channel": "mail"}, {"time": "08:00-18:00"}]},
         }  # fmt: skip
         written["crew_else"] = {
@@ -231,10 +231,10 @@ class World:
         }  # fmt: skip
         written["crew_not"] = {
             "effect": "deny", "permissions": {"tools": few[:2]},
-            "match": {"principal": {"role": "*"}, "conditions": [{"peer_kind": "dm"}, {"guild": "gü"}, {"time": "weekends"}]},
+            "match": {"principal": {"role": "*"}, "conditions": [{"peer_kind": "dm"}, {"guild": "gü"}, {"channel": "mail"}]},
         }  # fmt: skip
         written["crew_ask"] = {
-            "effect": "ask", "permissions": {"tools": few[2:6]},
+            "effect": "ask", "permissions": {"tools": few[2:5]},
             "match": {"principal": {"role": "*"}, "conditions": [{"hook_id": "h"}, {"event_type": "timer"}]},
         }  # fmt: skip
         written["any_not"] = {
@@ -259,7 +259,7 @@ class World:
             for principal in (others, others, anybody):
                 written[f"{effect}_{len(written)}"] = {
                     "effect": effect, "match": self._match(principal),
-                    **({} if self._chance(0.1) else {"permissions": self._permissions(0.6, few=principal is anybody)}),
+                    **({} if self._chance(0.04) else {"permissions": self._permissions(0.6, few=principal is anybody)}),
                     **self._some_fields(0.1, fallback=lambda: True, enabled=lambda: False),
                 }  # fmt: skip
         return written

@@ -79,26 +79,15 @@ class Auditor:
         return denied, (_USED_UP,), ""
 
 
-class _Started:
+class _Started(msgspec.Struct, frozen=True):
     """A question that is decided, and whose row is on its way."""
 
-    __slots__ = ("asked", "caller", "decision", "org", "reasons", "ticket")
-
-    def __init__(
-        self,
-        org: str,
-        asked: AccessRequest,
-        caller: Caller,
-        decision: AccessDecision,
-        reasons: tuple[Reason, ...],
-        ticket: Ticket | None,
-    ) -> None:
-        self.org = org
-        self.asked = asked
-        self.caller = caller
-        self.decision = decision
-        self.reasons = reasons
-        self.ticket = ticket
+    org: str
+    asked: AccessRequest
+    caller: Caller
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    ticket: Ticket | None
 
     @property
     def told(self) -> Answered | None:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from manifest_api import access_shapes, salute_shapes, shapes
+from manifest_api import access_shapes, holding_shapes, salute_shapes, shapes
 from manifest_api import authzen_shapes as authzen
 from manifest_api.routes import (
     access,
@@ -69,9 +69,9 @@ change, and everything off loopback, needs `Authorization: Bearer KEY`.
 _SHAPES = (
     OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, Restriction, ToolLock, AccessRequest,
     access_shapes.AccessRows, access_shapes.AgentList, access_shapes.ApprovalAnswer, access_shapes.Approved,
-    access_shapes.AuditPage, access_shapes.AuditVerification, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
-    access_shapes.GrantPage, access_shapes.LifecycleChange, access_shapes.LockDraft, access_shapes.LockPage, access_shapes.LockReturn, access_shapes.Note, access_shapes.RankChange,
-    access_shapes.RequestDraft, access_shapes.RequestPage, access_shapes.RestrictionDraft, access_shapes.RestrictionPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
+    access_shapes.AuditPage, holding_shapes.AuditVerification, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
+    access_shapes.GrantPage, access_shapes.LifecycleChange, holding_shapes.LockDraft, holding_shapes.LockPage, holding_shapes.LockReturn, access_shapes.Note, access_shapes.RankChange,
+    access_shapes.RequestDraft, access_shapes.RequestPage, holding_shapes.RestrictionDraft, holding_shapes.RestrictionPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
     authzen.ActionList, authzen.ActionSearch, authzen.Configuration, authzen.EntityList, authzen.Evaluation,
     authzen.EvaluationQuestion, authzen.Evaluations, authzen.EvaluationsQuestion, authzen.ResourceSearch,
     authzen.SubjectSearch, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,

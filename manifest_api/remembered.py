@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
-from orgkernel.errors import StoreBusy
+from orgkernel.errors import OrgkernelError, StoreBusy
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.grants import GrantCheck
 from orgkernel.state.location import Location
@@ -49,8 +49,7 @@ class Remembered:
         self._opening = threading.Lock()
         self._store: Store | None = None
         self._problem: Exception | None = None
-        self._reader = ThreadPoolExecutor(1, "orgkernel-state")
-        self._workers = ThreadPoolExecutor(_THREADS, "orgkernel-work")
+        self._reader, self._workers = _threads()
         self._asking = threading.Lock()
         self._next_read: Future[None] | None = None
         self._reading_since: float | None = None
@@ -87,8 +86,10 @@ class Remembered:
 
     def held(self) -> Store | None:
         """The store with the state this request was brought up to; None where there is none. Raises `StoreError`."""
-        if self._problem is not None:
-            raise copy.copy(self._problem)  # a traceback grows with each raise, and many raise it
+        problem = self._problem
+        if problem is not None:
+            # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
+            raise copy.copy(problem) if isinstance(problem, OrgkernelError) else problem
         if self._store is None and self._location is not None and not self._is_missing:
             return self.open()
         return self._store
@@ -111,8 +112,11 @@ class Remembered:
 
     def close(self) -> None:
         """Have everything written, and let go."""
-        self._reader.shutdown(cancel_futures=True)
-        self._workers.shutdown(cancel_futures=True)
+        for threads in (self._reader, self._workers):
+            threads.shutdown(cancel_futures=True)
+        # No thread runs until somebody asks again; a read that was never begun will not be.
+        self._reader, self._workers = _threads()
+        self._next_read = None
         with self._opening:
             store, self._store = self._store, None
         if store is not None:
@@ -127,8 +131,8 @@ class Remembered:
         """The read that begins next: one under way may have begun before this request came, and see less."""
         with self._asking:
             if self._next_read is None:
+                self._reader.submit(self._read)  # which waits for this lock
                 self._next_read = Future()
-                self._reader.submit(self._read)
             return self._next_read
 
     def _read(self) -> None:
@@ -144,6 +148,11 @@ class Remembered:
         finally:
             self._reading_since = None
             read.set_result(None)
+
+
+def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+    """The one thread that reads the state, and those that work with the store."""
+    return ThreadPoolExecutor(1, "orgkernel-state"), ThreadPoolExecutor(_THREADS, "orgkernel-work")
 
 
 async def _is_done(future: Future[T], seconds: float) -> bool:

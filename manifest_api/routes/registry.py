@@ -35,7 +35,7 @@ async def get_diagnostics(
         int, Query(ge=1, le=MOST_FINDINGS, description="Most findings on a page.")
     ] = DEFAULT_FINDINGS,
 ) -> Response:
-    """What was found in the documents on disk, and which organisations are stale or refused because of it."""
+    """What was found in the documents on disk, then what is stored otherwise; which organisations are stale or refused."""
     return await answers.respond(request, lambda kernel: _diagnostics(kernel, cursor, limit))
 
 
@@ -49,8 +49,8 @@ async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
 
 def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
     state = kernel.state
-    found = state.latest.diagnostics
-    start = _start(state, cursor)
+    found = (*state.latest.diagnostics, *kernel.drift())
+    start = _start(state, cursor, len(found))
     return FindingList(
         diagnostics=tuple(map(build_finding, found[start : start + limit])),
         count=len(found),
@@ -72,12 +72,12 @@ def _cursor(state: State, start: int) -> str:
     return f"{state.latest.digest.removeprefix('sha256:')[:16]}-{start}"
 
 
-def _start(state: State, cursor: str | None) -> int:
+def _start(state: State, cursor: str | None, count: int) -> int:
     if cursor is None:
         return 0
     number = cursor.rpartition("-")[2]
     start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-    if cursor != _cursor(state, start) or not 0 < start < len(state.latest.diagnostics):
+    if cursor != _cursor(state, start) or not 0 < start < count:
         raise Refused(
             BAD_CURSOR, "the cursor continues no list of this version", "start again without a cursor"
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import Note, RestrictionDraft, RestrictionPage
+from manifest_api.access_shapes import Note
 from manifest_api.answering import AnswersOfApp
 from manifest_api.changing import (
     DEFAULT_ROWS,
@@ -19,6 +19,7 @@ from manifest_api.changing import (
     with_store,
 )
 from manifest_api.guards.caller import require_scope
+from manifest_api.holding_shapes import RestrictionDraft, RestrictionPage
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
 from orgkernel.decisions.state_view import Grant, Restriction

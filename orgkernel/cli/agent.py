@@ -21,6 +21,8 @@ from orgkernel.cli.stores import (
     store_option,
 )
 from orgkernel.decisions.state_view import AgentState, Lifecycle
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.diagnostics.wording import printable
 
 if TYPE_CHECKING:
     from orgkernel.state.store import Store
@@ -126,13 +128,15 @@ def move(agent_id: str, lifecycle: Lifecycle, actor: str, reason: str, form: str
 @cache_option
 @format_option("text", "json")
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
-    """List the agents of the rosters and of the store, as they stand now."""
+    """List the agents of the rosters and of the store, as they stand now; where the two differ is said on stderr."""
     kernel = find_declared(paths, store, no_cache=no_cache)
     stored: tuple[AgentState, ...] = ()
+    drift: tuple[Diagnostic, ...] = ()
     declared = tuple(declared_agents(kernel))
     if not declared or is_there(store):
         with opened(store) as state:
             stored = state.agents.list()
+            drift = () if kernel is None else kernel.with_store(state).drift()
     agents = merged(stored, declared)
     echo_records(
         form,
@@ -140,3 +144,5 @@ def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) 
         ("agent", "rank", "trust", "lifecycle"),
         lambda agent: (agent.agent_id, agent.rank, agent.trust, agent.lifecycle),
     )
+    for each in drift:
+        click.echo(f"{each.severity.value}[{each.code}] {printable(each.message)}", err=True)

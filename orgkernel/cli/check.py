@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import click
 
@@ -12,12 +13,14 @@ from orgkernel.cli.opening import cache_of, cache_option, format_option, request
 from orgkernel.cli.reports import FORMATS, append_step_summary, checked_files, print_report
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
+from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.baseline import find_baseline, is_within, read_baseline, write_baseline
 from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.project import find_project
 from orgkernel.kernel.roots import Request, shipped_request
 from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.kernel.stored import locate_store, read_stored
 
 
 @click.command("check")
@@ -32,6 +35,11 @@ from orgkernel.kernel.snapshot import Snapshot
 @click.option(
     "--write-baseline", "to_write", metavar="FILE", help="Allow everything found, by writing it to FILE."
 )
+@click.option(
+    "--store",
+    metavar="STORE",
+    help="Compare the rosters with what a store says of the agents: a file, or URL of PostgreSQL.",
+)
 @cache_option
 def command(
     paths: tuple[str, ...],
@@ -40,6 +48,7 @@ def command(
     fail_on: str | None,
     baseline: str | None,
     to_write: str | None,
+    store: str | None,
     no_cache: bool,
 ) -> None:
     """Check documents and organisations.
@@ -64,6 +73,12 @@ def command(
         raise NothingToRead(
             "nothing to check: no document of ours there", "start one with `orgkernel new DIR`"
         )
+    if store is not None:
+        from orgkernel.kernel.drift import find_drift  # which reads every rule
+
+        state = read_stored(locate_store(project, os.getcwd(), store))
+        drift = find_drift(snapshot, state, project.severities)
+        snapshot = replace(snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift)))
     found: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
     if file := baseline or to_write:

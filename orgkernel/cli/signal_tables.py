@@ -24,7 +24,8 @@ def render_map(layers: Sequence[Layer]) -> str:
             read.add_row(layer.name, ", ".join(others), does)
     lane = ", ".join(layer.name for layer in layers if layer.spoken_by)
     return (
-        f"One value a turn, `_layer_signals`. One warning a turn: {lane}, first come.\n\n"
+        "One value a turn: `_layer_signals`.\n"
+        f"One warning a turn, for whoever is first: {lane}.\n\n"
         f"{draw(said)}\n! by this word it has warned or corrected\n\n{draw(read)}\n"
         "A layer that is absent is unknown; none needs another.\n"
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from orgkernel.crew import v1
 from orgkernel.crew.abilities import essential_tools, granted_item, tool_item
 from orgkernel.crew.permissions import effective_item, granted_tools, requestable
 from orgkernel.crew.role import finding_item, latest_report, reported_tier
+from orgkernel.crew.v1_ladder import NextRank, QualificationItem, RankItem, RequirementItem
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.holders import Holder, rank_now
 from orgkernel.decisions.access.listing import what_can
@@ -22,6 +24,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.crew_roster import Member
 from orgkernel.records.levels import LEVELS
+from orgkernel.records.rank_ladder import Promotion, Rank
 from orgkernel.runtime.utc import as_utc
 
 
@@ -49,7 +52,7 @@ def build_agent_manifest(
         roles=tuple(_posts(view, agent_id, member)),
         lifecycle="active" if stored is None else stored.lifecycle,
         rank=_rank(view, rank_now(view, state, holder)),
-        next_rank=_rank(view, rank_now(view, state, holder) + 1),
+        next_rank=_next_rank(view, state, holder, context.now),
         trust=member.trust if stored is None or stored.trust is None else stored.trust,
         qualifications=tuple(_qualifications(view, state, holder, context.now)),
         tools=tools,
@@ -86,21 +89,60 @@ def _posts(view: OrgView, agent_id: str, member: Member) -> Iterator[v1.Post]:
         )
 
 
-def _rank(view: OrgView, step: int) -> v1.Item | None:
+def _rank(view: OrgView, step: int) -> RankItem | None:
     ranks = view.records.ranks
+    return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
+
+
+def _next_rank(view: OrgView, state: StateView, holder: Holder, now: float) -> NextRank | None:
+    """The rank above, and what its promotion takes."""
+    ranks, step = view.records.ranks, rank_now(view, state, holder) + 1
     if not 0 <= step < len(ranks):
         return None
-    return v1.Item(id=ranks[step].id, why=())
+    declared = view.records.promotions.get(ranks[step].id)
+    promotion = Promotion() if declared is None else declared.record
+    results = state.results.get(holder.identity.id, ())
+    return NextRank(
+        **_said_of_rank(ranks[step]),
+        requirements=tuple(
+            RequirementItem(scope=each.scope, min_proficiency=each.min_proficiency, min_count=each.min_count)
+            for each in promotion.requirements
+        ),
+        qualifications=promotion.qualifications,
+        missing_qualifications=tuple(
+            each for each in promotion.qualifications if not has_passed(view.records, results, each, now)
+        ),
+    )
 
 
-def _qualifications(view: OrgView, state: StateView, holder: Holder, now: float) -> Iterator[v1.Item]:
+def _said_of_rank(rank: Rank) -> dict[str, Any]:
+    return {
+        "id": rank.id, "name": rank.name or rank.id, "description": rank.description, "trust_from": rank.trust_from,
+        "agency": rank.agency, "recall_tier": rank.recall_tier, "why": (),
+    }  # fmt: skip
+
+
+def _qualifications(
+    view: OrgView, state: StateView, holder: Holder, now: float
+) -> Iterator[QualificationItem]:
     results = state.results.get(holder.identity.id, ())
     for name in dict.fromkeys(each.qualification for each in results):
-        if has_passed(view.records, results, name, now):
-            declared = view.records.qualifications.get(name)
-            latest = next(each for each in reversed(results) if each.qualification == name)
-            text = f"qualification {name} passed at {as_utc(latest.at)}"
-            yield v1.Item(id=name, why=() if declared is None else (why_place(text, declared.place()),))
+        if not has_passed(view.records, results, name, now):
+            continue
+        declared = view.records.qualifications.get(name)
+        record = None if declared is None else declared.record
+        latest = next(each for each in reversed(results) if each.qualification == name)
+        text = f"qualification {name} passed at {as_utc(latest.at)}"
+        yield QualificationItem(
+            id=name,
+            name=name if record is None else record.name or name,
+            description="" if record is None else record.description,
+            tier=None if record is None else record.tier,
+            threshold=None if record is None else record.threshold,
+            score=latest.score,
+            passed_at=as_utc(latest.at),
+            why=() if declared is None else (why_place(text, declared.place()),),
+        )
 
 
 def _tools(view: OrgView, holder: Holder, state: StateView, context: AccessContext) -> Iterator[v1.ToolItem]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.crew.changes import Change
+from orgkernel.crew.directory_words import say_somebody
 from orgkernel.crew.normal_form import default_name
 from orgkernel.crew.sections import (
     ACTIONS,
@@ -24,9 +25,9 @@ from orgkernel.crew.sections import (
     address_of,
     noun_of,
 )
+from orgkernel.crew.value_words import list_words, say_difference
 from orgkernel.diagnostics.wording import quote
 
-_SHOWN = 8
 _TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
 """Parts whose items are texts of their author, not ids."""
 _LISTED = (
@@ -67,7 +68,7 @@ def _sentence(change: Change) -> str:
     if part == ROLES and key != ORDER:
         return _about_role(change)
     if part == DIRECTORY:
-        return _about_somebody(change, key or "")
+        return say_somebody(change, key or "")
     if part == "organizations":
         return f"organization {key} is {change.kind}"
     if change.kind == "moved":
@@ -79,7 +80,7 @@ def _sentence(change: Change) -> str:
     if role_id == EVERY_HOLDER:
         count = len(change.roles)
         holders = f"for {count} role{'s' * (count != 1)}"
-        return f"{noun_of(part)} {key}: {_said(field, change.before, change.after)}, {holders}"
+        return f"{noun_of(part)} {key}: {say_difference(field, change.before, change.after)}, {holders}"
     return _about_field(change, who or "", part, key, field)
 
 
@@ -92,29 +93,9 @@ def _about_role(change: Change) -> str:
     for part, noun in _LISTED:
         ids = [item["id"] for item in role[part]]
         if ids:
-            has.append(f"{noun}{'s' * (len(ids) > 1 and noun != 'data')} {_listed(ids)}")
+            has.append(f"{noun}{'s' * (len(ids) > 1 and noun != 'data')} {list_words(ids)}")
     held = f", with {'; '.join(has)}" if has else ""
     return f"{role['role_id']} is {change.kind}: {role['role_type']}{superior}{held}"
-
-
-def _about_somebody(change: Change, subject: str) -> str:
-    before, after = change.before or {}, change.after or {}
-    kind, _, name = subject.partition(":")
-    who = f"{kind.replace('system', 'system origin')} {name}"
-    if change.kind != "changed":
-        matching = (after or before)["policies"]
-        matched = f", matched by {_listed(list(map(quote, matching)))}" if matching else ""
-        return f"{change.org_id} {'gains' if change.kind == 'gained' else 'loses'} {who}{matched}"
-    said = [
-        _said(field, before.get(field), after.get(field))
-        for field in dict.fromkeys((*before, *after))
-        if field != "policies" and before.get(field) != after.get(field)
-    ]
-    come = [quote(each) for each in after["policies"] if each not in before["policies"]]
-    gone = [quote(each) for each in before["policies"] if each not in after["policies"]]
-    said += [f"now matched by {_listed(come)}"] if come else []
-    said += [f"no longer matched by {_listed(gone)}"] if gone else []
-    return f"{who} of {change.org_id}: {', '.join(said)}"
 
 
 def _superior(member: Mapping[str, Any] | None) -> str:
@@ -125,7 +106,7 @@ def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
     if is_order:
         ids = [_id_in(part, key[0]) for key in change.after]
         shown = [quote(each) if part in _TEXTS else each for each in ids]
-        return f"{who}: the order of {part.replace('_', ' ')} is now {_listed(shown)}"
+        return f"{who}: the order of {part.replace('_', ' ')} is now {list_words(shown)}"
     before, after = change.before, change.after
     if part in SINGLE and part != "mode":
         noun = noun_of(part)
@@ -138,7 +119,7 @@ def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
         before, after = before["value"], after["value"]
     if part == "role_name":
         before, after = (each or default_name(who) for each in (before, after))
-    return f"{who}: {_said(part, before, after)}"
+    return f"{who}: {say_difference(part, before, after)}"
 
 
 def _about_item(change: Change, who: str, part: str, key: str) -> str:
@@ -149,7 +130,7 @@ def _about_item(change: Change, who: str, part: str, key: str) -> str:
         return f"{who} {verb} finding {item['id']} {item['name']}: {item['message']}"
     if "value" in item:
         values = (each and each["value"] for each in (change.before, change.after))
-        return f"{who}: {_said(f'{part}.{name}', *values)}"
+        return f"{who}: {say_difference(f'{part}.{name}', *values)}"
     if part in _TEXTS:
         name = quote(name)
     if part == "domains" and address_of(change.path).role_id is None:
@@ -167,7 +148,7 @@ def _tool_words(item: Mapping[str, Any]) -> str:
 def _plan_words(item: Mapping[str, Any]) -> str:
     if item["runnable"]:
         return ""
-    lacks = f": it lacks {_listed(item['missing_tools'])}" if item["missing_tools"] else ""
+    lacks = f": it lacks {list_words(item['missing_tools'])}" if item["missing_tools"] else ""
     return f", which it cannot run{lacks}"
 
 
@@ -185,31 +166,31 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
     name, before, after = _id_in(part, key), change.before, change.after
     if field in ELEMENTS:
         if change.kind == "changed":
-            return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {_listed(after)}"
+            return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {list_words(after)}"
         gained = change.kind == "gained"
         actions = after if gained else before
         if field not in (ACTIONS, ASKED):
             verb = field if gained else f"no longer {field}"
-            return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {_listed(actions)}"
+            return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {list_words(actions)}"
         if field == ASKED:
-            word = f"action{'s' * (len(actions) != 1)} {_listed(actions)} of {noun_of(part)} {name}"
+            word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
             return f"{who} {'may now ask' if gained else 'no longer asks'} for {word}"
-        word = f"action{'s' * (len(actions) != 1)} {_listed(actions)} of {noun_of(part)} {name}"
+        word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
         return f"{who} {'may now' if gained else 'may no longer'} use {word}"
     if field == "value":
         if key == "can_delegate":
             return f"{who} {'may now' if after else 'may no longer'} delegate"
-        return f"{who}: {_said(name if part == 'identity' else f'{part}.{name}', before, after)}"
+        return f"{who}: {say_difference(name if part == 'identity' else f'{part}.{name}', before, after)}"
     if field == "conditional":
         now, was = (set(each.split("; ")) if each else set() for each in (after, before))
-        said = [f"now depends on {_listed(sorted(now - was))}"] if now - was else []
-        said += [f"no longer depends on {_listed(sorted(was - now))}"] if was - now else []
+        said = [f"now depends on {list_words(sorted(now - was))}"] if now - was else []
+        said += [f"no longer depends on {list_words(sorted(was - now))}"] if was - now else []
         return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same in another order'}"
     if field == "level":
         return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
     if field == "runnable":
         if before["runnable"] != after["runnable"]:
-            lacks = f": it lacks {_listed(after['missing_tools'])}" if after["missing_tools"] else ""
+            lacks = f": it lacks {list_words(after['missing_tools'])}" if after["missing_tools"] else ""
             return f"{who} {'can now' if after['runnable'] else 'can no longer'} run plan {name}{lacks}"
         before, after, field = before["missing_tools"], after["missing_tools"], "missing tools"
     if field == "min_proficiency":
@@ -217,42 +198,12 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
             f"{each[field]} ({each['proficiency_name'] or 'unnamed'})" for each in (before, after)
         )
     if field == "member":
-        return (
-            f"{who}: what is said of {noun_of(part)} {name} changes in {_listed(_differing(before, after))}"
-        )
+        return f"{who}: what is said of {noun_of(part)} {name} changes in {list_words(_differing(before, after))}"
     if field == "role_id":
         return f"domain {name} of {who} is taken by {after or 'nobody'} instead of {before or 'nobody'}"
-    return f"{who}: {noun_of(part)} {name}: {_said(field, before, after)}"
+    return f"{who}: {noun_of(part)} {name}: {say_difference(field, before, after)}"
 
 
 def _differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Sequence[str]:
     one, other = before or {}, after or {}
     return [field.replace("_", " ") for field in ECHO if one.get(field) != other.get(field)]
-
-
-def _said(field: str, before: Any, after: Any) -> str:
-    """A value that is another one now; of lists of words, what came and went."""
-    if _is_words(before) and _is_words(after):
-        gone = [quote(each) for each in before if each not in after]
-        come = [quote(each) for each in after if each not in before]
-        said = [f"{verb} {_listed(words)}" for verb, words in (("adds", come), ("drops", gone)) if words]
-        return (
-            f"{field} {', '.join(said)}" if said else f"{field} now reads {_listed(list(map(quote, after)))}"
-        )
-    return f"{field} is {_value(after)} instead of {_value(before)}"
-
-
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def _value(value: Any) -> str:
-    if value is None or value in ("", [], {}):
-        return "nothing"
-    return quote(value if isinstance(value, str) else msgspec.json.encode(value).decode())
-
-
-def _listed(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:_SHOWN])
-    more = len(words) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown

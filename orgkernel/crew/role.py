@@ -15,12 +15,12 @@ from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView, find_essential_tools
-from orgkernel.graph.records import TIERS, RolePost
+from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import PacePlan, RoleProfile
+from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
-_TIERS = ("primary", *TIERS)
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
@@ -234,7 +234,7 @@ def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
 def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
     if plan is None:
         return
-    for name, place in zip(_TIERS, post.locate(("pace_plan",), _TIERS), strict=True):
+    for name, place in zip(TIERS, post.locate(("pace_plan",), TIERS), strict=True):
         tier = getattr(plan, name, None)
         if tier is not None:
             yield v1.TierItem(

@@ -33,6 +33,7 @@ from orgkernel.crew.v1_items import (
     TierItem,
     ToolItem,
 )
+from orgkernel.crew.v1_ladder import NextRank, QualificationItem, RankItem
 from orgkernel.decisions.reasons import Why
 
 __all__ = [
@@ -159,11 +160,11 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     why: tuple[Why, ...]
     roles: tuple[Post, ...]
     lifecycle: str
-    rank: Item | None
+    rank: RankItem | None
     """The rank that counts now."""
-    next_rank: Item | None
+    next_rank: NextRank | None
     trust: float | None
-    qualifications: tuple[Item, ...]
+    qualifications: tuple[QualificationItem, ...]
     """Passed, and lately enough."""
     tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...]

@@ -17,8 +17,6 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
 from orgkernel.runtime.pace import (
-    ABORT,
-    ESCALATE,
     PRIMARY,
     TIERS,
     Obligation,
@@ -85,8 +83,7 @@ def _compile(view: OrgView, role_id: str) -> PacePlan:
         if tier is not None:
             # A trigger on `primary` is read by nobody (ORG508).
             trigger = parse_trigger(tier.trigger).tree if tier.trigger and name != PRIMARY else None
-            to = tier.escalate_to or (superior if tier.action in (ESCALATE, ABORT) else None)
-            tiers[name] = Tier(tier.action, tier.description, trigger, to)
+            tiers[name] = Tier(tier.action, tier.description, trigger, tier.escalate_to or superior)
     return PacePlan(tiers, profile.doctrine.max_turns_without_progress)
 
 

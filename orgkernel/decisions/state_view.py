@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from orgkernel.records.levels import ToolLevel
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
@@ -96,7 +97,7 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
 
 
 PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
-RAISED: frozenset[PaceTier] = frozenset({"contingent", "emergency"})
+RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
 """The tiers that take something away from a role (design §6)."""
 REPORT_COUNTS_FOR = 3_600.0
 """Seconds for which a report says in which tier its role is: whoever falls silent is not held to its last word for ever."""

@@ -186,15 +186,6 @@ class EdgeColumns:
         words = self._words
         return {words[end]: tuple(group) for end, group in groups.items()}
 
-    def leading_to(self, target: str, numbers: Iterable[int]) -> list[int]:
-        """Those of the positions that end at a node."""
-        words, ends = self._words, self._target
-        return [number for number in numbers if words[ends[number]] == target]
-
-    def targets(self, numbers: Iterable[int]) -> Iterator[str]:
-        """Where the edges at these positions end, each once, in their order."""
-        return map(self._words.__getitem__, dict.fromkeys(map(self._target.__getitem__, numbers)))
-
     def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
         """Whether an edge of a kind, above level `none`, leads to a node from others than these; without a table."""
         wanted = _NUMBER_OF_KIND[kind]
@@ -224,6 +215,10 @@ class EdgeColumns:
     def sources_at(self, numbers: Iterable[int]) -> Iterator[str]:
         """Where the edges at these positions start."""
         return map(self._words.__getitem__, map(self._source.__getitem__, numbers))
+
+    def targets_at(self, numbers: Iterable[int]) -> Iterator[str]:
+        """Where the edges at these positions end."""
+        return map(self._words.__getitem__, map(self._target.__getitem__, numbers))
 
     def attributes_at(self, numbers: Iterable[int]) -> Iterator[str]:
         """The attributes of the edges at these positions."""

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.extract_access import extract_access_edges
-from orgkernel.graph.records import TIERS, OrgRecords, RolePost
+from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.plan_catalog import Step
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
+from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
 _NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), DispatchRights()
 _Marked = tuple[Sequence[str], Sequence[int]]
@@ -135,7 +136,7 @@ def _relations(
     plan = profile.pace_plan
     if plan is not None:
         tiers = (plan.alternate, plan.contingent, plan.emergency)
-        for tier_name, tier in zip(TIERS, tiers, strict=True):
+        for tier_name, tier in zip(ABOVE_PRIMARY, tiers, strict=True):
             if tier is None or tier.escalate_to is None:
                 continue
             if marks is None:

@@ -8,27 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.equipment import Equipped, highest_levels, order_equipped
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.levels import ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 AUTHORITIES = "authority of each role"
 """What a view remembers of role types: role id to authority, as far as it was asked for."""
 T = TypeVar("T")
-
-
-class Equipped(NamedTuple):
-    """Who is equipped with a tool, as columns: of many roles at once."""
-
-    places: list[int]
-    """Positions in the hierarchy, lowest first."""
-    levels: bytes
-    """For each of them the step of the highest level any of its entries gives."""
 
 
 class OrgView(ABC):
@@ -74,9 +66,10 @@ class OrgView(ABC):
         """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
-    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
-        """Edges of a kind that lead from here to there; cheaper than all that start here."""
-        return tuple(edge for edge in self.edges_from(kind, source) if edge.target == target)
+    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Sources of the edges of a kind that end here, and their attributes; for many, cheaper than pairs of them."""
+        edges = self.edges_to(kind, target)
+        return tuple(edge.source for edge in edges), tuple(edge.attribute for edge in edges)
 
     @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
@@ -296,24 +289,21 @@ class OrgView(ABC):
 
     def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
         """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
-        return _highest(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+        return highest_levels(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
 
     def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
         """Roles equipped with the tool, to the highest level any of their entries gives."""
-        return _highest(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+        return highest_levels(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        """The edges that equip a role with a tool, those of level `none` too."""
+        return tuple(
+            edge for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
+        )
 
     def equipped_with(self, tool_id: str) -> Equipped:
         """The roles of the organisation that are equipped with the tool."""
-        ends = self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id)
-        roles, attributes = zip(*ends, strict=True) if ends else ((), ())
-        places, steps = map(self.order.get, roles), map(_step_of, attributes)
-        held: dict[int | None, int] = dict(zip(places, steps, strict=True))
-        if len(held) < len(ends):
-            # Some role has several entries.
-            held = {self.order.get(role): LEVELS.index(level) for role, level in _highest(ends).items()}
-        held.pop(None, None)  # what is equipped and has no place here
-        ordered = sorted(place for place in held if place is not None)
-        return Equipped(ordered, bytes(map(held.__getitem__, ordered)))
+        return order_equipped(self.order, *self.columns_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
@@ -352,22 +342,6 @@ class OrgView(ABC):
     def agents_in(self, role_id: str) -> tuple[Edge, ...]:
         """Agents that fill the role here."""
         return self.edges_to(EdgeKind.FILLS, role_id)
-
-
-def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
-    steps: dict[str, int] = {}
-    for end, attribute in ends:
-        step = _step_of(attribute)
-        if step > steps.get(end, 0):
-            steps[end] = step
-    return {end: LEVELS[step] for end, step in steps.items()}
-
-
-@cache
-def _step_of(attribute: str) -> int:
-    """The step of the level that an `equipped_with` edge says: few attributes differ."""
-    level = attribute.partition(":")[2]
-    return next(step for step, name in enumerate(LEVELS) if name == level)
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:

@@ -27,8 +27,6 @@ from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.records.skill_catalog import Skill
 from orgkernel.records.tool_catalog import Tool
 
-# Tiers of a PACE plan that something leads to.
-TIERS = ("alternate", "contingent", "emergency")
 # How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
 _REPLACED_AT = 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import compress
 from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
@@ -107,19 +108,25 @@ class OrgIndex(OrgView):
         return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
-        numbers, columns = self._inward.find(kind, target), self._columns
-        return tuple(zip(columns.sources_at(numbers), columns.attributes_at(numbers), strict=True))
+        return tuple(zip(*self.columns_to(kind, target), strict=True))
 
-    def edges_between(self, kind: EdgeKind, source: str, target: str) -> tuple[Edge, ...]:
-        numbers = self._columns.leading_to(target, self._outward.find(kind, source))
-        return tuple(map(self._columns.edge, numbers))
+    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        numbers, columns = self._inward.find(kind, target), self._columns
+        return tuple(columns.sources_at(numbers)), tuple(columns.attributes_at(numbers))
+
+    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+        numbers, columns = self._outward.find(EdgeKind.EQUIPPED_WITH, role_id), self._columns
+        leading = map(tool_id.__eq__, columns.targets_at(numbers))
+        return tuple(map(columns.edge, compress(numbers, leading)))
 
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
 
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         return tuple(
-            self._inward[kind] if kind in self._inward else self._columns.targets(self._numbers[kind])
+            self._inward[kind]
+            if kind in self._inward
+            else dict.fromkeys(self._columns.targets_at(self._numbers[kind]))
         )
 
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:

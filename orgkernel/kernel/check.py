@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -67,8 +67,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
         matches = [
             (document, number)
             for document in by_file.get(diagnostic.place.file, ())
-            for number, suppression in enumerate(document.record.suppressions)
-            if suppression.rule == diagnostic.code and suppression.subject in (None, diagnostic.subject)
+            for number in _suppressing(document, diagnostic)
         ]
         for document, number in matches:
             used[id(document)].add(number)
@@ -80,6 +79,21 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
                 for rule in rules_of(Scope.SUPPRESSION):
                     kept += rule.run(document, frozenset(used[id(document)]))
     return kept
+
+
+def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
+    """Whether a document of its file suppresses a finding."""
+    return any(
+        document.name == diagnostic.place.file and any(True for _ in _suppressing(document, diagnostic))
+        for document in tree.documents
+    )
+
+
+def _suppressing(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[int]:
+    """The suppressions of a document that speak of a finding."""
+    for number, suppression in enumerate(document.record.suppressions):
+        if suppression.rule == diagnostic.code and suppression.subject in (None, diagnostic.subject):
+            yield number
 
 
 def with_severities(

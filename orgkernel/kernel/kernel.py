@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import AccessDesk
     from orgkernel.kernel.moment import Clock, StateSource
     from orgkernel.kernel.standpoint import Standpoint
@@ -60,7 +62,8 @@ class Kernel:
         self._store = store
         self._clock = clock
         self._active = active
-        self._loader = Loader(request, severities or {}, cache)
+        self._severities = severities or {}
+        self._loader = Loader(request, self._severities, cache)
         self._reloading = threading.Lock()
         self._kept = KeptBytes()
         self._standpoints = Standpoints()
@@ -118,6 +121,18 @@ class Kernel:
         ()
         """
         return self._state.latest.diagnostics
+
+    def drift(self) -> tuple[Diagnostic, ...]:
+        """Where what is stored about agents differs from what the rosters say. Raises `StoreError`.
+
+        >>> Kernel.open().drift()
+        ()
+        """
+        if self._store is None:
+            return ()
+        from orgkernel.kernel.drift import find_drift
+
+        return find_drift(self._state.latest, self._store.read_view(), self._severities)
 
     def dispatch(
         self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
@@ -215,9 +230,7 @@ class Kernel:
         >>> Kernel.open().access_desk("blank").state.version
         0
         """
-        from orgkernel.kernel.access import open_desk
-
-        return open_desk(self.organization(org).snapshot.index, self._store, self._clock)
+        return _desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -410,3 +423,11 @@ class Kernel:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or start with `--active ORG`",
         )
+
+
+@cache
+def _desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], AccessDesk]:
+    """What opens a desk: a command that asks nothing about access does not import it, and nobody imports it twice."""
+    from orgkernel.kernel.access import open_desk
+
+    return open_desk

@@ -10,7 +10,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @cache
 def shipped_folder(name: str) -> str:
-    """Path of `ontology` or `templates`."""
+    """Path of `ontology`, `templates` or `extension`."""
     packed = os.path.join(_PACKAGE, "_data", name)
     if os.path.isdir(packed):
         return packed

@@ -51,6 +51,12 @@ def read_state(location: Location, org_id: str | None = None) -> StateView:
         return store.read_view(org_id)
 
 
+def read_stored(location: Location) -> StateView:
+    """The state of a store that has to be there. Raises `BadStore` where it is not, and what reading raises."""
+    with open_store(location, create=False) as store:
+        return store.read_view()
+
+
 class StateAt:
     """The state of a place as a source for the kernel: read anew for each question, and never made by one."""
 

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.records import TIERS
 from orgkernel.loading.edits import Edit, TextPlaces
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
+from orgkernel.runtime.tiers import ABOVE_PRIMARY
 from orgkernel.triggers import ParsedTrigger, parse_trigger
 
 FIRST = "1.0"
@@ -180,11 +180,11 @@ def name_trigger_words(draft: Draft) -> Iterator[Change | Left]:
 def _trigger_routes(draft: Draft) -> Iterator[tuple[Route, str]]:
     """Where triggers that are read may stand, and whose they are."""
     if draft.kind == "role_profile":
-        for tier in TIERS:
+        for tier in ABOVE_PRIMARY:
             yield ("pace_plan", tier, "trigger"), str(draft.value.get("role_id"))
     elif draft.kind == "organization" and isinstance(overrides := draft.value.get("overrides"), dict):
         for role_id in overrides:
-            for tier in TIERS:
+            for tier in ABOVE_PRIMARY:
                 yield ("overrides", role_id, "pace_plan", tier, "trigger"), role_id
 
 

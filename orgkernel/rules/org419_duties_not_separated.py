@@ -38,9 +38,8 @@ known here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
-from orgkernel.diagnostics import Place, Related, Severity
+from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
@@ -52,28 +51,32 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Roles and agents with two duties of a set."""
     for name, separation in view.records.organization.separations.items():
         declared = view.records.document.place("separations", name, key=True)
-        yield from _roles(view, name, separation, declared)
-        yield from _agents(view, name, separation, declared)
+        why = f": {quote(separation.description)}" if separation.description else ""
+        kept_apart = Related(declared, f"kept apart here{why}")
+        yield from _roles(view, name, separation, kept_apart)
+        yield from _agents(view, name, separation, kept_apart)
 
 
-def _roles(view: OrgView, name: str, separation: Separation, declared: Place) -> Iterator[Finding]:
+def _roles(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
     for role_id in view.roles if separation.tools else ():
         both = _two(view, role_id, separation)
         if len(both) > 1:
-            yield _finding(f"role {quote(role_id)} is equipped with", both, name, f"role:{role_id}", declared)
+            yield _finding(
+                f"role {quote(role_id)} is equipped with", both, name, f"role:{role_id}", kept_apart
+            )
 
 
 def _two(view: OrgView, role_id: str, separation: Separation) -> list[Edge]:
     return [edge for edge in view.tools_of(role_id) if edge.target in separation.tools][:2]
 
 
-def _agents(view: OrgView, name: str, separation: Separation, declared: Place) -> Iterator[Finding]:
+def _agents(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
     for agent_id in view.records.agents:
         subject = f"agent:{agent_id}"
         filled = view.roles_filled_by(agent_id)
         roles = [edge for edge in filled if edge.target in separation.roles]
         if len(roles) > 1:
-            yield _finding(f"agent {quote(agent_id)} fills", roles, name, subject, declared)
+            yield _finding(f"agent {quote(agent_id)} fills", roles, name, subject, kept_apart)
         tools = {
             tool.target: Edge(edge.kind, edge.source, tool.target, "", edge.place)
             for edge in filled
@@ -83,17 +86,17 @@ def _agents(view: OrgView, name: str, separation: Separation, declared: Place) -
         one_role_has_two = any(len(_two(view, edge.target, separation)) > 1 for edge in filled)
         if len(tools) > 1 and not one_role_has_two:
             both = list(tools.values())
-            yield _finding(f"agent {quote(agent_id)} has by its roles", both, name, subject, declared)
+            yield _finding(f"agent {quote(agent_id)} has by its roles", both, name, subject, kept_apart)
 
 
-def _finding(does: str, both: list[Edge], name: str, subject: str, declared: Place) -> Finding:
+def _finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: Related) -> Finding:
     first, second = both[0], both[1]
     return Finding(
         second.place,
         f"{does} {quote(first.target)} and {quote(second.target)}, which separation {quote(name)} keeps apart",
         "leave one of them to another",
         subject,
-        tuple(chain([Related(first.place, "the first of them")], [Related(declared, "kept apart here")])),
+        (Related(first.place, "the first of them"), kept_apart),
     )
 
 

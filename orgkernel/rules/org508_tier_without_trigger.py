@@ -39,9 +39,10 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.records import TIERS, RolePost
+from orgkernel.graph.records import RolePost
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
 
 def check(post: RolePost) -> Iterator[Finding]:
@@ -56,7 +57,7 @@ def check(post: RolePost) -> Iterator[Finding]:
             "remove it: a role is in primary when no other trigger is true",
             f"role:{post.role_id}",
         )
-    for name in TIERS:
+    for name in ABOVE_PRIMARY:
         tier = getattr(plan, name)
         if tier is not None and tier.trigger is None:
             yield Finding(

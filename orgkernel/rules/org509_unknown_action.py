@@ -45,24 +45,23 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import TIERS, RolePost
+from orgkernel.graph.records import RolePost
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-
-_ACTIONS = ("normal_execution", "fallback_chain", "escalate", "abort_and_report")
+from orgkernel.runtime.tiers import ACTIONS, ESCALATE, TIERS
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     """An action nobody knows, or an escalation to nobody."""
-    for name in ("primary", *TIERS):
+    for name in TIERS:
         tier = getattr(post.profile.pace_plan, name, None)
         if tier is None or not tier.action:
             continue
         says = f"{name} tier of role {quote(post.role_id)}"
-        if tier.action not in _ACTIONS:
-            help = did_you_mean(tier.action, _ACTIONS) or f"actions are {listing(_ACTIONS)}"
+        if tier.action not in ACTIONS:
+            help = did_you_mean(tier.action, ACTIONS) or f"actions are {listing(ACTIONS)}"
             message = f"{says} has the action {quote(tier.action)}, which is not known"
-        elif tier.action == "escalate" and tier.escalate_to is None:
+        elif tier.action == ESCALATE and tier.escalate_to is None:
             command = view.command_of(post.role_id)
             # A superior that nothing declares is reported by ORG202.
             if command is None or not (view.names_role(command.target) or command.target in view.external):
@@ -84,7 +83,7 @@ def suspects(posts: Posts) -> Iterable[RolePost]:
         and any(
             tier is not None
             and tier.action
-            and (tier.action not in _ACTIONS or (tier.action == "escalate" and tier.escalate_to is None))
+            and (tier.action not in ACTIONS or (tier.action == ESCALATE and tier.escalate_to is None))
             for tier in (plan.primary, plan.alternate, plan.contingent, plan.emergency)
         )
     ]

@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalogue import ROWS
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.catalogue import all_rules
+from orgkernel.rules.catalogue import all_rules, rules_of
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _CODE = "ORG705"
@@ -56,7 +56,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
     accepting = set()
     for number in [*(number for number in range(len(entries)) if number not in ours), *sorted(ours)]:
         entry = entries[number]
-        if number in used or number in accepting:
+        if number in used or number in accepting or entry.rule in _of_a_store():
             continue
         subject = f"rule:{entry.rule}"
         accepted_by = {each for each in ours if entries[each].subject in (None, subject)}
@@ -74,6 +74,11 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
             message = f"suppression of {quote(entry.rule)}{about} silences nothing"
             help = "remove it, or correct its subject" if entry.subject else "remove it"
         yield Finding(document.place("suppressions", number, "rule"), message, help, subject)
+
+
+def _of_a_store() -> frozenset[str]:
+    """Rules that speak only where a store is named: what suppresses them is not known to be unused."""
+    return frozenset(rule.code for rule in rules_of(Scope.STATE))
 
 
 RULE = Rule(_CODE, "unused-suppression", Severity.WARNING, Scope.SUPPRESSION, check)

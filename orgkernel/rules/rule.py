@@ -27,6 +27,8 @@ class Scope(Enum):
     """`check(view: OrgView)`: an organisation as a whole."""
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
+    STATE = "state"
+    """`check(views: Sequence[OrgView], state: StateView)`: all organisations and what is stored, where a store is named."""
     SUPPRESSION = "suppression"
     """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
 

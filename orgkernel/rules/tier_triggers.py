@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.records import TIERS, RolePost
+from orgkernel.graph.records import RolePost
+from orgkernel.runtime.tiers import ABOVE_PRIMARY
 from orgkernel.triggers import ParsedTrigger, parse_trigger
 
 # Roles are many and their triggers few: most organisations copy them (0.1 ms a parse, 100,000 roles).
@@ -38,7 +39,7 @@ def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
     plan = post.profile.pace_plan
     if plan is None:
         return ()
-    tiers = ((name, getattr(plan, name)) for name in TIERS)
+    tiers = ((name, getattr(plan, name)) for name in ABOVE_PRIMARY)
     return tuple(
         TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
         for name, tier in tiers

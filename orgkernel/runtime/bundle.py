@@ -29,6 +29,7 @@ from .bundle_records import (
     BundleTool,
     ToolGrant,
 )
+from .tiers import TIERS
 from .trigger_tree import TriggerTreeError, check_tree
 
 __all__ = [
@@ -47,7 +48,6 @@ __all__ = [
 ]
 
 _LEVELS: Final = ("none", "observe", "read", "write", "full")
-_TIERS: Final = ("primary", "alternate", "contingent", "emergency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _role(fields: Fields) -> BundleRole:
 
 
 def _tier(name: str, fields: Fields) -> Mapping[str, Any]:
-    if name not in _TIERS:
+    if name not in TIERS:
         raise BundleError("BUNDLE_MALFORMED", fields.where, f"there is no tier `{name[:40]}`")
     for key in ("action", "description", "text"):
         fields.text(key)

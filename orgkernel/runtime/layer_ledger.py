@@ -33,6 +33,7 @@ def read_events(store: Mapping[str, Any]) -> tuple[Event, ...]:
     return tuple(
         Event(each["turn"], each["kind"], each["lane"], tuple(each["layers"]))
         for each in (ledger["events"] if ledger else ())
+        if is_event(each)
     )
 
 
@@ -54,10 +55,11 @@ def find_ledger(store: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if not all(type(count) is int for count in ledger["counts"].values()):
         return None
-    return ledger if all(_is_event(each) for each in ledger["events"]) else None
+    return ledger
 
 
-def _is_event(event: object) -> bool:
+def is_event(event: object) -> bool:
+    """Whether an entry is as this module writes it; looked at where events are read, not at every turn."""
     return (
         isinstance(event, dict)
         and type(event.get("turn")) is int

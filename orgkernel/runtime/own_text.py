@@ -21,8 +21,8 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e
 
 
 def mark_own_text(body: str) -> tuple[str, str]:
-    """The text to say, and its fingerprint."""
-    words = one_line(body)
+    """The text to say, and its fingerprint. Without double quotes and backslashes, which quoting would change."""
+    words = one_line(body).replace('"', "'").replace("\\", "/")
     fingerprint = _fingerprint(words)
     return f"{MARK} {words} [{fingerprint}]", fingerprint
 
@@ -47,7 +47,7 @@ def _is_own(match: re.Match[str]) -> bool:
     body, fingerprint = match[1], match[2]
     if _fingerprint(body) == fingerprint:
         return True
-    try:
+    try:  # JSON may have escaped what is not ASCII
         return _fingerprint(json.loads(f'"{body}"', strict=False)) == fingerprint
     except ValueError:
         return False

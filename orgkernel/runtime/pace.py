@@ -21,24 +21,41 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .observation import Observation
+from .tiers import (
+    ABORT,
+    ABOVE_PRIMARY,
+    ACTIONS,
+    ESCALATE,
+    FALLBACK,
+    NO_NEW_DISPATCH,
+    NO_NEW_WORK,
+    NORMAL,
+    PRIMARY,
+    TIERS,
+)
 from .triggers import TriggerTree, TriggerTreeError, Tripped, check_tree, evaluate_trigger
 
-TIERS: Final = ("primary", "alternate", "contingent", "emergency")
-"""In order of escalation. This is the one list of them."""
-PRIMARY: Final = TIERS[0]
-
-NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
-    "normal_execution",
-    "fallback_chain",
-    "escalate",
-    "abort_and_report",
-)
-"""What a tier may oblige to; the action of a tier that names none is the one at its place."""
-
-NO_NEW_DISPATCH: Final = frozenset({"contingent", "emergency"})
-"""Tiers in which a role hands out no new work."""
-NO_NEW_WORK: Final = frozenset({"emergency"})
-"""Tiers in which a role begins nothing; essential tools, escalating and aborting stay."""
+__all__ = [
+    "ABORT",
+    "ACTIONS",
+    "ESCALATE",
+    "FALLBACK",
+    "NORMAL",
+    "NO_NEW_DISPATCH",
+    "NO_NEW_WORK",
+    "PRIMARY",
+    "TIERS",
+    "Obligation",
+    "PaceDecision",
+    "PaceMemory",
+    "PacePlan",
+    "PlanError",
+    "Tier",
+    "advance",
+    "decide_pace",
+    "obligations_of",
+    "read_plan",
+]
 
 DEFAULT_MAX_TURNS: Final = 12
 """`doctrine.max_turns_without_progress` of the specification's example."""
@@ -155,7 +172,7 @@ def decide_pace(
     held: list[str] = []
     reasons: dict[str, tuple[Tripped, ...]] = {}
     unknown: dict[str, None] = {}
-    for name in TIERS[1:]:
+    for name in ABOVE_PRIMARY:
         tier = plan.tiers.get(name)
         if tier is None or tier.trigger is None:
             continue

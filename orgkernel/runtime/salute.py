@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from .emission import Emission, EmissionState, should_emit
-from .pace import TIERS
 from .report_names import archive_name, latest_name, stale_archives
 from .salute_format import (
     LARGEST,
@@ -32,6 +31,7 @@ from .salute_format import (
     fit_text,
 )
 from .salute_reading import ReportError, read_report
+from .tiers import ALTERNATE, CONTINGENT, EMERGENCY, NO_NEW_DISPATCH, PRIMARY, TIERS
 from .utc import as_exact_utc
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
     "stale_archives",
 ]
 
-STATE_OF_TIER: Final = {"alternate": "error_recovery", "contingent": "escalating", "emergency": "aborted"}
+STATE_OF_TIER: Final = {ALTERNATE: "error_recovery", CONTINGENT: "escalating", EMERGENCY: "aborted"}
 """What a role does in a tier, where the host does not say."""
 DEGRADED_AT: Final = 2
 """Consecutive failures from which a role in primary is degraded."""
@@ -68,7 +68,7 @@ class Situation:
     org_id: str = ""
     reports_to: str | None = None
     agent_number: int = 0
-    tier: str = TIERS[0]
+    tier: str = PRIMARY
     """The role's PACE tier."""
     state: str | None = None
     """One of `STATES`; None lets tier and task say."""
@@ -109,7 +109,7 @@ class Situation:
 def compute_report(situation: Situation) -> Report:
     """The report of a situation. Never raises: what does not fit is left at its default, secrets are masked."""
     s = situation
-    tier = s.tier if s.tier in TIERS else TIERS[0]
+    tier = s.tier if s.tier in TIERS else PRIMARY
     failures = fit_count(s.failures_consecutive)
     has_plan = bool(fit_name(s.plan))
     steps, done = fit_count(s.plan_steps), fit_count(s.plan_steps_done)
@@ -171,9 +171,9 @@ def _state(situation: Situation, tier: str) -> str:
 
 
 def _health(tier: str, failures: int) -> str:
-    if tier in ("contingent", "emergency"):
+    if tier in NO_NEW_DISPATCH:
         return "critical"
-    return "degraded" if tier == "alternate" or failures >= DEGRADED_AT else "nominal"
+    return "degraded" if tier == ALTERNATE or failures >= DEGRADED_AT else "nominal"
 
 
 def _fill_percentage(situation: Situation) -> float:

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from .pace import TIERS
 from .secret_shapes import mask_secrets
+from .tiers import TIERS
 
 Report: TypeAlias = dict[str, Any]
 

@@ -18,7 +18,16 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from .layer_ledger import EVENTS_KEPT, LEDGER, Event, add_event, find_ledger, read_counts, read_events
+from .layer_ledger import (
+    EVENTS_KEPT,
+    LEDGER,
+    Event,
+    add_event,
+    find_ledger,
+    is_event,
+    read_counts,
+    read_events,
+)
 from .neighbours import derive
 from .signal_records import (
     RECORDS,
@@ -169,7 +178,7 @@ def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
     if len(spoken) < 2:
         return
     for event in ledger["events"]:
-        if event["kind"] == "conflict" and event["turn"] == ledger["turn"]:
+        if is_event(event) and event["kind"] == "conflict" and event["turn"] == ledger["turn"]:
             event["layers"] = spoken
             return
     add_event(ledger, "conflict", WARNING, tuple(spoken))

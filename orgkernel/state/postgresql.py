@@ -1,12 +1,11 @@
 """Connections to PostgreSQL that do not wait for ever: a server that is stopped keeps its sockets open and says nothing.
 
-The server's own limits do not help where the server hangs, so the time is looked at here, while waiting for its answer.
+The server's own limits do not help where the server hangs, so its silence is counted here, while waiting for its answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from time import monotonic
 from typing import Any, TypeVar
 
 import psycopg
@@ -14,7 +13,9 @@ from sqlalchemy import Engine, event
 
 T = TypeVar("T")
 ANSWER_SECONDS = 30.0
-"""For one answer of the server; large tables are read in portions, each of which is one."""
+"""Of silence; large tables are read in portions, each of which is said by itself."""
+_LOOK = 0.1
+"""Seconds after which the driver looks up from waiting."""
 
 
 def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = None) -> None:
@@ -22,8 +23,10 @@ def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = No
     seconds = ANSWER_SECONDS if answer_seconds is None else answer_seconds
 
     class Bounded(psycopg.Connection[Any]):
-        def wait(self, gen: Generator[Any, Any, T], *rest: Any, **settings: Any) -> T:
-            return super().wait(_until(gen, monotonic() + seconds, self._give_up), *rest, **settings)
+        def wait(self, gen: Generator[Any, Any, T], interval: float = _LOOK, *rest: Any, **more: Any) -> T:
+            return super().wait(
+                _listen(gen, round(seconds / interval), self._give_up), interval, *rest, **more
+            )
 
         def _give_up(self) -> None:
             # INVARIANT: whatever the server still says is never read as the answer to something else.
@@ -43,13 +46,15 @@ def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = No
     event.listen(engine, "connect", prepare)
 
 
-def _until(gen: Generator[Any, Any, T], end: float, give_up: Callable[[], None]) -> Generator[Any, Any, T]:
-    """The driver's steps of an answer; between two of them, and ten times a second, somebody looks at the clock."""
+def _listen(gen: Generator[Any, Any, T], most: int, give_up: Callable[[], None]) -> Generator[Any, Any, T]:
+    """The driver's steps towards an answer; given up when it looked up in vain so many times in a row."""
+    in_vain = 0
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
-            if not ready and monotonic() > end:
+            in_vain = 0 if ready else in_vain + 1
+            if in_vain >= most:
                 give_up()
             wanted = gen.send(ready)
     except StopIteration as done:

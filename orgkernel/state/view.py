@@ -79,7 +79,7 @@ class Views:
     def read(self, org_id: str | None = None) -> StateView:
         """The state now. Tools are locked per organisation: with `org_id` the view has the locks of that one."""
         with self._refreshing:
-            if self._held.view.version < 0 or self._version.read() != self._held.view.version:
+            if self._version.read() != self._held.view.version:
                 # All tables at one moment, and the version of that moment.
                 with self._rows.reading() as connection:
                     version = connection.execute(select(state_version.c.version)).scalar_one()

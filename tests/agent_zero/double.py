@@ -127,7 +127,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
         "agent",
         Agent=Agent,
         LoopData=LoopData,
-        tool_files=lambda agent: host.prompts.tool_files(agent),
+        tool_files=host.prompts.tool_files,
         host_prompts=lambda _: ([mcp_text(dict(mcp))] if mcp else []) + rest,
     )
     return modules

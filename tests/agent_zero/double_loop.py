@@ -7,6 +7,7 @@ functions of their arguments. Everything else is as plain as the facts allow.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +37,9 @@ LOG_TYPES = frozenset(
         "code_exe",
     ]
 )
+
+
+_chats = itertools.count(1)
 
 
 class RepairableException(Exception):
@@ -134,7 +138,7 @@ class Context:
     """A chat: shared by its agents."""
 
     def __init__(self, host: Host) -> None:
-        self.id = "chat0001"
+        self.id = f"chat{next(_chats):04}"
         self.host = host
         self.data: dict[str, Any] = {}
         self.log = Log()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
+from orgkernel.runtime.bundle import checksum_of
 from tests.agent_zero.double_loader import EXTENSION_HOME
 from tests.support.trees import REPOSITORY
 
@@ -42,11 +45,20 @@ def compiled(org_id: str) -> dict[str, Any]:
     return bundle
 
 
-def activate(root: Path, org_id: str = "software_dev", **settings: str) -> None:
-    """Put an organisation in force."""
+def activate(
+    root: Path,
+    org_id: str = "software_dev",
+    *,
+    change: Callable[[dict[str, Any]], None] | None = None,
+    **settings: str,
+) -> None:
+    """Put an organisation in force; `change` edits its bundle first."""
     folder = root / "usr/organizations"
     (folder / "bundles").mkdir(parents=True, exist_ok=True)
-    bundle = compiled(org_id)
+    bundle = copy.deepcopy(compiled(org_id))
+    if change is not None:
+        change(bundle)
+        bundle["checksum"] = checksum_of(bundle)
     (folder / "bundles" / f"{org_id}.json").write_text(json.dumps(bundle), encoding="utf-8")
     document = dict(bundle["organization"]["document"])
     document["x_orgkernel"] = {"bundle": f"bundles/{org_id}.json", **settings}

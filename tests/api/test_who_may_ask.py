@@ -452,3 +452,25 @@ def test_the_short_way_answers_as_the_route_does(household: Kernel, file: Locati
     for one, other in zip(short, long, strict=True):
         assert (one.status_code, one.content) == (other.status_code, other.content)
         assert dict(one.headers) == dict(other.headers)
+
+
+def test_the_registry_reports_where_the_store_differs_from_the_roster(local: TestClient, store: Path) -> None:
+    """After what is found in the documents, as soon as it is stored; a page goes on from there."""
+    first_key(store)
+    assert local.get("/v1/diagnostics").json()["count"] == 0
+    with opened(store) as state:
+        state.agents.add("typist", actor="test")
+        state.agents.add("clerk", actor="test", lifecycle="suspended")
+    found = local.get("/v1/diagnostics").json()
+    assert [(each["code"], each["subject"]) for each in found["diagnostics"]] == [
+        ("ORG608", "agent:typist"),
+        ("ORG609", "agent:clerk"),
+    ]
+    assert (found["count"], found["errors"], found["warnings"]) == (2, 0, 1)
+    first = local.get("/v1/diagnostics?limit=1").json()
+    rest = local.get(f"/v1/diagnostics?limit=1&cursor={first['next']}").json()
+    assert first["diagnostics"] + rest["diagnostics"] == found["diagnostics"]
+    with opened(store) as state:
+        state.agents.move("typist", "decommissioned", actor="test")
+        state.agents.move("clerk", "active", actor="test")
+    assert local.get("/v1/diagnostics").json()["count"] == 0

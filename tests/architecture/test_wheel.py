@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.hosts import make_host
 from tests.support.trees import REPOSITORY
 
 
@@ -19,7 +20,7 @@ from tests.support.trees import REPOSITORY
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy of what the build reads, so that nothing is left in the repository."""
     sources = tmp_path_factory.mktemp("sources")
-    for name in ("orgkernel", "manifest_api", "ontology", "templates"):
+    for name in ("orgkernel", "manifest_api", "ontology", "templates", "extension"):
         shutil.copytree(REPOSITORY / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, sources / name)
@@ -65,7 +66,7 @@ def run_installed(installed: Path, folder: Path, *arguments: str) -> subprocess.
 def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
     """Every document of the ontology and the templates, the schemas, the grammar and the typing markers."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    for folder in ("ontology", "templates"):
+    for folder in ("ontology", "templates", "extension"):
         for path in (REPOSITORY / folder).rglob("*.*"):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
     assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/triggers/grammar.lark"} <= names
@@ -81,6 +82,17 @@ def test_the_installed_command_checks_what_came_with_it(installed: Path, tmp_pat
     done = run_installed(installed, tmp_path, "check", "--shipped", "--fail-on", "info")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert done.stderr.startswith("no findings in 4 organizations, 20 roles, ")
+
+
+def test_the_installed_command_installs_the_extension(installed: Path, tmp_path: Path) -> None:
+    """The installer finds the runtime in the package it came with."""
+    root = make_host(tmp_path, "G3")
+    done = run_installed(installed, tmp_path, "org", "install", "--agent-zero", str(root))
+    assert done.returncode == 0, done.stderr
+    done = run_installed(installed, tmp_path, "org", "activate", "software_dev", "--agent-zero", str(root))
+    assert done.returncode == 0, done.stderr
+    done = run_installed(installed, tmp_path, "org", "status", "--agent-zero", str(root))
+    assert done.stdout.startswith("layer:          on: it is active\n"), done.stdout
 
 
 def test_the_installed_templates_and_ontology_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:

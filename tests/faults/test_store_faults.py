@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -341,3 +342,26 @@ def test_a_callback_that_fails_does_not_stop_the_writer(quick_folder: Path) -> N
         assert called == [first]
         first.on_done(called.append)
         assert called == [first, first]
+
+
+def test_who_will_not_wait_is_refused_when_too_much_waits(
+    quick_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event loop must not stand still because the store is behind; what was taken in before is written."""
+    monkeypatch.setattr("orgkernel.state.writer._MOST_WAITING", 3)
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def wait(_: object) -> bool:
+        begun.set()
+        return goes_on.wait(30)
+
+    with opened(sqlite_at(quick_folder)) as store:
+        slow = store.rows.writer.submit(wait)
+        assert begun.wait(30)
+        tickets = [store.audit.submit(decision()) for _ in range(4)]
+        with pytest.raises(StoreBusy, match="is behind with writing"):
+            store.audit.submit(decision())
+        goes_on.set()
+        assert slow.result(30)
+        assert len({ticket.result(30) for ticket in tickets}) == 4
+        assert store.audit.submit(decision()).result(30)

@@ -536,6 +536,27 @@ class Views:
                 assert third.read_view() == store.read_view()
                 assert findings(third) == []
 
+    def test_whether_a_view_is_current_is_told_without_waiting(
+        self, place: Location, store: Store, clock: Clock
+    ) -> None:
+        """A file says so; a server, which would have to be waited for, never does; what others changed is never missed."""
+        assert not store.is_current()
+        store.refresh()
+        is_file = bool(place.path)
+        assert store.is_current() is is_file
+        with opened(place, clock) as other:
+            other.keys.create("one", ["read"], created_by="a")
+            assert not store.is_current()
+            store.refresh()
+            assert [key.name for key in store.keys.known[1]] == ["one"]
+            assert store.is_current() is is_file
+            other.locks.acquire("shop", "press", "agent:worf")
+            assert not store.is_current()
+            assert store.last_view("shop").locks == {}
+            store.refresh()
+            assert store.last_view("shop").locks["press"].holder == "agent:worf"
+            assert store.last_view("other").locks == {}
+
     def test_the_last_view_is_had_without_a_look(self, place: Location, store: Store, clock: Clock) -> None:
         """It stays what it was until somebody reads again."""
         assert store.last_view() == StateView()

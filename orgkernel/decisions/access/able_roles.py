@@ -82,12 +82,10 @@ def _all_at_once(tables: AccessTables, cell: Cell, action: str, decide: DecideRo
 def _caps(tables: AccessTables, cell: Cell, places: list[int]) -> Iterable[int]:
     """The most that the declaration of the tool leaves the roles at these places."""
     inside = cell.restricted_to
-    standings = tables.standings
+    standings = tables.standings(places)
     # Whether a role is one the tool is restricted to is looked at by itself.
-    cap_of = [
-        role_cap(cell, departments, inside or frozenset(), rank) for departments, rank in standings.kinds
-    ]
-    caps = map(cap_of.__getitem__, map(standings.of_place.__getitem__, places))
+    cap_of = [role_cap(cell, seen_by, inside or frozenset(), rank) for seen_by, rank in tables.standing_kinds]
+    caps = map(cap_of.__getitem__, standings)
     if inside is None:
         return caps
     roles = tables.view.roles

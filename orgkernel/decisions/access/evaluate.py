@@ -81,17 +81,15 @@ def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the l
 
     # Grants are looked up first, because of what they waive, and told last.
     given = NOTHING_GIVEN
-    stored_grants = state.grants
+    marked = tables.marked
+    # Here and not in a function: what is stored for others should cost next to nothing.
+    touched = not (holder.unstored is marked[1] and marked[0] is state) and tables.is_stored_for(
+        holder, state
+    )
     if holder.assumed is not None:
         given = _assumed(tables, state, holder, cell, path, context)
-    elif stored_grants:
-        # Here and not in a function: what is stored for others should cost next to nothing.
-        only = holder.only_key
-        if only is not None:
-            if only in stored_grants:
-                given = gather_grants(stored_grants, holder.keys, cell, path, tables.org_id, context)
-        elif any(key in stored_grants for key in holder.keys):
-            given = gather_grants(stored_grants, holder.keys, cell, path, tables.org_id, context)
+    elif touched:
+        given = gather_grants(state.grants, holder.keys, cell, path, tables.org_id, context)
     waived = given[1]
     essential = resource in holder.essential
     capped = crew and cell.is_capped and not essential
@@ -175,7 +173,7 @@ def weigh(  # noqa: PLR0915  (one call for each layer would cost more than the l
             failing &= ~codes.ASK_APPROVAL
     if granted < required and not cell.unknown:
         failing |= lacks or (codes.NOT_BOUND_TO_ROLE if crew else codes.NO_POLICY_MATCH)
-    if state.restrictions:
+    if touched and state.restrictions:
         top, _ = lowest_restriction(state.restrictions, holder.keys, cell, path, tables.org_id, context.now)
         ceiling = min(ceiling, top)
         if top < required:

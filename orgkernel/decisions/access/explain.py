@@ -14,7 +14,7 @@ from orgkernel.decisions.access.evaluate import STOPPING
 from orgkernel.decisions.access.evidence import give_reason
 from orgkernel.decisions.access.expired import tell_expired
 from orgkernel.decisions.access.layers import LAYER_OF, say_value, why_declared
-from orgkernel.decisions.access.listing import who_can
+from orgkernel.decisions.access.listing import crew_allowed
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.request import AccessRequest
@@ -68,12 +68,8 @@ def _explain(
 def _who(case: Case) -> Who:
     if case.cell.unknown or case.request.action not in case.cell.required:
         return NOBODY
-    rows = who_can(
-        case.tables.view, case.request.action, case.request.resource,
-        context=case.request.context, state=case.state, kinds=("role", "agent"),
-    )  # fmt: skip
-    able = [row.subject for row in rows if row.outcome == "allow"]
-    return Who(tuple(able[:SHOWN_SUBJECTS]), len(able))
+    able = crew_allowed(case.tables, case.request, case.state)
+    return Who(able[:SHOWN_SUBJECTS], len(able))
 
 
 def _reported(case: Case) -> str:

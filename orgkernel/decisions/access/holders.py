@@ -28,7 +28,7 @@ class Holder:
     """A subject with everything that does not depend on the state, the time or the request."""
 
     __slots__ = ("_table", "assumed", "bound", "commands", "deciding", "departments", "depends", "essential", "has_rank",
-                 "identity", "is_agent", "is_crew", "is_worker", "keys", "names", "only_key", "policies", "rank", "subject")  # fmt: skip
+                 "identity", "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject", "unstored")  # fmt: skip
 
     def __init__(self, view: OrgView, table: PolicyTable, identity: Identity) -> None:
         self.identity = identity
@@ -60,8 +60,8 @@ class Holder:
         """What follows from the identity."""
         identity = self.identity
         profiles = [view.records.posts[role_id].profile for role_id in identity.roles]
-        self.only_key = identity.keys[0] if len(identity.keys) == 1 else None
-        """The one word that grants and restrictions can mean it by; None where there are several."""
+        self.unstored: object = None
+        """The mark of a state that holds no grants and restrictions for it; see `AccessTables.marked`."""
         self.essential = _shared(view, essential)
         """Tools that are never refused to it."""
         departments = frozenset(each.department for each in profiles if each.department is not None)

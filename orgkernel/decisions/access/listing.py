@@ -44,13 +44,21 @@ def who_can(
     cell, path = tables.find(resource)
     wanted = tuple(kinds)
     asked = AccessRequest("", action, resource, context)
-    stored = (state.grants or state.restrictions or state.raised) and tables.roles_with_stored(state)
-    if "role" in wanted and not stored and _roles_are_settled(tables, cell, path, action, context):
-        settled = _able_roles(tables, cell, action).rows
-        rest = tuple(kind for kind in wanted if kind != "role")
-        others = _ask_all(tables, state, cell, path, asked, rest) if rest else ()
-        return settled + others if others else settled
-    return _ask_all(tables, state, cell, path, asked, wanted)
+    able = _able_roles(tables, state, cell, path, asked) if "role" in wanted else None
+    if able is None:
+        return _ask_all(tables, state, cell, path, asked, wanted)
+    rest = tuple(kind for kind in wanted if kind != "role")
+    return able.rows + _ask_all(tables, state, cell, path, asked, rest) if rest else able.rows
+
+
+def crew_allowed(tables: AccessTables, asked: AccessRequest, state: StateView) -> tuple[str, ...]:
+    """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
+    cell, path = tables.find(asked.resource)
+    able = _able_roles(tables, state, cell, path, asked)
+    kinds = ("role", "agent") if able is None else ("agent",)
+    rows = _ask_all(tables, state, cell, path, asked, kinds)
+    others = tuple(row.subject for row in rows if row.outcome == "allow")
+    return others if able is None else able.allowed + others
 
 
 def _roles_are_settled(
@@ -61,16 +69,21 @@ def _roles_are_settled(
     return plain and is_calm(context) and not tables.policies.crew_depends
 
 
-def _able_roles(tables: AccessTables, cell: Cell, action: str) -> AbleRoles:
-    """The roles that can do this, by documents only."""
-    request = AccessRequest("", action, cell.resource)
+def _able_roles(
+    tables: AccessTables, state: StateView, cell: Cell, path: str | None, asked: AccessRequest
+) -> AbleRoles | None:
+    """The roles that can do this; None where more than documents decides about some."""
+    stored = (state.grants or state.restrictions or state.raised) and tables.roles_with_stored(state)
+    if stored or not _roles_are_settled(tables, cell, path, asked.action, asked.context):
+        return None
+    request = AccessRequest("", asked.action, cell.resource)
 
     def decide(role_id: str) -> AccessRow | None:
         holder = tables.holder(f"role:{role_id}")
         assert holder is not None
-        return _row(tables, EMPTY_STATE, holder, cell, None, request, (action,))
+        return _row(tables, EMPTY_STATE, holder, cell, None, request, (asked.action,))
 
-    return find_able_roles(tables, cell, action, decide)
+    return find_able_roles(tables, cell, asked.action, decide)
 
 
 def _ask_all(

@@ -89,9 +89,7 @@ def binding_edges(case: Case) -> list[Edge]:
     if case.cell.kind != "tool":
         return []
     view, tool = case.tables.view, case.cell.id
-    return [
-        edge for role in roles_of(case) for edge in view.edges_between(EdgeKind.EQUIPPED_WITH, role, tool)
-    ]
+    return [edge for role in roles_of(case) for edge in view.equipping(role, tool)]
 
 
 def _level_of(edge: Edge) -> int:

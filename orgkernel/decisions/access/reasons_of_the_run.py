@@ -46,7 +46,7 @@ def _parent_cap(case: Case) -> Said:
     if request.envelope is not None and level_passed(request.envelope, case.cell) < case.required:
         found.append(f"the envelope passes too little of {case.what} on")
     if not why:
-        why.append(why_place("limits", tables.view.records.document.place("limits")))
+        why.append(_why_limit(case, "delegation"))
     return "; ".join(found), tuple(dict.fromkeys(why))
 
 
@@ -61,9 +61,24 @@ def _of_parent(case: Case) -> Reason:
 def _limit(case: Case, field: str, text: str) -> Said:
     records = case.tables.view.records
     value = getattr(records.organization.limits, field)
-    return f"{text} {value}", (
-        why_place(f"{field} {value}", records.document.place("limits", field, key=True)),
+    return f"{text} {value}{_by_default(case, field)}", (_why_limit(case, field),)
+
+
+def _why_limit(case: Case, field: str) -> Why:
+    """The line of a limit; where none is written, that of the organisation it holds in."""
+    records = case.tables.view.records
+    said = f"{field} {getattr(records.organization.limits, field)}{_by_default(case, field)}"
+    written = records.document.has("limits", field)
+    place = (
+        records.document.place("limits", field, key=True)
+        if written
+        else records.document.place("org_id", key=True)
     )
+    return why_place(said, place)
+
+
+def _by_default(case: Case, field: str) -> str:
+    return "" if case.tables.view.records.document.has("limits", field) else " by default"
 
 
 def _depth_exceeded(case: Case) -> Said:

@@ -7,7 +7,6 @@ The envelope starts as the permissions of whoever triggered the run, and each ho
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
 
 from orgkernel.decisions.access import codes
 from orgkernel.decisions.access.cells import DISPATCH, ESCALATE, FULL, LEVEL, LOCK, Cell
@@ -19,8 +18,7 @@ from orgkernel.decisions.access.tables import AccessTables
 from orgkernel.decisions.state_view import PaceTier, StateView, ToolLock
 from orgkernel.records.access_policies import STAR
 from orgkernel.records.levels import ToolLevel
-
-_PACE_TIERS = get_args(PaceTier)
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
 
 
 def weigh_run(
@@ -101,15 +99,13 @@ def find_lock(state: StateView, org_id: str, cell: Cell, context: AccessContext)
 
 def _pace_forbids(tier: PaceTier, holder: Holder, cell: Cell, action: str, dispatches: bool) -> bool:
     """In contingent no new dispatch, in emergency no new work; essential tools and escalating stay allowed."""
-    if tier not in _PACE_TIERS:
+    if tier not in TIERS:
         raise ValueError(f"no PACE tier {tier}")
     if not holder.is_crew or action == ESCALATE:
         return False
-    if tier == "contingent":
-        return dispatches
-    if tier != "emergency":
-        return False
-    return dispatches or (cell.kind == "tool" and cell.resource not in holder.essential)
+    if dispatches:
+        return tier in NO_NEW_DISPATCH
+    return tier in NO_NEW_WORK and cell.kind == "tool" and cell.resource not in holder.essential
 
 
 def _delegated(

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgkernel.decisions.access.cells import Cell, build_cell
 from orgkernel.decisions.access.holders import NO_RANK, Holder, rank_now, role_rank
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.subjects import UNKNOWN_SENDER, Identity, identify, identify_role
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
 
 # The departments and the rank of a role.
 Standing = tuple[frozenset[str], int]
-
-
-class Standings(NamedTuple):
-    """The departments and ranks of all roles: many roles, few that differ."""
-
-    kinds: tuple[Standing, ...]
-    of_place: list[int]
-    """Which of them each role has, in the order of the hierarchy."""
 
 
 class AccessTables:
@@ -45,9 +38,14 @@ class AccessTables:
         """Whether anything is declared about people, system origins and webhooks, enabled or not."""
         self.able_roles: dict[tuple[str, str], Any] = {}
         """Action and tool to the roles that can, as far as it was asked."""
+        self.standing_kinds: dict[Standing, int] = {}
+        """The departments and ranks of roles, as far as they were asked for: many roles, few that differ."""
+        self._standing_of = [-1] * len(view.roles)
         self.holders: dict[str, Holder] = {}
         """Subjects as far as they were asked about."""
         self._stored: tuple[StateView, frozenset[str]] | None = None
+        self.marked: tuple[StateView, object] = (EMPTY_STATE, object())
+        """A state, and what stands for it in a holder: a holder that kept the state would keep it alive."""
 
     @cached_property
     def outside(self) -> dict[str, tuple[str, ...]]:
@@ -96,17 +94,30 @@ class AccessTables:
         order = self.view.order
         return frozenset(order[role] for role in self.policies.named_roles if role in order)
 
-    @cached_property
-    def standings(self) -> Standings:
-        """What caps each role, in the order of the hierarchy: to read a profile costs more than to decide."""
-        view = self.view
-        numbers: dict[Standing, int] = {}
-        of_place = []
-        for role in view.roles:
-            department = view.records.posts[role].profile.department
-            standing = frozenset(() if department is None else (department,)), role_rank(view, role)
-            of_place.append(numbers.setdefault(standing, len(numbers)))
-        return Standings(tuple(numbers), of_place)
+    def standings(self, places: Sequence[int]) -> list[int]:
+        """The number in `standing_kinds` of each of these roles, by their positions in the hierarchy."""
+        known = self._standing_of
+        for place in places:
+            if known[place] < 0:
+                known[place] = self.standing_kinds.setdefault(self._standing(place), len(self.standing_kinds))
+        return list(map(known.__getitem__, places))
+
+    def _standing(self, place: int) -> Standing:
+        role = self.view.roles[place]
+        department = self.view.records.posts[role].profile.department
+        return frozenset(() if department is None else (department,)), role_rank(self.view, role)
+
+    def is_stored_for(self, holder: Holder, state: StateView) -> bool:
+        """Whether a state holds grants or restrictions for somebody; where not, the holder remembers it."""
+        marked = self.marked
+        if marked[0] is not state:
+            # A new mark each time, so that one that a holder remembers never means another state.
+            marked = self.marked = (state, object())
+        for key in holder.keys:
+            if key in state.grants or key in state.restrictions:
+                return True
+        holder.unstored = marked[1]
+        return False
 
     def roles_with_stored(self, state: StateView) -> frozenset[str]:
         """The roles a state holds grants or restrictions for, or a raised tier, as subjects; looked up once for a state."""

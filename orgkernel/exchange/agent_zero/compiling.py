@@ -19,9 +19,9 @@ from orgkernel.exchange.agent_zero.brief import render_brief
 from orgkernel.exchange.agent_zero.host_names import HostNames, name_tools
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import TIERS
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
+from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
 from orgkernel.triggers import parse_trigger
 
 
@@ -131,14 +131,14 @@ def _grant(item: v1.ToolItem) -> JsonObject:
 
 def _pace(profile: RoleProfile) -> JsonObject:
     plan = profile.pace_plan
-    tiers = {name: getattr(plan, name, None) for name in ("primary", *TIERS)}
+    tiers = {name: getattr(plan, name, None) for name in TIERS}
     return {
         name: {
             "action": tier.action,
             "description": tier.description,
             "escalate_to": tier.escalate_to,
             # A trigger on `primary` is read by nobody (ORG508).
-            "trigger": parse_trigger(tier.trigger).tree if tier.trigger and name in TIERS else None,
+            "trigger": parse_trigger(tier.trigger).tree if tier.trigger and name in ABOVE_PRIMARY else None,
             "text": tier.trigger or "",
         }
         for name, tier in tiers.items()

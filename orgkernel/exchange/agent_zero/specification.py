@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import TIERS
 from orgkernel.records.record import Record
+from orgkernel.runtime.tiers import TIERS
 
 JsonObject = dict[str, Any]
 
@@ -42,7 +42,7 @@ def role_form(view: OrgView, role_id: str) -> JsonObject:
     form["requirements"] = _whole(profile.requirements)
     form["doctrine"] = _whole(profile.doctrine)
     plan = profile.pace_plan
-    tiers = {name: getattr(plan, name, None) for name in ("primary", *TIERS)}
+    tiers = {name: getattr(plan, name, None) for name in TIERS}
     form["pace_plan"] = {name: _written(tier, _TIER) for name, tier in tiers.items() if tier is not None}
     return form
 
@@ -74,12 +74,17 @@ def _head(kind: str, version: str) -> JsonObject:
 
 def _written(record: Record, always: tuple[str, ...]) -> JsonObject:
     """These fields, then those others that differ from their defaults."""
-    given: Mapping[str, Any] = msgspec.to_builtins(record)
-    first = {name: msgspec.to_builtins(getattr(record, name)) for name in always}
+    given: Mapping[str, Any] = _plain(record)
+    first = {name: _plain(getattr(record, name)) for name in always}
     rest = {name: value for name, value in given.items() if name not in always and not name.startswith("_")}
     return first | {name: value for name, value in rest.items() if name != "suppressions"}
 
 
 def _whole(record: Record) -> JsonObject:
     """Every field, defaults included."""
-    return {name: msgspec.to_builtins(getattr(record, name)) for name in record.__struct_fields__}
+    return {name: _plain(getattr(record, name)) for name in record.__struct_fields__}
+
+
+def _plain(value: Any) -> Any:
+    """A value as decoded JSON has it: what is a tuple in a record is a list there."""
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -254,3 +254,30 @@ def test_a_grant_that_ran_out_is_named_with_its_end(household: OrgView) -> None:
     told = explain_access(household, acting, state)
     assert told.decision.codes == ("PARENT_CAP",)
     assert told.reasons[-1].text == said
+
+
+LIMITS = """\
+# Nothing stands here.
+_schema: orgkernel:organization
+org_id: home
+limits: {delegation: strict}
+hierarchy: {one: {}}
+"""
+
+
+def test_a_limit_nobody_wrote_is_told_where_the_organisation_is_declared(tmp_path: Path) -> None:
+    """With the words `by default`; one that is written, at its own line."""
+    role = "_schema: orgkernel:role_profile\nrole_id: one\nrole_type: commander\n"
+    for limits, said, line in (
+        ("{delegation: strict}", "max_spawn_depth 3 by default", 3),
+        ("{max_spawn_depth: 2}", "max_spawn_depth 2", 4),
+        ("{}", "max_spawn_depth 3 by default", 3),
+    ):
+        text = LIMITS.replace("{delegation: strict}", limits)
+        write_tree(tmp_path, {"org.yaml": text, "roles/one.yaml": role})
+        view = Kernel.open(tmp_path).latest("home").index
+        request = AccessRequest("role:one", "escalate", "role:one", AccessContext(depth=4))
+        reasons = {reason.code: reason for reason in explain_access(view, request).reasons}
+        (why,) = reasons["DEPTH_EXCEEDED"].why
+        assert (why.text, why.line) == (said, line)
+        assert reasons["DEPTH_EXCEEDED"].text.endswith(said.removeprefix("max_spawn_depth "))

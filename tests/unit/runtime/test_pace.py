@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from orgkernel.decisions.state_view import PaceTier
+from orgkernel.records.decision_cases import Circumstances
+from orgkernel.records.role_profile import PacePlan as PacePlanRecord
+from orgkernel.records.salute_report import Status
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.pace import (
     NO_NEW_DISPATCH,
@@ -248,3 +252,11 @@ def test_what_a_tier_forbids_grows_with_the_tier():
         ranks = sorted(TIERS.index(tier) for tier in forbidden)
         assert ranks == list(range(ranks[0], len(TIERS)))
     assert NO_NEW_WORK <= NO_NEW_DISPATCH
+
+
+def test_everybody_has_the_same_tiers():
+    """Documents, decision cases, reports, requests and the runtime."""
+    assert get_args(PaceTier) == TIERS
+    assert PacePlanRecord.__struct_fields__ == TIERS
+    assert get_args(get_type_hints(Status)["pace_level"]) == TIERS
+    assert get_args(get_args(get_type_hints(Circumstances)["pace"])[0]) == TIERS

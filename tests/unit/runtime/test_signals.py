@@ -87,6 +87,15 @@ def test_a_turn_is_begun_once(store: dict[str, Any]) -> None:
     assert signals.claim(store, WARNING, "supervisor") == signals.Claim(granted=False, held_by="fallback")
 
 
+def test_beginning_again_keeps_what_carries_no_number(store: dict[str, Any]) -> None:
+    """The word of a layer that does not number its turns, and the place in a lane that nobody speaks in."""
+    store[signals.KEY]["theirs"] = {"fired_this_turn": False}
+    signals.claim(store, "plan", "fallback")
+    signals.begin_turn(store, 7)
+    assert store[signals.KEY]["theirs"] == {"fired_this_turn": False}
+    assert not signals.claim(store, "plan", "supervisor").granted
+
+
 def test_a_word_for_the_new_turn_may_come_before_it_is_begun(store: dict[str, Any]) -> None:
     """A layer at an earlier hook that gives the new number is not cleared away with the old ones."""
     signals.write(store, "bst", confidence=0.2)
@@ -274,7 +283,6 @@ def test_a_value_of_the_wrong_kind_is_unknown(store: dict[str, Any], fields: dic
         {"turn": "7"},
         {"turn": 7},
         {"turn": 7, "held": {"warning": 3}, "events": [], "counts": {}},
-        {"turn": 7, "held": {}, "events": [{"kind": 1}], "counts": {}},
         {"turn": 7, "held": {}, "events": [], "counts": {"deferred": "many"}},
     ],
 )
@@ -286,3 +294,11 @@ def test_a_ledger_of_another_form_is_begun_anew(ledger: object) -> None:
     signals.begin_turn(store, 8)
     assert signals.claim(store, WARNING, "fallback").granted
     assert not signals.claim(store, WARNING, "supervisor").granted
+
+
+def test_an_event_of_another_form_is_passed_over(store: dict[str, Any]) -> None:
+    """What somebody else put among them neither raises nor shows."""
+    store[LEDGER]["events"] = [{"kind": 1}, "x", None]
+    store[signals.KEY] = {"a": {"fired_this_turn": True}, "b": {"fired_this_turn": True}}
+    signals.begin_turn(store, 8)
+    assert read_events(store) == (Event(7, "conflict", WARNING, ("a", "b")),)

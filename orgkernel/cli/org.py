@@ -1,0 +1,206 @@
+"""`orgkernel org`: switch an organisation on and off in a host, and say what is on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+
+from orgkernel import __version__
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.reports import say_errors
+from orgkernel.diagnostics.wording import printable
+from orgkernel.errors import NothingToRead, UnknownOrganization
+from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
+from orgkernel.exchange.agent_zero.compiling import compile_bundle
+from orgkernel.exchange.agent_zero.settings import CHOICES, Settings
+from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
+from orgkernel.kernel.baseline import is_within
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.shipped import shipped_folder
+from orgkernel.kernel.snapshot import OrgSnapshot
+
+
+@click.group("org")
+def command() -> None:
+    """Switch an organisation on and off in a host, and say what is on."""
+
+
+root_option = click.option(
+    "--agent-zero", "root", required=True, metavar="ROOT",
+    type=click.Path(exists=True, file_okay=False), help="The folder Agent-Zero runs from.",
+)  # fmt: skip
+
+
+_SETTINGS = {
+    "enforcement": "Change nothing, show only a role's tools, or refuse the rest as well.",
+    "on_error": "What an error of ours does to a call.",
+    "unlisted_tools": "What becomes of a tool that no catalogue knows.",
+}
+
+
+def _setting_options(change: Callable[..., None]) -> Callable[..., None]:
+    """An option for each setting, whose default is what is set already."""
+    first = Settings().as_json()
+    for name, words in reversed(_SETTINGS.items()):
+        text = f"{words}  [default: as it is set; at first {first[name]}]"
+        option = click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
+        change = option(change)
+    return change
+
+
+@command.command("activate")
+@click.argument("org", metavar="ORG")
+@root_option
+@_setting_options
+@path_option
+@cache_option
+def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool, **chosen: Any) -> None:
+    """Make ORG the active organisation of a host.
+
+    Writes the compiled organisation, its role files and an agent profile for each role, and then the switch. Files of
+    others stay as they are. Exits 1 with the findings when the organisation has errors.
+    """
+    kernel = _open(org, root, paths, no_cache=no_cache)
+    snapshot = kernel.latest(org)
+    if snapshot.has_errors:
+        say_errors(snapshot.diagnostics, kernel.state.latest)
+        raise click.exceptions.Exit(1)
+    compiled = compile_bundle(snapshot.index, f"orgkernel {__version__}")
+    report = activate(root, compiled, chosen, _source(kernel, snapshot))
+    _tell(report)
+    status = read_status(root)
+    click.echo(f"{snapshot.org_id} is active with enforcement {status.enforcement}", err=True)
+    if not status.on:
+        click.echo(printable(f"note: the layer is off: {status.why}"), err=True)
+
+
+@command.command("deactivate")
+@root_option
+def deactivate_command(root: str) -> None:
+    """Switch the organisation of a host off, and remove what activation wrote."""
+    report = deactivate(root)
+    _tell(report)
+    nothing = not report.removed and report.set_aside is None
+    click.echo("nothing was active" if nothing else "no organisation is active any more", err=True)
+
+
+@command.command("status")
+@root_option
+@format_option("text", "json")
+@path_option
+@cache_option
+def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool) -> None:
+    """Say whether the organisation layer of a host is on, and why not."""
+    status = read_status(root)
+    if status.organization is not None and status.digest is not None:
+        behind = _is_behind(root, status, paths, no_cache=no_cache)
+        status = msgspec.structs.replace(status, behind=behind)
+    if form == "json":
+        echo_json(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
+        return
+    for name, value in _lines(status):
+        click.echo(printable(f"{name + ':':<16}{value}"))
+
+
+@command.command("install")
+@root_option
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+def install_command(root: str, dry_run: bool) -> None:
+    """Install the extension into a host, or upgrade it; nothing is switched on."""
+    _run_installer(root, ["--dry-run"] if dry_run else [])
+
+
+@command.command("uninstall")
+@root_option
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+def uninstall_command(root: str, dry_run: bool) -> None:
+    """Take the extension out of a host."""
+    _run_installer(root, ["--uninstall", *(["--dry-run"] if dry_run else [])])
+
+
+def _run_installer(root: str, options: list[str]) -> None:
+    """The script is the one installer: it also runs where there is no orgkernel."""
+    script = os.path.join(shipped_folder("extension"), "install_org_kernel.sh")
+    done = subprocess.run(["bash", script, *options, "--", root], capture_output=True, text=True, check=False)
+    click.echo(printable(done.stdout), nl=False)
+    click.echo(printable(done.stderr), nl=False, err=True)
+    if done.returncode:
+        raise click.exceptions.Exit(2)
+
+
+def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel:
+    """The documents to activate. Who stands in the host's own folder means a template, not what activation put there."""
+    here, host = os.path.realpath(os.getcwd()), os.path.realpath(root)
+    if not paths and (here == host or is_within(here, os.path.join(host, *FOLDER.split("/")))):
+        click.echo("note: standing in the host, the templates are read; name others with `--path`", err=True)
+        paths = (shipped_folder("templates"),)
+    return open_kernel(paths, org, no_cache=no_cache)
+
+
+def _source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
+    """The folder the organisation was read from; None for a template, which moves with the package."""
+    file = os.path.realpath(kernel.state.latest.tree.paths[snapshot.records.document.name])
+    return None if is_within(file, os.path.realpath(shipped_folder("templates"))) else os.path.dirname(file)
+
+
+def _is_behind(root: str, status: HostStatus, paths: tuple[str, ...], *, no_cache: bool) -> bool | None:
+    """Whether the documents would compile to something else now; None where they are not at hand.
+
+    Contents are compared and not digests: those speak of file names, which differ with where one stands.
+    """
+    org = str(status.organization)
+    read = paths or (status.source or shipped_folder("templates"),)
+    try:
+        snapshot = open_kernel(read, org, no_cache=no_cache).latest(org)
+    except (NothingToRead, UnknownOrganization):
+        return None
+    if snapshot.has_errors:
+        return True
+    return not is_same(root, status, compile_bundle(snapshot.index, ""))
+
+
+def _lines(status: HostStatus) -> list[tuple[str, str]]:
+    """The status for people: what is not known is left out."""
+    behind = {None: "", True: " (the documents have changed: activate again)", False: " (up to date)"}[
+        status.behind
+    ]
+    error = (
+        f"{status.last_error}{f' (since {status.since})' if status.since else ''}"
+        if status.last_error
+        else None
+    )
+    loaded = status.loaded if status.loaded != status.digest else None
+    shown = {
+        "layer": f"{'on' if status.on else 'off'}: {status.why}",
+        "organisation": status.organization,
+        "bundle": f"{status.bundle}{behind}" if status.bundle else None,
+        "digest": status.digest,
+        "loaded": f"{loaded}, another version" if loaded and status.on else None,
+        "enforcement": status.enforcement,
+        "on error": status.on_error,
+        "unlisted tools": status.unlisted_tools,
+        "extension": f"{status.installed}, {len(status.shims)} hook files"
+        if status.installed
+        else "not installed",
+        "host": status.generation,
+        "last error": error,
+        "not ours": ", ".join(status.kept) or None,
+    }
+    return [(name, value) for name, value in shown.items() if value]
+
+
+def _tell(report: ActivationReport) -> None:
+    """Files on stdout; what stays, beside them."""
+    for path in report.written or report.removed:
+        click.echo(printable(path))
+    for path in report.kept:
+        click.echo(printable(f"note: {path} is not ours, it stays as it is"), err=True)
+    if report.set_aside is not None:
+        name = os.path.basename(report.set_aside)
+        click.echo(f"note: an active.json that was put there by hand, or changed, is now {name}", err=True)

@@ -1,0 +1,43 @@
+"""A value that is another one now, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from orgkernel.diagnostics.wording import quote
+
+_SHOWN = 8
+
+
+def say_difference(field: str, before: Any, after: Any) -> str:
+    """A value that is another one now; of lists of words, what came and went."""
+    if _is_words(before) and _is_words(after):
+        gone = [quote(each) for each in before if each not in after]
+        come = [quote(each) for each in after if each not in before]
+        said = [f"{verb} {list_words(words)}" for verb, words in (("adds", come), ("drops", gone)) if words]
+        return (
+            f"{field} {', '.join(said)}"
+            if said
+            else f"{field} now reads {list_words(list(map(quote, after)))}"
+        )
+    return f"{field} is {_value(after)} instead of {_value(before)}"
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _value(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "nothing"
+    return quote(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def list_words(words: Sequence[str]) -> str:
+    """The first words, and how many more."""
+    shown = ", ".join(words[:_SHOWN])
+    more = len(words) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

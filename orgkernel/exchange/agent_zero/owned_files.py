@@ -1,0 +1,149 @@
+"""Files we write into a tree that others write into as well: which of them are ours, and only those are changed.
+
+A journal names every file with the digests of what was written there. A file is ours while its content has one of
+them: whoever edits it makes it theirs, and it stays. The journal is written before the first file and names old and new
+contents until the last, so that after a crash at any moment the next call knows all that may be ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgkernel.kernel.replacing import replace_file
+
+SCHEMA = "orgkernel:activation"
+
+
+@dataclass(slots=True)
+class Journal:
+    """What was written below a root; paths are relative to it, with slashes."""
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    """Path to the digests of what was written there."""
+    folders: list[str] = field(default_factory=list)
+    """Folders that were made for them, outer ones first."""
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+class OwnedFiles:
+    """The files of one journal in one tree; every change of the journal is on disk before what it announces."""
+
+    def __init__(self, root: str, journal_path: str) -> None:
+        self._root = root
+        self._path = journal_path
+        self.journal = _read_journal(self.full(journal_path))
+
+    def full(self, path: str) -> str:
+        """Where a file of the tree lies."""
+        return os.path.join(self._root, *path.split("/"))
+
+    def is_free(self, path: str) -> bool:
+        """Whether a file may be written: nothing is there, or what is there is ours."""
+        return not os.path.lexists(self.full(path)) or self.is_ours(path)
+
+    def is_ours(self, path: str) -> bool:
+        """Whether what lies there is what was written."""
+        full = self.full(path)
+        if path not in self.journal.files or os.path.islink(full):
+            return False
+        try:
+            with open(full, "rb") as file:
+                return _digest(file.read()) in self.journal.files[path]
+        except OSError:
+            return False
+
+    def announce(self, texts: Mapping[str, str], about: Mapping[str, Any]) -> None:
+        """Write down what will be written, besides what has been."""
+        for path, text in texts.items():
+            written = [*self.journal.files.get(path, ()), _digest(text.encode())]
+            self.journal.files[path] = list(dict.fromkeys(written))
+        for path in (*texts, self._path):
+            for folder in _folders_of(path):
+                if folder not in self.journal.folders and not os.path.isdir(self.full(folder)):
+                    self.journal.folders.append(folder)
+        self.journal.about = dict(about)
+        self._save()
+
+    def write(self, path: str, text: str) -> None:
+        """Write an announced file; whoever reads it sees the old one or the new one."""
+        os.makedirs(os.path.dirname(self.full(path)), exist_ok=True)
+        replace_file(self.full(path), text.encode())
+
+    def remove(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Remove those of some files that are ours; those removed, and those that somebody changed, which stay."""
+        removed, changed = [], []
+        for path in list(paths):
+            if self.is_ours(path):
+                os.unlink(self.full(path))
+                removed.append(path)
+            elif os.path.lexists(self.full(path)):
+                changed.append(path)
+        return removed, changed
+
+    def settle(self, texts: Mapping[str, str]) -> None:
+        """Everything announced is written: the journal names that and nothing else; without anything, it goes too."""
+        self.journal.files = {path: [_digest(text.encode())] for path, text in texts.items()}
+        self._drop_folders(keep={folder for path in (*texts, self._path) for folder in _folders_of(path)})
+        if texts:
+            self._save()
+            return
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.full(self._path))
+        self._drop_folders(keep=frozenset())
+
+    def _drop_folders(self, keep: Collection[str]) -> None:
+        """Remove the folders we made that nobody needs; one that holds anything stays, and is no longer ours."""
+        for folder in sorted(set(self.journal.folders) - set(keep), key=len, reverse=True):
+            with contextlib.suppress(OSError):  # not empty, or gone
+                os.rmdir(self.full(folder))
+        self.journal.folders = [folder for folder in self.journal.folders if folder in keep]
+
+    def _save(self) -> None:
+        os.makedirs(os.path.dirname(self.full(self._path)), exist_ok=True)
+        data = {
+            "_schema": SCHEMA,
+            "_version": "1.0",
+            **self.journal.about,
+            "files": self.journal.files,
+            "folders": self.journal.folders,
+        }
+        replace_file(self.full(self._path), (json.dumps(data, indent=1) + "\n").encode())
+
+
+def _read_journal(path: str) -> Journal:
+    """The journal there; one that cannot be read is none, so that nothing is taken for ours that may not be."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        if data["_schema"] != SCHEMA:
+            return Journal()
+        files = {str(name): [str(each) for each in digests] for name, digests in data["files"].items()}
+        folders = [str(each) for each in data["folders"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Journal()
+    safe = {name: digests for name, digests in files.items() if _is_below(name)}
+    about = {
+        name: value for name, value in data.items() if name not in ("files", "folders") and name[:1] != "_"
+    }
+    return Journal(safe, [each for each in folders if _is_below(each)], about)
+
+
+def _is_below(path: str) -> bool:
+    """Whether a path of a journal cannot lead out of the root."""
+    return bool(path) and not os.path.isabs(path) and ".." not in path.split("/") and "\\" not in path
+
+
+def _folders_of(path: str) -> list[str]:
+    """The folders a file lies in, outer ones first."""
+    steps = path.split("/")[:-1]
+    return ["/".join(steps[: number + 1]) for number in range(len(steps))]
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -1,0 +1,30 @@
+"""How an active organisation is kept to in a host: `x_orgkernel` in `active.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "enforcement": ("observe", "trim", "enforce"),
+    "on_error": ("pass", "refuse"),
+    "unlisted_tools": ("warn", "refuse"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user chose; the defaults are those of the host."""
+
+    enforcement: str = "enforce"
+    on_error: str = "pass"
+    unlisted_tools: str = "warn"
+
+    def changed(self, chosen: Mapping[str, Any]) -> Settings:
+        """These settings with what was chosen; what is no choice is left as it is."""
+        return replace(self, **{name: chosen[name] for name in CHOICES if chosen.get(name) in CHOICES[name]})
+
+    def as_json(self) -> dict[str, str]:
+        """The settings by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

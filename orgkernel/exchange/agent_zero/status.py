@@ -1,0 +1,172 @@
+"""What is on in a host, and why not: read from its files, and from what its extension wrote down."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import msgspec
+
+from orgkernel.exchange.agent_zero.activation import ACTIVE, FOLDER, JOURNAL, SETTINGS_KEY, read_settings
+from orgkernel.exchange.agent_zero.generations import find_generation
+from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
+from orgkernel.exchange.agent_zero.settings import Settings
+from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
+
+# What differs between two compilations of the same documents.
+_OF_COMPILING = ("digest", "checksum", "compiled_by")
+HOST_STATUS = f"{FOLDER}/status.json"
+INSTALLED = f"{FOLDER}/lib/orgkernel_agent_zero/installed.txt"
+
+
+class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the organisation layer of a host is on, and everything one needs to see why."""
+
+    on: bool
+    why: str
+    """Why it is on, off, or only half on."""
+    generation: str
+    installed: str | None
+    """Version of the extension; None where it is not installed."""
+    shims: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Installed files that are no longer there."""
+    organization: str | None
+    enforcement: str | None
+    on_error: str | None
+    unlisted_tools: str | None
+    bundle: str | None
+    digest: str | None
+    """Of the documents the bundle was compiled from."""
+    source: str | None
+    """The folder of those documents; None for a template, or where nobody has said."""
+    behind: bool | None
+    """Whether the documents have changed since; None where they are not at hand."""
+    kept: tuple[str, ...]
+    """Files and profiles of others that stand where ours would."""
+    loaded: str | None
+    """Digest of what the host has loaded, as its extension last said."""
+    last_error: str | None
+    since: str | None
+
+
+def read_status(root: str) -> HostStatus:
+    """The status of the host in a folder. Raises `UsageError` where no host lies."""
+    generation = find_generation(root)
+    version, files = _read_installed(root)
+    shims = tuple(name for name in files if _is_shim(name))
+    said = _read_json(root, HOST_STATUS)
+    said = said if isinstance(said, dict) else {}
+    journal = OwnedFiles(root, JOURNAL).journal.about
+    document, problem = _read_active(root)
+    bundle, name, unusable = (None, None, "") if document is None else _read_named_bundle(root, document)
+    missing = tuple(name for name in files if not os.path.isfile(os.path.join(root, name)))
+    on, why = _judge(version, missing, document, problem or unusable, name, said)
+    settings = read_settings(os.path.join(root, *ACTIVE.split("/"))) if document else None
+    return HostStatus(
+        on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
+        missing=missing, organization=document["org_id"] if document else None,
+        **(settings.as_json() if settings else dict.fromkeys(Settings().as_json())),
+        bundle=name, digest=bundle.digest if bundle else None,
+        source=_text(journal, "source"), behind=None,
+        kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(said, "loaded"),
+        last_error=_text(said, "last_error"), since=_text(said, "since"),
+    )  # fmt: skip
+
+
+def is_same(root: str, status: HostStatus, compiled: dict[str, Any]) -> bool:
+    """Whether the bundle in force says what a newly compiled one says."""
+    held = _read_json(root, f"{FOLDER}/{status.bundle}")
+    return {**held, **dict.fromkeys(_OF_COMPILING)} == {**compiled, **dict.fromkeys(_OF_COMPILING)}
+
+
+def _judge(
+    version: str | None,
+    missing: tuple[str, ...],
+    document: dict[str, Any] | None,
+    problem: str,
+    bundle: str | None,
+    said: dict[str, Any],
+) -> tuple[bool, str]:
+    """On or off, and why."""
+    if version is None:
+        active = " (an organisation is active, but nothing acts on it)" if document else ""
+        return False, f"the extension is not installed{active}"
+    if missing:
+        return (
+            False,
+            f"{len(missing)} installed file{'s' * (len(missing) != 1)} of the extension are gone; install it again",
+        )
+    if document is None:
+        return False, problem or "no organisation is active"
+    if problem:
+        return False, problem
+    if _text(said, "last_error"):
+        return True, "it is active, and the host reported an error"
+    if bundle is None:
+        return (
+            True,
+            "it is active by hand, without a compiled bundle: roles and plans act, tools are not kept to",
+        )
+    return True, "it is active"
+
+
+def _read_active(root: str) -> tuple[dict[str, Any] | None, str]:
+    """The active organisation, or why there is none; no file is no problem."""
+    if not os.path.lexists(os.path.join(root, *ACTIVE.split("/"))):
+        return None, ""
+    document = _read_json(root, ACTIVE)
+    if not isinstance(document, dict):
+        return None, "active.json cannot be read as JSON"
+    if not isinstance(document.get("org_id"), str) or not document["org_id"]:
+        return None, "active.json is no organisation: it has no `org_id`"
+    return document, ""
+
+
+def _read_named_bundle(root: str, document: dict[str, Any]) -> tuple[Bundle | None, str | None, str]:
+    """The bundle the host reads for an `active.json`, its name, and what is wrong with it."""
+    given = document.get(SETTINGS_KEY)
+    named = given.get("bundle") if isinstance(given, dict) else None
+    name = named if isinstance(named, str) else f"bundles/{document['org_id']}.json"
+    path = f"{FOLDER}/{name}"
+    if not os.path.isfile(os.path.join(root, *path.split("/"))):
+        return None, None, f"the bundle `{name}` is missing; activate again" if named else ""
+    try:
+        bundle = read_bundle(_read_json(root, path))
+    except BundleError as error:
+        return None, name, f"the bundle `{name}` cannot be used: {error}; activate again"
+    if bundle.org_id != document["org_id"]:
+        return None, name, f"the bundle `{name}` is of organisation `{bundle.org_id}`"
+    return bundle, name, ""
+
+
+def _read_installed(root: str) -> tuple[str | None, tuple[str, ...]]:
+    """Version and files of the extension, as its installer wrote them down."""
+    try:
+        with open(os.path.join(root, *INSTALLED.split("/")), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except (OSError, ValueError):
+        return None, ()
+    version = next(
+        (line.removeprefix("version ") for line in lines if line.startswith("version ")), "unknown"
+    )
+    return version, tuple(line.removeprefix("file ") for line in lines if line.startswith("file "))
+
+
+def _is_shim(path: str) -> bool:
+    """Whether an installed file is one the host calls at a hook."""
+    return "/extensions/" in path and path.endswith(".py")
+
+
+def _read_json(root: str, path: str) -> Any:
+    try:
+        with open(os.path.join(root, *path.split("/")), encoding="utf-8-sig") as file:
+            return json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _text(data: dict[str, Any], key: str) -> str | None:
+    value = data.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,26 @@
+"""What a store says otherwise than the documents: the findings that need both (design §3, "drift is a finding")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orgkernel.decisions.state_view import StateView
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.diagnostic import sort_diagnostics
+from orgkernel.kernel.check import is_suppressed, with_severities
+from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.rule import Scope
+
+
+def find_drift(
+    snapshot: Snapshot, state: StateView, severities: Mapping[str, Severity | None]
+) -> tuple[Diagnostic, ...]:
+    """Findings of the rules about a state, in the order of their places, without those that documents suppress."""
+    if not state.agents:
+        return ()
+    views = [each.index for each in snapshot.organizations.values()]
+    found = [each for rule in rules_of(Scope.STATE) for each in rule.run(views, state)]
+    if snapshot.suppresses:
+        found = [each for each in found if not is_suppressed(each, snapshot.tree)]
+    return sort_diagnostics(with_severities(found, severities))

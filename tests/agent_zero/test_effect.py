@@ -1,0 +1,270 @@
+"""A role has a visible effect (design §1, promise 3): what its agent is shown, and what it is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agent_zero.double import running
+from tests.agent_zero.double_prompts import PROJECT, SECRETS, STOCK_TOOLS, TOOLS_HEADER, mcp_text, tool_text
+from tests.agent_zero.installing import activate, compiled
+from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.saying import answer, call, org_lines, shell
+
+BUG = "Fix the bug in parser.py"
+
+
+def files_shown(system: str, generation: str) -> set[str]:
+    """Which prompt files about tools a system prompt holds, whole."""
+    sizes = {
+        name: (tools, new if generation == "G3" else old) for name, (tools, old, new) in STOCK_TOOLS.items()
+    }
+    return {name for name, (tools, size) in sizes.items() if size and tool_text(tools, size) in system}
+
+
+def test_the_first_call_of_a_turn_shows_the_tools_of_the_role_and_its_brief(started):
+    """Files that serve none of its tools are gone, every other entry is untouched, and the brief is the last entry."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    prompt = started.host.seen[0]
+    expected = {"code_exe", "input", "memory", "response", "search_engine"}
+    assert files_shown(prompt.system, started.generation) == expected | (
+        {"text_editor"} if started.generation == "G3" else set()
+    )
+    assert TOOLS_HEADER in prompt.system
+    assert {SECRETS, PROJECT} < set(prompt.entries)
+    assert prompt.entries[-1] == compiled("software_dev")["roles"]["bugfix_specialist"]["brief"].strip()
+
+
+def test_the_trimmed_section_is_what_the_host_would_have_built_from_those_files(started):
+    """Header, blank lines between files and order are the host's."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    section = next(entry for entry in started.host.seen[0].entries if entry.startswith(TOOLS_HEADER))
+    kept = files_shown(section, started.generation)
+    texts = [agent.read_prompt(name) for name in started.host.prompts.tool_files(agent)]
+    rebuilt = "\n\n".join(text for text in texts if files_shown(text, started.generation) & kept)
+    assert section == f"{TOOLS_HEADER}\n{rebuilt}"
+
+
+def test_a_switch_shows_other_tools_in_the_very_next_call(started):
+    """Also where a tracker of the host still believes in the task before while the prompt is built."""
+    add_neighbours(started.root, started.generation)
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    started.host.say(agent, "Investigate who owns acme.example and look up public records")
+    shown = files_shown(started.host.seen[1].system, started.generation)
+    assert agent._org_active_role["role_id"] == "osint_specialist"
+    assert "browser" in shown
+    assert (
+        "code_exe" not in shown
+        or "code_execution_tool" in compiled("software_dev")["roles"]["osint_specialist"]["host_tools"]
+    )
+
+
+def test_a_call_outside_the_role_is_refused_with_who_may_and_a_way_on(started):
+    """The tool does not run; the model reads plain words, no trace of the host, and the turn goes on."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    said = started.host.say(
+        agent, BUG, [call("browser_agent", query="x"), call("browser_agent", query="y"), answer("fixed")]
+    )
+    assert said == "fixed"
+    assert [tool for _, tool in started.host.ran] == ["response"]
+    warning = started.host.seen[1].history[-1]["content"]["system_warning"]
+    assert warning.startswith(
+        "`browser_agent` is refused: it is not a tool of Bugfix Specialist in Software Development"
+    )
+    assert "It belongs to OSINT Specialist." in warning
+    assert "`response`" in warning
+    assert "Traceback" not in warning
+    assert [line for line in org_lines(agent) if "Refused" in line] == [
+        "Refused `browser_agent` to Bugfix Specialist"
+    ]
+
+
+def test_an_action_outside_the_role_is_refused_and_the_others_are_not(started):
+    """By the method of the call, or by the argument in which tools of the host name what they do."""
+
+    def change(bundle):
+        bundle["roles"]["bugfix_specialist"]["tools"]["code_execution_tool"]["actions"]["nodejs"] = False
+        bundle["roles"]["bugfix_specialist"]["tools"]["text_editor"]["actions"]["write"] = False
+
+    activate(started.root, change=change)
+    agent = started.host.open_chat()
+    node = call("code_execution_tool", runtime="nodejs", code="1")
+    started.host.say(
+        agent,
+        BUG,
+        [node, shell(), call("text_editor:write", path="a"), call("text_editor:read", path="a"), answer()],
+    )
+    assert [tool for _, tool in started.host.ran] == ["code_execution_tool", "text_editor:read", "response"]
+    warning = started.host.seen[1].history[-1]["content"]["system_warning"]
+    assert warning.startswith(
+        "`code_execution_tool:nodejs` is refused: Bugfix Specialist may use `code_execution_tool`"
+    )
+    assert "It may `terminal`, `python`, `output`, `reset`." in warning
+
+
+@pytest.mark.parametrize("enforcement", ["observe", "trim"])
+def test_what_is_not_enforced_is_logged_and_runs(started, enforcement):
+    """`observe` leaves the prompt as it is; `trim` shows the role's tools only; neither refuses."""
+    activate(started.root, enforcement=enforcement)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [call("browser_agent", query="x"), answer()])
+    assert [tool for _, tool in started.host.ran] == ["browser_agent", "response"]
+    assert "Would refuse `browser_agent` to Bugfix Specialist" in org_lines(agent)
+    shown = files_shown(started.host.seen[0].system, started.generation)
+    assert ("scheduler" in shown) == (enforcement == "observe")
+    assert any(line.startswith("Would hide ") for line in org_lines(agent)) == (enforcement == "observe")
+
+
+def test_under_observe_the_host_cannot_tell_that_we_are_there(tmp_path, generation, root):
+    """Prompts, calls and what neighbours read are those of a host without us."""
+    turns = [shell(), call("browser_agent", query="x"), shell("cat", 1), answer()]
+    add_neighbours(root, generation)
+    seen = []
+    for on in (False, True):
+        if on:
+            activate(root, enforcement="observe")
+        with running(root, generation) as host:
+            agent = host.open_chat()
+            said = host.say(agent, BUG, turns)
+            keys = {*agent.__dict__, *agent.data} - {"_orgkernel"}
+            seen.append((said, host.ran, [each.text for each in host.seen], keys, agent._htn_state))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("setting", ["warn", "refuse"])
+def test_a_tool_no_catalogue_knows_is_warned_of_or_refused(root, generation, setting):
+    """An MCP tool and its block in the prompt, and a tool file of somebody else."""
+    activate(root, unlisted_tools=setting)
+    (root / "prompts/agent.system.tool.stock_ticker.md").write_text(
+        '### stock_ticker\nprices\n{"tool_name": "stock_ticker"}', encoding="utf-8"
+    )
+    with running(root, generation, mcp={"mail": ("send", "list")}) as host:
+        host.tools |= {"mail.send": lambda **_: "sent", "stock_ticker": lambda **_: "42"}
+        agent = host.open_chat()
+        host.say(agent, BUG, [call("mail.send"), call("stock_ticker"), answer()])
+        ran = [tool for _, tool in host.ran]
+        system = host.seen[0].system
+        lines = org_lines(agent)
+    if setting == "warn":
+        assert ran == ["mail.send", "stock_ticker", "response"]
+        assert mcp_text({"mail": ("send", "list")}) in system
+        assert "### stock_ticker" in system
+        assert "Bugfix Specialist uses `mail.send`, which no catalogue knows" in lines
+    else:
+        assert ran == ["response"]
+        assert "mail.send" not in system
+        assert "### stock_ticker" not in system
+
+
+def test_of_remote_tools_only_those_of_the_role_are_shown(root, generation):
+    """A listed MCP tool of another role loses its block; the one of this role and the server's head stay."""
+
+    def change(bundle):
+        for name, role in (("mail.send", "co"), ("mail.list", "bugfix_specialist")):
+            bundle["tools"][name] = {"tool": name, "name": name, "roles": [role], "essential": False}
+            bundle["roles"][role]["host_tools"].append(name)
+
+    activate(root, change=change)
+    with running(root, generation, mcp={"mail": ("send", "list"), "maps": ("find",)}) as host:
+        agent = host.open_chat()
+        host.say(agent, BUG)
+        assert mcp_text({"mail": ("list",), "maps": ("find",)}) in host.seen[0].entries
+
+
+def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
+    """Somebody who rewrites tool texts after the host has read them: the prompt stays whole, and it is said once."""
+    activate(started.root)
+    home = {"G1": "python/extensions", "G2": "usr/extensions", "G3": "usr/extensions/python"}[
+        started.generation
+    ]
+    file = started.root / home / "system_prompt" / "_50_shout.py"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(
+        "try:\n    from helpers.extension import Extension\nexcept ImportError:\n    from python.helpers.extension import Extension\n"
+        "class Shout(Extension):\n    async def execute(self, system_prompt=None, **kwargs):\n"
+        "        system_prompt[:] = [entry.upper() for entry in system_prompt]\n",
+        encoding="utf-8",
+    )
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [shell(), answer()])
+    assert "SCHEDULER" in started.host.seen[0].system
+    assert [line for line in org_lines(agent) if "form that is not known" in line] == [
+        "The tool section has a form that is not known here; it is left as it is"
+    ]
+
+
+def test_a_subordinate_called_with_the_profile_of_a_role_is_that_role(started):
+    """Its own record, its own tools; the superior stays what it was."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    inner = [call("browser_agent", query="x"), answer("found")]
+    turns = [
+        call("call_subordinate", profile="osint_specialist", message="Do what I ask", reset="true"),
+        *inner,
+        answer("all done"),
+    ]
+    agent.config.profile = "research_xo"
+    assert started.host.say(agent, "Find it out", turns) == "all done"
+    below = agent.data["_subordinate"]
+    assert agent._org_active_role["role_id"] == "research_xo"
+    assert below._org_active_role["role_id"] == "osint_specialist"
+    assert (1, "browser_agent") in started.host.ran
+
+
+def test_an_executive_is_pointed_to_the_subordinate_who_may(started):
+    """With the profile where the host has it, without where it has not."""
+    activate(started.root)
+    (started.root / "agents" / "osint_specialist").mkdir(parents=True)
+    agent = started.host.open_chat()
+    agent.config.profile = "research_xo"
+    tool = "browser_agent"
+    assert tool not in compiled("software_dev")["roles"]["research_xo"]["host_tools"]
+    started.host.say(agent, "Find it out", [call(tool), answer()])
+    warning = started.host.seen[1].history[-1]["content"]["system_warning"]
+    assert "`call_subordinate` with profile `osint_specialist`, to OSINT Specialist" in warning
+
+
+def test_the_plan_of_another_role_is_not_carried_on(started):
+    """A plan that runs when the role switches is released, and the log says so."""
+    add_neighbours(started.root, started.generation)
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    assert agent._htn_state["plan_id"] == "bugfix_workflow"
+    started.host.say(agent, "Put it on a git branch and commit")
+    assert agent._htn_state["plan_id"] == "git_feature_branch"
+    assert "Plan released: bugfix_workflow is not a plan of DevOps Specialist" in org_lines(agent)
+
+
+def test_a_message_that_points_back_keeps_the_role_and_small_talk_ends_it(started):
+    """Without a tracker the message itself decides."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    started.host.say(agent, "now do the same again for the other file")
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
+    started.host.say(agent, "thank you, good morning!")
+    assert agent._org_active_role is None
+    assert any(line.startswith("Role released: Bugfix Specialist") for line in org_lines(agent))
+
+
+def test_switching_off_takes_everything_back_at_once(started):
+    """Removing `active.json` in the middle of a chat is enough; putting it there again is too."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    (started.root / "usr/organizations/active.json").rename(started.root / "usr/organizations/aside.json")
+    started.host.say(agent, "Fix the other bug in parser.py")
+    assert agent._org_active_role is None
+    assert agent._org_active is None
+    assert agent.get_data("_org_htn_allowed_plans") is None
+    assert "scheduler" in started.host.seen[-1].system
+    (started.root / "usr/organizations/aside.json").rename(started.root / "usr/organizations/active.json")
+    started.host.say(agent, "Fix the third bug in parser.py")
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"

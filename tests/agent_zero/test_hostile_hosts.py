@@ -1,0 +1,306 @@
+"""Whatever a host lacks, and whatever lies broken on its disk, a turn ends as it would without us (facts/agent_zero §10)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.agent_zero.double_loop import Response
+from tests.agent_zero.double_prompts import Prompts
+from tests.agent_zero.installing import LIBRARY, activate, compiled
+from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.saying import answer, archived, call, org_lines, reports, shell
+
+BUG = "Fix the bug in parser.py"
+
+
+def test_a_tracker_without_a_belief_means_conversation(started):
+    """It drops the key; then no role is active, whatever words the message has."""
+    add_neighbours(started.root, started.generation, "belief")
+    activate(started.root)
+    agent = started.host.open_chat()
+    assert started.host.say(agent, "The app does crash") == "done"
+    assert agent._org_active_role is None
+
+
+@pytest.mark.parametrize("belief", [{"domain": "astrology"}, {"domain": 7}, {}, "bugfix", None])
+def test_a_belief_in_something_unknown_is_no_role(started, belief):
+    """An unknown domain, or a store of another form, passes through."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    agent._bst_store = {"__bst_belief_state__": belief}
+    assert started.host.say(agent, BUG) == "done"
+    assert agent._org_active_role is None
+
+
+def test_words_of_the_other_vocabulary_are_understood(started):
+    """Builds with the compound vocabulary say `coding` and `investigation`."""
+    activate(started.root)
+    for word, role in (("coding", "codegen_specialist"), ("investigation", "osint_specialist")):
+        agent = started.host.open_chat()
+        agent._bst_store = {"__bst_belief_state__": {"domain": word, "confidence": 0.7}}
+        started.host.say(agent, "Do it")
+        assert agent._org_active_role["role_id"] == role
+
+
+def test_a_host_that_does_not_say_its_model_is_reported_without_it(started):
+    """And context fill is unknown, so it neither raises a tier nor restores one."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    agent.config = type("Config", (), {"profile": "agent0"})()
+    if started.generation == "G3":
+        sys.modules["plugins._model_config.helpers.model_config"].get_chat_model_config = lambda agent: None
+    started.host.say(agent, BUG)
+    report = reports(started.root)["bugfix_specialist"]
+    assert report["environment"]["model"] == ""
+    assert report["environment"]["context_tokens_max"] == 0
+    assert report["environment"]["context_fill_pct"] == 0
+
+
+def test_no_key_of_the_configuration_is_ever_written(started):
+    """The model's configuration holds keys; a task may hold one too."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    started.host.say(agent, f"Fix the bug in parser.py with {token}", [shell()])
+    written = [
+        path for path in (started.root / "usr/organizations").rglob("*.json") if "bundles" not in path.parts
+    ]
+    texts = [path.read_text(encoding="utf-8") for path in written]
+    assert len(texts) > 3
+    assert not any(token in text or "sk-never" in text for text in texts)
+
+
+def test_hooks_without_an_agent_pass(started):
+    """Some hooks of the host have none."""
+    activate(started.root)
+    from usr.organizations.lib.orgkernel_agent_zero import hooks
+
+    for name in hooks.__all__:
+        assert getattr(hooks, name)(None, loop_data=None, tool_name="x", msg={}, response=None) is None
+
+
+def test_a_disk_that_takes_nothing_is_told_once(started):
+    """Where a file stands in the place of the reports' folder, and of the status, nothing can be written."""
+    activate(started.root)
+    (started.root / "usr/organizations/reports").write_text("", encoding="utf-8")
+    (started.root / "usr/organizations/status.json").mkdir()
+    agent = started.host.open_chat()
+    assert started.host.say(agent, BUG, [shell("ls", number) for number in range(6)]) == "done"
+    lines = org_lines(agent)
+    assert len([line for line in lines if "SALUTE report not written" in line]) == 1
+    assert len([line for line in lines if "status.json cannot be written" in line]) == 1
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"org_id": 7}', "org_id: software_dev", "\x00", '{"a":' * 2000]
+)
+def test_an_active_file_that_cannot_be_read_is_off_and_told_once(started, text):
+    """The chat says so once, and the status keeps it."""
+    activate(started.root)
+    (started.root / "usr/organizations/active.json").write_text(text, encoding="utf-8")
+    agent = started.host.open_chat()
+    assert started.host.say(agent, BUG, [shell(), answer()]) == "done"
+    assert not hasattr(agent, "_org_active_role")
+    assert len(org_lines(agent)) == 1
+    assert "active.json" in org_lines(agent)[0]
+    status = json.loads((started.root / "usr/organizations/status.json").read_text(encoding="utf-8"))
+    assert "active.json" in status["last_error"]
+    assert status["since"].endswith("Z")
+
+
+def test_an_edit_that_breaks_leaves_the_last_good_organisation(started):
+    """And a mended file is read at once; the status no longer speaks of it."""
+    activate(started.root)
+    active = started.root / "usr/organizations/active.json"
+    good = active.read_text(encoding="utf-8")
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    active.write_text("{", encoding="utf-8")
+    started.host.say(agent, "Put it on a git branch and commit")
+    assert agent._org_active_role["role_id"] == "devops_specialist"
+    active.write_text(good, encoding="utf-8")
+    started.host.say(agent, BUG)
+    assert len([line for line in org_lines(agent) if "no JSON" in line]) == 1
+    status = json.loads((started.root / "usr/organizations/status.json").read_text(encoding="utf-8"))
+    assert status["last_error"] is None
+
+
+@pytest.mark.parametrize("break_it", ["changed", "missing", "other", "outside"])
+def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
+    """Changed after it was compiled, gone, of another organisation, or outside our folder."""
+    activate(started.root)
+    folder = started.root / "usr/organizations"
+    bundle = folder / "bundles/software_dev.json"
+    if break_it == "changed":
+        bundle.write_text(bundle.read_text(encoding="utf-8").replace("Bugfix", "Bagfix"), encoding="utf-8")
+    elif break_it == "missing":
+        bundle.unlink()
+    elif break_it == "other":
+        bundle.write_text(json.dumps(compiled("sigint_alpha")), encoding="utf-8")
+    else:
+        active = json.loads((folder / "active.json").read_text(encoding="utf-8"))
+        active["x_orgkernel"]["bundle"] = "../../bundle.json"
+        (folder / "active.json").write_text(json.dumps(active), encoding="utf-8")
+    agent = started.host.open_chat()
+    assert started.host.say(agent, BUG) == "done"
+    assert not hasattr(agent, "_org_active_role")
+    assert len(org_lines(agent)) == 1
+
+
+def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
+    """A slip of the pen never switches enforcement off in silence."""
+    activate(started.root, enforcement="enforced", on_error="panic")
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [call("browser_agent"), answer()])
+    assert [tool for _, tool in started.host.ran] == ["response"]
+    assert "enforcement is `enforced`, not one of observe, trim, enforce; enforce is used" in org_lines(agent)
+    assert "on_error is `panic`, not one of pass, refuse; pass is used" in org_lines(agent)
+
+
+def test_two_agents_of_one_chat_keep_apart(started):
+    """Counters, role and tier of the subordinate are its own."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    agent.config.profile = "engineering_xo"
+    started.host.tools["code_execution_tool"] = lambda **_: Response("cat: x: No such file or directory")
+    inner = [shell("cat", number) for number in range(4)]
+    turns = [call("call_subordinate", message=BUG, reset="true"), *inner, answer("no luck"), answer("ended")]
+    started.host.say(agent, "See to it", turns)
+    below = agent.data["_subordinate"]
+    assert below._org_active_role["role_id"] == "bugfix_specialist"
+    assert below._org_pace_level == "alternate"
+    assert agent._org_pace_level == "primary"
+    assert reports(started.root)["bugfix_specialist"]["unit"]["agent_number"] == 1
+    assert reports(started.root)["engineering_xo"]["environment"]["tool_failures_total"] == 0
+
+
+def test_a_chat_that_is_loaded_again_begins_anew(started):
+    """Attributes and keys with an underscore are gone; the next message brings them back."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    json.dumps({key: value for key, value in agent.data.items() if not key.startswith("_")})
+    again = started.host.open_chat()
+    again.data = {key: value for key, value in agent.data.items() if not key.startswith("_")}
+    again.history = agent.history
+    started.host.say(again, "Fix the bug in lexer.py", [shell(), answer()])
+    assert again._org_active_role["role_id"] == "bugfix_specialist"
+
+
+def test_context_that_fills_up_escalates_by_the_real_window(started):
+    """The window is the model's, not a neighbour's assumption."""
+    activate(started.root)
+    started.host.window = 3_000
+    agent = started.host.open_chat()
+    if started.generation != "G3":
+        agent.config.chat_model.ctx_length = 3_000
+    started.host.say(agent, BUG, [shell("x" * 9_000, 1), shell("ls", 2), answer()])
+    assert any("context_fill" in line and "contingent" in line for line in org_lines(agent))
+    assert archived(started.root)[-1]["environment"]["context_fill_pct"] > 85
+
+
+def test_an_organisation_copied_by_hand_works_without_a_bundle(started):
+    """Roles, plans and reports work; tools are not limited, and it says so."""
+    bundle = compiled("sigint_alpha")
+    folder = started.root / "usr/organizations"
+    (folder / "roles").mkdir(parents=True)
+    (folder / "active.json").write_text(json.dumps(bundle["organization"]["document"]), encoding="utf-8")
+    for role_id, role in bundle["roles"].items():
+        (folder / "roles" / f"{role_id}.json").write_text(json.dumps(role["profile"]), encoding="utf-8")
+    add_neighbours(started.root, started.generation)
+    agent = started.host.open_chat()
+    started.host.say(agent, "Find out who owns this", [call("scheduler:list"), answer()])
+    assert agent._org_active_role["role_id"] == "sigint_specialist"
+    assert agent.get_data("_org_htn_allowed_plans") == bundle["roles"]["sigint_specialist"]["plans"]
+    assert [tool for _, tool in started.host.ran] == ["scheduler:list", "response"]
+    assert len([line for line in org_lines(agent) if line.startswith("no compiled bundle")]) == 1
+    assert reports(started.root)["sigint_specialist"]["unit"]["organization"] == "sigint_alpha"
+
+
+def test_an_organisation_copied_by_hand_finds_a_bundle_that_was_installed(started):
+    """The installer brings compiled bundles of the templates; then it is as if it had been activated."""
+    bundle = compiled("software_dev")
+    folder = started.root / "usr/organizations"
+    (folder / "bundles").mkdir(parents=True)
+    (folder / "bundles/software_dev.json").write_text(json.dumps(bundle), encoding="utf-8")
+    (folder / "active.json").write_text(json.dumps(bundle["organization"]["document"]), encoding="utf-8")
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [call("browser_agent"), answer()])
+    assert [tool for _, tool in started.host.ran] == ["response"]
+
+
+def test_role_files_that_are_missing_or_broken_are_told_and_the_rest_works(started):
+    """One broken file does not take the organisation down."""
+    bundle = compiled("software_dev")
+    folder = started.root / "usr/organizations"
+    (folder / "roles").mkdir(parents=True)
+    document = dict(bundle["organization"]["document"])
+    document["hierarchy"] = {**document["hierarchy"], "../../etc/passwd": {}}
+    (folder / "active.json").write_text(json.dumps(document), encoding="utf-8")
+    for role_id, role in bundle["roles"].items():
+        text = "{" if role_id == "co" else json.dumps(role["profile"])
+        if role_id != "osint_specialist":
+            (folder / "roles" / f"{role_id}.json").write_text(text, encoding="utf-8")
+    agent = started.host.open_chat()
+    agent._bst_store = {"__bst_belief_state__": {"domain": "bugfix"}}
+    started.host.say(agent, BUG)
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
+    assert any(line.startswith("co.json is no JSON") for line in org_lines(agent))
+    assert any(line.startswith("osint_specialist.json cannot be read") for line in org_lines(agent))
+
+
+def test_a_missing_library_is_a_pass_through_told_once(started):
+    """Shims whose library was deleted do nothing, and say so in the log of the chat."""
+    import shutil
+
+    activate(started.root)
+    shutil.rmtree(started.root / LIBRARY)
+    agent = started.host.open_chat()
+    assert started.host.say(agent, BUG, [call("browser_agent"), answer()]) == "done"
+    assert [tool for _, tool in started.host.ran] == ["browser_agent", "response"]
+    assert org_lines(agent)[0].startswith("orgkernel cannot run here")
+    assert len(org_lines(agent)) == 1
+
+
+def test_the_adapter_needs_nothing_but_the_standard_library(root, generation):
+    """It is imported in a Python without any installed package."""
+    program = f"import sys; sys.path.insert(0, {str(root)!r})\nfrom usr.organizations.lib.orgkernel_agent_zero import hooks\nprint(len(hooks.__all__))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "9", done.stderr
+
+
+def test_files_are_read_again_only_when_they_change(started, monkeypatch):
+    """A model call reads no organisation file; the host's prompt files are read once a task."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [shell("ls", number) for number in range(3)])
+    from usr.organizations.lib.orgkernel_agent_zero import organization
+
+    opened = []
+    monkeypatch.setattr(organization, "read_json", lambda path: opened.append(path))
+    before = started.host.prompts.reads
+    started.host.say(agent, "and again for it", [shell("ls", number) for number in range(5)])
+    calls = len(started.host.seen) - 4
+    own = len(Prompts(started.root, started.generation).tool_files(agent)) + 3
+    assert opened == []
+    assert started.host.prompts.reads - before <= (calls + 1) * own
+
+
+def test_nothing_is_kept_on_an_extension_object(started):
+    """The host makes a new one for every call."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    for classes in started.host.loader._classes.values():
+        for _, found in classes:
+            if found.__name__.startswith("Org"):
+                made = found(agent=agent)
+                assert set(vars(made)) == {"agent", "kwargs"}
+                assert not [name for name in vars(found) if not name.startswith("__") and name != "execute"]

@@ -1,0 +1,346 @@
+"""The installer: the real script on a tree of each generation, with nothing but what a stock image has."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orgkernel import __version__
+from orgkernel.exchange.agent_zero.status import read_status
+from orgkernel.runtime.bundle import read_bundle
+from tests.support.hosts import GENERATIONS, make_host, picture
+from tests.support.in_process import run_here
+from tests.support.trees import REPOSITORY, write_tree
+
+SCRIPT = REPOSITORY / "extension/install_org_kernel.sh"
+ORGANIZATIONS = "usr/organizations"
+LIBRARY = f"{ORGANIZATIONS}/lib/orgkernel_agent_zero"
+SHIMS = {"G1": "python/extensions", "G2": "usr/extensions", "G3": "usr/plugins/orgkernel/extensions/python"}
+DISPATCHER = "before_main_llm_call/_12_org_dispatcher.py"
+STOCK = ("basename", "bash", "cat", "cksum", "cmp", "cp", "dirname", "find", "grep", "mkdir", "mv", "rm", "rmdir", "sed", "sort", "env")  # fmt: skip
+
+SELECTOR = """\
+class Selector:
+    async def execute(self):
+        if True:
+            library = _load_library(self.agent)
+            if not library:
+                return
+            self.seen = library
+
+
+def _load_library(agent):
+    return agent.library
+"""
+
+
+@pytest.fixture(params=GENERATIONS)
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    """A host of each generation."""
+    return request.param, make_host(tmp_path, request.param)
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the only commands there are."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in STOCK:
+        found = shutil.which(name)
+        assert found, name
+        (folder / name).symlink_to(found)
+    return folder
+
+
+def run(
+    *arguments: str | Path, path: Path | str | None = None, script: Path = SCRIPT
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/bash", script, *arguments], env={"PATH": str(path or os.environ["PATH"])}, text=True,
+        capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def installed(root: Path, path: Path | str | None = None, script: Path = SCRIPT) -> str:
+    """What an installation that succeeds says."""
+    done = run(root, path=path, script=script)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def test_install_again_and_uninstall_leave_no_trace(host: tuple[str, Path], stock: Path) -> None:
+    """Installed twice nothing changes the second time; taken out, every file and folder is as it was."""
+    generation, root = host
+    before = picture(root)
+    said = installed(root, stock)
+    after = picture(root)
+    assert f"{SHIMS[generation]}/{DISPATCHER}" in after
+    assert {name: after[name] for name in before} == before
+    assert not (root / ORGANIZATIONS / "active.json").exists()
+    assert f"orgkernel org activate software_dev --agent-zero '{root}'" in said
+    assert "wrote" not in installed(root, stock)
+    assert picture(root) == after
+    done = run("--uninstall", root, path=stock)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert picture(root) == before
+    assert "nothing is installed" in run("--uninstall", root, path=stock).stdout
+
+
+def test_a_dry_run_changes_nothing_and_says_what_it_would_do(host: tuple[str, Path], stock: Path) -> None:
+    """Of installing and of uninstalling; the files it names are those that are then written."""
+    _, root = host
+    before = picture(root)
+    would = run("--dry-run", root, path=stock).stdout
+    assert picture(root) == before
+    wrote = installed(root, stock)
+    named = [
+        line.removeprefix("would write ") for line in would.splitlines() if line.startswith("would write ")
+    ]
+    assert named == [line.removeprefix("wrote ") for line in wrote.splitlines() if line.startswith("wrote ")]
+    after = picture(root)
+    assert "would write" not in run("--dry-run", root, path=stock).stdout
+    assert f"would remove {LIBRARY}/hooks.py" in run("--dry-run", "--uninstall", root, path=stock).stdout
+    assert picture(root) == after
+
+
+def test_what_is_installed_runs_without_orgkernel(host: tuple[str, Path]) -> None:
+    """The host's own Python finds the adapter and its runtime below its root, and nothing of any orgkernel elsewhere."""
+    _, root = host
+    installed(root)
+    program = (
+        "import sys; sys.path.insert(0, '.')\n"
+        "from usr.organizations.lib.orgkernel_agent_zero import hooks\n"
+        "from usr.organizations.lib.orgkernel_agent_zero.runtime import bundle\n"
+        "assert hooks.before_main_llm_call\n"
+        "assert not [name for name in sys.modules if name.split('.')[0] in ('orgkernel', 'msgspec', 'yaml')]\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], cwd=root, text=True, capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_templates_come_compiled(host: tuple[str, Path]) -> None:
+    """Copying one to `active.json` is enough to switch it on; no role file is written."""
+    _, root = host
+    installed(root)
+    for org in ("software_dev", "sigint_alpha"):
+        document = json.loads((root / ORGANIZATIONS / f"{org}.json").read_text(encoding="utf-8"))
+        bundle = read_bundle(
+            json.loads((root / ORGANIZATIONS / "bundles" / f"{org}.json").read_text(encoding="utf-8"))
+        )
+        assert document == bundle.document
+        shutil.copy(root / ORGANIZATIONS / f"{org}.json", root / ORGANIZATIONS / "active.json")
+        status = read_status(str(root))
+        assert (status.on, status.why, status.organization) == (True, "it is active", org)
+    assert (status.installed, status.missing) == (__version__, ())
+    assert len(status.shims) == len(list((REPOSITORY / "extension/shims").glob("*/*.py")))
+    assert not (root / ORGANIZATIONS / "roles").exists()
+
+
+def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path) -> None:
+    """Code is replaced, what this version no longer has goes, an organisation that was edited stays."""
+    root = make_host(tmp_path, "G2")
+    old = copy_of_the_sources(tmp_path)
+    (old / "extension/host/gone.py").write_text("")
+    dispatcher = old / "extension/shims" / DISPATCHER
+    dispatcher.write_text(dispatcher.read_text() + "# old\n")
+    installed(root, script=old / "extension/install_org_kernel.sh")
+    assert (root / LIBRARY / "gone.py").exists()
+    write_tree(root, {f"{ORGANIZATIONS}/software_dev.json": "mine"})
+    said = installed(root)
+    assert f"note: {ORGANIZATIONS}/software_dev.json is not as it was installed, it stays" in said
+    assert not (root / LIBRARY / "gone.py").exists()
+    assert "# old" not in (root / SHIMS["G2"] / DISPATCHER).read_text()
+    done = run("--uninstall", root)
+    assert f"note: {ORGANIZATIONS}/software_dev.json was changed, it stays" in done.stdout
+    left = [path for path in (root / "usr").rglob("*") if path.is_file() and path.name != ".gitkeep"]
+    assert left == [root / ORGANIZATIONS / "software_dev.json"]
+
+
+def test_a_shim_of_somebody_else_is_not_replaced(host: tuple[str, Path]) -> None:
+    """An earlier dispatcher of the same name is an error before anything is written."""
+    generation, root = host
+    write_tree(root, {f"{SHIMS[generation]}/{DISPATCHER}": "theirs"})
+    before = picture(root)
+    done = run(root)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        f"error: files of others are in the way: {SHIMS[generation]}/{DISPATCHER}\n"
+    )
+    assert picture(root) == before
+
+
+def test_the_plan_filter_is_one_marked_line_with_a_backup(host: tuple[str, Path], stock: Path) -> None:
+    """A selector that does not filter gets a line, once; it filters then; taken out, the file is what it was."""
+    generation, root = host
+    name = (
+        f"{SHIMS[generation].replace('plugins/orgkernel/', '')}/before_main_llm_call/_15_htn_plan_selector.py"
+    )
+    write_tree(root, {name: SELECTOR})
+    before = picture(root)
+    assert f"would add one marked line to {name}" in run("--dry-run", root, path=stock).stdout
+    assert picture(root) == before
+    installed(root, stock)
+    text = (root / name).read_text()
+    added = set(text.splitlines()) - set(SELECTOR.splitlines())
+    assert len(added) == 1
+    assert added.pop().endswith("# orgkernel: only plans of the active role")
+    assert (root / f"{name}.before-orgkernel").read_text() == SELECTOR
+    assert [plans_seen(text, allowed) for allowed in (None, [], ["b"])] == [["a", "b"], [], ["b"]]
+    installed(root, stock)
+    assert (root / name).read_text() == text
+    run("--uninstall", root, path=stock)
+    assert picture(root) == before
+
+
+def plans_seen(selector: str, allowed: list[str] | None) -> list[str]:
+    """The plans the selector has before it while some are allowed."""
+
+    class Agent:
+        def __init__(self) -> None:
+            self.library = {"plans": {"a": 1, "b": 2}, "version": 1}
+
+        def get_data(self, key: str) -> list[str] | None:
+            assert key == "_org_htn_allowed_plans"
+            return allowed
+
+    ast.parse(selector)
+    space: dict[str, type] = {}
+    exec(selector, space)
+    one = space["Selector"]()
+    one.agent = Agent()
+    with pytest.raises(StopIteration):
+        one.execute().send(None)
+    return list(one.seen["plans"])
+
+
+@pytest.mark.parametrize(
+    "text", ["agent.get_data('_org_htn_allowed_plans')\n", "library = something_else()\n"]
+)
+def test_other_selectors_stay_as_they_are(tmp_path: Path, text: str) -> None:
+    """One that filters already, and one whose form is not known."""
+    root = make_host(tmp_path, "G1")
+    name = "python/extensions/before_main_llm_call/_15_htn_plan_selector.py"
+    write_tree(root, {name: text})
+    said = installed(root)
+    assert (root / name).read_text() == text
+    assert ("not of a form this can be added to" in said) == ("something_else" in text)
+    assert not (root / f"{name}.before-orgkernel").exists()
+
+
+def test_compiled_files_of_ours_are_cleared(tmp_path: Path) -> None:
+    """A stale compiled file could run instead of the new one; those of others stay."""
+    root = make_host(tmp_path, "G1")
+    folder = "python/extensions/before_main_llm_call/__pycache__"
+    ours, theirs = (
+        f"{folder}/_12_org_dispatcher.cpython-311.pyc",
+        f"{folder}/_10_log_for_stream.cpython-311.pyc",
+    )
+    write_tree(root, {ours: "", theirs: ""})
+    installed(root)
+    assert not (root / ours).exists()
+    write_tree(root, {ours: "", f"{LIBRARY}/__pycache__/hooks.cpython-311.pyc": ""})
+    run("--uninstall", root)
+    assert not (root / ours).exists()
+    assert (root / theirs).exists()
+    assert not (root / "usr").exists()
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and not shutil.which("setpriv"), reason="the administrator may write anywhere"
+)
+def test_a_target_that_cannot_be_written_to_is_a_clear_error(host: tuple[str, Path]) -> None:
+    """One line, exit 1, and nothing is changed."""
+    _, root = host
+    before = picture(root)
+    folders = [root, *(path for path in root.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    for folder in root.parents:
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o555)
+    drop = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*drop, "/bin/bash", SCRIPT, root], text=True, capture_output=True, check=False, timeout=60
+    )
+    for folder in folders:
+        folder.chmod(0o755)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "cannot be made" in done.stderr or "cannot be written to" in done.stderr
+    assert picture(root) == before
+
+
+@pytest.mark.parametrize("fails_at", [1, 2, 45, 56])
+def test_what_stops_in_the_middle_can_be_finished_or_taken_out(fails_at: int, tmp_path: Path) -> None:
+    """A full disk leaves nothing that the next call does not know."""
+    root = make_host(tmp_path, "G3")
+    before = picture(root)
+    tools = tmp_path / "tools"
+    real = shutil.which("mv")
+    count = tmp_path / "count"
+    write_tree(tools, {"mv": f'#!/bin/bash\nprintf x >>"{count}"\n[ "$(wc -c <"{count}")" -lt {fails_at} ] || exit 1\nexec {real} "$@"\n'})  # fmt: skip
+    (tools / "mv").chmod(0o755)
+    done = run(root, path=f"{tools}:{os.environ['PATH']}")
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    if fails_at % 2:
+        installed(root)
+    run("--uninstall", root)
+    left = {name: what for name, what in picture(root).items() if what != "folder"}
+    assert left == {name: what for name, what in before.items() if what != "folder"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        ([], 2, "ROOT is missing"),
+        (["--now", "x"], 2, "there is no option --now"),
+        (["a", "b"], 2, "more than one ROOT: a and b"),
+        (["/nowhere"], 1, "/nowhere is no folder"),
+        (
+            ["/"],
+            1,
+            "/ is no Agent-Zero: neither helpers/extension.py nor python/helpers/extension.py is there",
+        ),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments: list[str], code: int, error: str) -> None:
+    """With an exit code of their own."""
+    done = run(*arguments)
+    assert done.returncode == code
+    assert f"error: {error}\n" in done.stderr
+
+
+def copy_of_the_sources(folder: Path) -> Path:
+    """What the script needs of a checkout."""
+    sources = folder / "older checkout"
+    for name in ("extension", "orgkernel/runtime"):
+        shutil.copytree(REPOSITORY / name, sources / name)
+    shutil.copy(REPOSITORY / "orgkernel/__init__.py", sources / "orgkernel")
+    return sources
+
+
+def test_the_command_runs_the_script(host: tuple[str, Path], tmp_path: Path) -> None:
+    """For those who have the package and no checkout."""
+    _, root = host
+    before = picture(root)
+    assert run_here("org", "install", "--dry-run", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert picture(root) == before
+    done = run_here("org", "install", "--agent-zero", root, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert run_here("org", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("layer:          off: no organisation is active\n")  # fmt: skip
+    assert run_here("org", "uninstall", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert picture(root) == before
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
+def test_the_script_has_no_findings_of_shellcheck() -> None:
+    """Quoting, portability, dead code."""
+    done = subprocess.run(["shellcheck", SCRIPT], text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
