@@ -34,7 +34,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.records.access_policies import Policy
 
-CASES_PER_WORLD = 200
+CASES_PER_WORLD = 100
 LEAST_SHARE = 0.05
 # Where nobody permits there is no policy to name; what is not declared is no entity, and Cedar knows nothing about it.
 _UNSAID = {"NOT_BOUND_TO_ROLE", "NO_POLICY_MATCH"}

@@ -37,11 +37,11 @@ _OUTSIDE = (
 )  # fmt: skip
 # How often questions are about tools of a name's beginning, and about what is no tool: of the crew, and of others.
 _OF_CREW = {
-    "plain": 31, "mail": 4, "seen": 19, "named": 21, "ranked": 20, "matrix": 1, "tested": 19, "off": 18, "vital": 19, "hands": 17,
+    "plain": 34, "mail": 5, "seen": 22, "named": 21, "ranked": 20, "matrix": 1, "tested": 18, "off": 18, "vital": 19, "hands": 17,
     "lock": 22, "mixed": 1, "credential": 2, "data": 2,
 }  # fmt: skip
 _OF_OTHERS = {"plain": 5, "mail": 4, "off": 1, "mixed": 2, "credential": 6, "data": 6}
-_CREW = 0.77
+_CREW = 0.78
 
 
 class World:
@@ -95,7 +95,7 @@ class World:
                 "_schema": "orgkernel:crew_roster",
                 "agents": {
                     agent: {
-                        "assignments": [{"role": role} for role in self._random.sample(_ROLES, self._one([0, *[1] * 14, 2, 2]))],
+                        "assignments": [{"role": role} for role in self._random.sample(_ROLES, self._one([0, *[1] * 26, 2, 2, 2]))],
                         **self._some_fields(0.3, rank=lambda: self._one(_RANKS), trust=self._random.random),
                     }
                     for agent in _AGENTS
@@ -136,12 +136,13 @@ class World:
         return asked, self._chance(0.08)
 
     def _actions(self) -> dict[str, str]:
-        return {f"do_{number}": self._one(("none", *_LEVELS * 3)) for number in range(self._one([1, 2, 3]))}
+        return {f"do_{number}": self._one(("none", *_LEVELS * 6)) for number in range(self._one([1, 2, 3]))}
 
     def _row(self) -> dict[str, str]:
         """Most ranks have little."""
         return {
-            rank: self._one(("none", "none", "none", "observe", "full")) for rank in self._most(_RANKS[1:])
+            rank: self._one(("none", "none", "none", "none", "observe", "full"))
+            for rank in self._most(_RANKS[1:])
         }
 
     def _tool(self, tool: str) -> dict[str, Any]:
@@ -167,7 +168,7 @@ class World:
         if kind == "matrix":
             fields["rank_matrix"] = self._one(["usual", "services", "risky"])
         if kind == "off":
-            fields["enabled"] = self._chance(0.1)
+            fields["enabled"] = self._chance(0.05)
         if kind == "lock":
             fields["concurrency"] = "exclusive"
             fields["lock_timeout_seconds"] = 60

@@ -8,7 +8,9 @@ from orgkernel import __version__
 from orgkernel.cli.opening import cache_option, open_kernel, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.reports import say_errors
+from orgkernel.diagnostics.wording import printable
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
+from orgkernel.exchange.agent_zero.remarks import find_remarks
 from orgkernel.kernel.replacing import replace_file
 
 
@@ -28,7 +30,10 @@ def command(org: str, agent_zero: bool, output: str | None, paths: tuple[str, ..
     if snapshot.has_errors:
         say_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
-    text = render_bundle(compile_bundle(snapshot.index, f"orgkernel {__version__}"))
+    compiled = compile_bundle(snapshot.index, f"orgkernel {__version__}")
+    for remark in find_remarks(compiled):
+        click.echo(printable(f"note: {remark}"), err=True)
+    text = render_bundle(compiled)
     if output is None:
         echo_json(text)
     else:

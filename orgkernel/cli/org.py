@@ -18,6 +18,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
+from orgkernel.exchange.agent_zero.remarks import find_remarks
 from orgkernel.exchange.agent_zero.settings import CHOICES, Settings
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.baseline import is_within
@@ -73,6 +74,8 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
         raise click.exceptions.Exit(1)
     compiled = compile_bundle(snapshot.index, f"orgkernel {__version__}")
     report = activate(root, compiled, chosen, _source(kernel, snapshot))
+    for remark in find_remarks(compiled):
+        click.echo(printable(f"note: {remark}"), err=True)
     _tell(report)
     status = read_status(root)
     click.echo(f"{snapshot.org_id} is active with enforcement {status.enforcement}", err=True)

@@ -169,7 +169,14 @@ def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
         ],
     )
     yield "escalates", [(each.tier, f"to {each.id}", each.why) for each in manifest.escalation]
-    yield "pace", [(each.id, each.trigger or each.action, each.why) for each in manifest.pace.tiers]
+    now = manifest.pace.current
+    yield (
+        "pace",
+        [
+            (f"{each.id}{' (now)' * (each.id == now)}", each.trigger or each.action, each.why)
+            for each in manifest.pace.tiers
+        ],
+    )
     yield "doctrine", [(each.id, _value(each.value), each.why) for each in manifest.doctrine]
     yield (
         "requires",

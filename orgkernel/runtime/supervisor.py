@@ -90,6 +90,7 @@ def steer(
 ) -> tuple[Steering | None, SupervisorMemory]:
     """What to say this turn, and the memory after it is said. Says nothing it is not sure of; never raises for a report.
 
+    Keep the memory also when there is nothing to say: a new task and what needs no word are noted in it.
     `reports` are the latest of each role, as the specification writes them; of two by the same reporter the later in
     the sequence counts. `failing` are the tools whose calls fail. A steering with `deferred_to` must not be said.
     """

@@ -22,6 +22,7 @@ from orgkernel.exchange.agent_zero.activation import activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.exchange.agent_zero.status import read_status
 from orgkernel.runtime.bundle import read_bundle
+from tests.cli.running import SHOP
 from tests.support.hosts import GENERATIONS, make_host, picture
 from tests.support.in_process import run_here as run
 from tests.support.trees import change_line, copy_template, write_tree
@@ -188,6 +189,16 @@ def test_what_somebody_changed_is_theirs(host: tuple[str, Path]) -> None:
     assert not (root / ORGANIZATIONS / "active.json").exists()
 
 
+def test_activating_again_mends_a_bundle(host: tuple[str, Path]) -> None:
+    """A bundle that was changed is refused by the host; its name says what has to be in it."""
+    _, root = host
+    report = activate(str(root), BUNDLES["blank"], {})
+    (bundle,) = (root / path for path in report.written if "/bundles/" in path)
+    bundle.write_text("{}")
+    activate(str(root), BUNDLES["blank"], {})
+    assert in_force(root) == ("blank", BUNDLES["blank"]["checksum"])
+
+
 def test_an_active_json_of_somebody_else_is_set_aside(host: tuple[str, Path]) -> None:
     """Neither switching on nor off destroys a file that was copied there by hand."""
     _, root = host
@@ -323,6 +334,24 @@ def test_an_organization_with_errors_is_neither_compiled_nor_activated(tmp_path:
         assert (done.returncode, done.stdout) == (1, "")
         assert "error[ORG201]" in done.stderr
     assert picture(root) == before
+
+
+def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
+    """A tool that somebody has to approve is refused there, one that depends on circumstances is as it is without any."""
+    policies = (
+        "_schema: orgkernel:access_policies\npolicies:\n"
+        "  careful: {effect: ask, match: {principal: {role: dev}}, permissions: {tools: [text_editor]}}\n"
+        "  grouped: {effect: deny, match: {conditions: [{peer_kind: group}]}, permissions: {tools: [memory_load]}}\n"
+    )
+    folder = write_tree(tmp_path / "shop", {**SHOP, "policies.yaml": policies})
+    done = run("compile", "--agent-zero", "shop", "--path", folder, cwd=tmp_path)
+    assert done.stderr.splitlines() == [
+        "note: `text_editor`: somebody would have to approve it, and a host has nobody to ask: it is refused there",
+        "note: `memory_load`: it depends on peer_kind:group, which a host does not see: it is allowed there",
+    ]
+    dev = read_bundle(json.loads(done.stdout)).roles["dev"]
+    assert dev.host_tools == {"code_execution_tool", "memory_load", "input", "response"}
+    assert dev.tools["text_editor"].ask
 
 
 def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agent_zero.double import build_host, running
+from tests.agent_zero.installing import install
 from tests.agent_zero.saying import answer, call, org_lines, shell
 from tests.support.hosts import picture
 from tests.support.in_process import run_here
@@ -66,3 +67,20 @@ def test_copying_an_organization_by_hand_is_enough(tmp_path: Path, generation: s
         assert any(line.startswith("Role activated: Bugfix Specialist") for line in org_lines(agent))
         assert "browser_agent" not in [name for name, *_ in host.ran]
     assert (status(root)["on"], status(root)["why"]) == (True, "it is active")
+
+
+def test_the_tests_put_everything_where_the_installer_does(tmp_path: Path, generation: str) -> None:
+    """What other tests of a host install is the extension as users get it, but for the organisations and the list."""
+    by_hand, by_script = (build_host(tmp_path / name, generation) for name in ("by hand", "by script"))
+    install(by_hand, generation)
+    subprocess.run(["bash", SCRIPT, by_script], check=True, capture_output=True)
+    beside = ("usr/organizations/bundles", "usr/organizations/lib/orgkernel_agent_zero/installed.txt")
+    installed = {
+        name: what
+        for name, what in picture(by_script).items()
+        if not name.startswith(beside)
+        and not (name.startswith("usr/organizations/") and name.endswith(".json"))
+    }
+    assert {name: what.split()[-1] for name, what in installed.items()} == {
+        name: what.split()[-1] for name, what in picture(by_hand).items()
+    }

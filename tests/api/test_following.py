@@ -56,12 +56,12 @@ def test_who_comes_back_goes_on_where_it_was(server: Server) -> None:
     def report() -> None:
         with httpx2.Client(base_url=server.url) as client:
             for task in range(120):
-                body = salute(task=str(task), at=time.time())
+                body = salute(task=f"back {task}", at=time.time())
                 answer = client.post("/v1/salute", json=body, headers=bearer(server.key)).json()
                 stored.append(answer["number"])
         stop.set()
 
-    last = report_now(server, "first")
+    last = report_now(server, "back")
     reporter = threading.Thread(target=report)
     reporter.start()
     got: list[int] = []
@@ -82,7 +82,8 @@ def test_who_was_away_for_long_reads_from_the_store(server: Server) -> None:
     begin = report_now(server, "begin")
     with opened(location_of(server.folder / "state.db")) as store:
         tickets = [
-            store.reports.submit(salute(task=str(task), at=time.time()), actor="a") for task in range(900)
+            store.reports.submit(salute(task=f"away {task}", at=time.time()), actor="a")
+            for task in range(900)
         ]
         numbers = [ticket.result(30).number for ticket in tickets]
     with following(server, begin) as events:
@@ -98,7 +99,7 @@ def test_reports_of_another_server_come_too(server: Server) -> None:
         with following(server) as events, following(other) as theirs:
             numbers = []
             for task in range(10):
-                body = salute(task=str(task), at=time.time())
+                body = salute(task=f"other {task}", at=time.time())
                 numbers.append(post((server, other)[task % 2], body, key=server.key).json()["number"])
             assert [event.number for event in itertools.islice(events, 10)] == numbers
             assert [event.number for event in itertools.islice(theirs, 4)] == numbers[:4]
@@ -118,11 +119,11 @@ def test_only_some_roles_are_followed(server: Server) -> None:
 
 def test_a_place_that_never_was_begins_anew(server: Server) -> None:
     """The store is another one, or was restored: the client is told that what it knows is no beginning."""
-    number = report_now(server, "first")
+    number = report_now(server, "before")
     with following(server, number + 1_000) as events:
         event = next(events)
         assert (event.kind, event.number) == ("reset", number)
-        later = report_now(server, "second")
+        later = report_now(server, "after")
         assert next(events).number == later
 
 
@@ -135,7 +136,7 @@ def test_a_place_that_is_none_is_refused(server: Server, place: str) -> None:
 
 def test_the_query_names_a_place_as_well(server: Server) -> None:
     """A browser cannot set the header the first time; when it comes back, the header counts."""
-    numbers = [report_now(server, str(task)) for task in range(4)]
+    numbers = [report_now(server, f"query {task}") for task in range(4)]
     with following(server, query=f"?after={numbers[0]}") as events:
         assert next(events).number == numbers[1]
     with following(server, numbers[2], query=f"?after={numbers[0]}") as events:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,8 @@ def activate(
 ) -> ActivationReport:
     """Make a compiled organisation the active one. Settings that are not chosen stay as they were.
 
-    `source` is the folder of its documents, noted so that the status can say whether they have changed since. Raises `UsageError` where no host lies, and OSError where it cannot be written to.
+    `source` is the folder of its documents, noted so that the status can say whether they have changed since. Raises
+    `UsageError` where no host lies, and OSError where it cannot be written to.
     """
     generation = find_generation(root)
     owned = OwnedFiles(root, JOURNAL)
@@ -61,8 +63,7 @@ def activate(
         if path != ACTIVE:
             owned.write(path, text)
     if set_aside is not None:
-        # From here to the next line nothing is active, as it is where nothing ever was.
-        os.replace(owned.full(ACTIVE), owned.full(set_aside))
+        shutil.copyfile(owned.full(ACTIVE), owned.full(set_aside))
     owned.write(ACTIVE, texts[ACTIVE])
     removed, changed = owned.remove(path for path in before if path not in texts)
     owned.settle(texts)
@@ -103,8 +104,10 @@ class _Group:
 
     name: str
     texts: Mapping[str, str]
-    taken: bool = False
-    """Whether something else has the name already."""
+    brought: bool = False
+    """Whether the host itself brings something of that name."""
+    always: bool = False
+    """Whether nothing but ours can be meant by the name, so that whatever stands there is replaced."""
 
 
 def _planned(
@@ -113,7 +116,7 @@ def _planned(
     """Everything an activation writes, the switch last."""
     short = bundle.checksum.partition(":")[2][:_SHOWN_OF_CHECKSUM]
     bundle_name = f"{BUNDLES}/{bundle.org_id}-{short}.json"
-    yield _Group(bundle_name, {bundle_name: render_bundle(compiled)})
+    yield _Group(bundle_name, {bundle_name: render_bundle(compiled)}, always=True)
     tool_ids = find_tool_ids(root)
     for role in bundle.roles.values():
         flat = f"{FOLDER}/roles/{role.role_id}.json"
@@ -126,7 +129,7 @@ def _planned(
         )
         yield _Group(folder, {f"{folder}/{name}": text for name, text in files.items()}, brought)
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
-    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: chosen})})
+    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: chosen})}, always=True)
 
 
 def _choose(owned: OwnedFiles, groups: Iterator[_Group]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -134,29 +137,22 @@ def _choose(owned: OwnedFiles, groups: Iterator[_Group]) -> tuple[dict[str, str]
     texts: dict[str, str] = {}
     kept = []
     for group in groups:
-        if group.name not in (ACTIVE, *group.texts) and _holds_others(owned, group.name):
-            taken = True
-        else:
-            taken = group.taken or (group.name != ACTIVE and not all(map(owned.is_free, group.texts)))
-        if taken:
-            kept.append(group.name)
-        else:
+        if group.always or not (group.brought or _is_taken(owned, group)):
             texts |= group.texts
+        else:
+            kept.append(group.name)
     return texts, tuple(kept)
 
 
-def _holds_others(owned: OwnedFiles, folder: str) -> bool:
-    """Whether a folder holds a file that is not ours, or is a link to somewhere else."""
-    full = owned.full(folder)
-    if os.path.islink(full) or os.path.isfile(full):
+def _is_taken(owned: OwnedFiles, group: _Group) -> bool:
+    """Whether somebody else has a file of the group, or any other file in its folder, or made the folder a link."""
+    if group.name in group.texts:
+        return not owned.is_free(group.name)
+    folder = owned.full(group.name)
+    if os.path.islink(folder) or os.path.isfile(folder):
         return True
-    for where, _, names in os.walk(full):
-        inside = os.path.relpath(where, full).replace(os.sep, "/")
-        for name in names:
-            path = "/".join((folder, *([] if inside == "." else [inside]), name))
-            if not owned.is_ours(path):
-                return True
-    return False
+    inside = (os.path.join(where, name) for where, _, names in os.walk(folder) for name in names)
+    return any(not owned.is_ours(owned.name_of(path)) for path in inside)
 
 
 def _name_aside(owned: OwnedFiles) -> str:

@@ -43,6 +43,10 @@ class OwnedFiles:
         """Where a file of the tree lies."""
         return os.path.join(self._root, *path.split("/"))
 
+    def name_of(self, full: str) -> str:
+        """The path, below the root, of a file of the tree."""
+        return os.path.relpath(full, self._root).replace(os.sep, "/")
+
     def is_free(self, path: str) -> bool:
         """Whether a file may be written: nothing is there, or what is there is ours."""
         return not os.path.lexists(self.full(path)) or self.is_ours(path)

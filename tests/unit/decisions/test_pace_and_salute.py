@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -26,11 +27,25 @@ OBSERVED = [
 ]
 
 
-def test_an_unchanged_tier_says_what_was_not_reported():
-    """Primary is assumed, and what could not be seen is named."""
-    pace = KERNEL.pace("software_dev", "bugfix_specialist", Observation())
-    assert [reason.code for reason in pace.reasons] == ["NOTHING_TRIPPED", "NOT_REPORTED"]
-    assert pace.reasons[1].text.startswith("not reported: `consecutive_tool_failures`")
+STUCK = Observation(unrecoverable_error=True)
+
+
+@pytest.mark.parametrize(
+    ("org", "role", "observation", "asked", "codes"),
+    [
+        ("software_dev", "co", Observation(), {}, ["NOTHING_TRIPPED", "NOT_REPORTED"]),
+        ("software_dev", "co", STUCK, {}, ["TRIGGER_HOLDS", "NOT_REPORTED"]),
+        ("software_dev", "co", Observation(), {"previous": "contingent"}, ["TRIGGER_UNKNOWN", "NOT_REPORTED"]),
+        ("software_dev", "co", Observation(), {"previous": "contingent", "new_task": True},
+         ["NEW_TASK", "NOTHING_TRIPPED", "NOT_REPORTED"]),
+        ("household", "steward", STUCK, {}, ["NO_PLAN"]),
+    ],
+)  # fmt: skip
+def test_what_decided_has_a_code(
+    org: str, role: str, observation: Observation, asked: dict[str, Any], codes: list[str]
+):
+    """Primary is assumed where nothing is seen, and what could not be seen is named."""
+    assert [reason.code for reason in KERNEL.pace(org, role, observation, **asked).reasons] == codes
 
 
 def test_a_reason_has_the_line_of_its_trigger():

@@ -1,0 +1,30 @@
+"""What a host cannot be told: decisions that depend on what it does not see, or on somebody who would have to be asked.
+
+A bundle says one thing for all circumstances: what is allowed while none is known. Who compiles is told where that is
+not the whole answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgkernel.diagnostics.wording import listing
+
+
+def find_remarks(compiled: Mapping[str, Any]) -> tuple[str, ...]:
+    """One sentence for each reason, with the tools it concerns."""
+    tools_of: dict[str, dict[str, None]] = {}
+    for role in compiled["roles"].values():
+        for tool_id, grant in role["tools"].items():
+            for text in _texts(grant):
+                tools_of.setdefault(text, {})[tool_id] = None
+    return tuple(f"{listing(tools)}: {text}" for text, tools in tools_of.items())
+
+
+def _texts(grant: Mapping[str, Any]) -> Iterator[str]:
+    if grant["ask"]:
+        yield "somebody would have to approve it, and a host has nobody to ask: it is refused there"
+    if grant["conditional"]:
+        allowed = "allowed" if any(grant["actions"].values()) else "refused"
+        yield f"it depends on {grant['conditional']}, which a host does not see: it is {allowed} there"
