@@ -35,6 +35,8 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
         problem = saying.note_status(
             places.ORGANIZATIONS, loaded=active.bundle.digest, error=error, of_files=True
         )
+        if getattr(agent, "number", 0) == 0:
+            saying.say_once(agent, memory, _describe(active))
         for remark in (*active.remarks, *([problem] if problem else [])):
             saying.say_once(agent, memory, remark, kind="warning")
         return work(active, memory)
@@ -44,6 +46,14 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
             memory.trouble = text
         note_error(agent, text)
         return None
+
+
+def _describe(active: Active) -> str:
+    bundle = active.bundle
+    name = bundle.organization.get("org_name")
+    return (
+        f"On: {name} ({bundle.org_id}), {len(bundle.roles)} roles, enforcement {active.settings.enforcement}"
+    )
 
 
 def note_error(agent: Any, text: str, *, of_files: bool = False) -> None:

@@ -307,3 +307,13 @@ def test_blank_lines_around_a_file_do_not_keep_it(started):
     shown = files_shown(started.host.seen[0].system, started.generation)
     assert not shown & {"scheduler", "wait", "a2a_chat", "document_query"}
     assert {"response", "search_engine"} <= shown
+
+
+def test_the_log_says_that_the_layer_is_on_once_a_chat(started):
+    """And with what; subordinates do not say it again."""
+    activate(started.root, enforcement="trim")
+    agent = started.host.open_chat()
+    started.host.say(agent, "what time is it", [call("call_subordinate", message="tell me", reset="true")])
+    started.host.say(agent, BUG)
+    lines = [text for _, text in agent.context.log.entries if text.startswith("[ORG] On: ")]
+    assert lines == ["[ORG] On: Software Development Organization (software_dev), 8 roles, enforcement trim"]
