@@ -39,7 +39,7 @@ class Auditor:
     @property
     def writes_down(self) -> bool:
         """Whether what is decided now becomes a row of the audit. Raises `StoreError`."""
-        return self._remembered.open() is not None
+        return self._remembered.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
         """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""

@@ -108,6 +108,8 @@ class FindingList(msgspec.Struct, frozen=True, kw_only=True):
     """The organisations that are stale or refused."""
     next: str | None
     """Cursor of the next page; null on the last."""
+    store_problem: str | None
+    """Why the documents could not be compared with what is stored; null where they were, or nothing is stored."""
     snapshot: str
 
 

@@ -14,7 +14,8 @@ from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import told
 from manifest_api.shapes import FindingList, RegistrySnapshot
 from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
-from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.errors import StoreError
 from orgkernel.kernel.held import State
 from orgkernel.kernel.kernel import Kernel
 
@@ -49,7 +50,8 @@ async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
 
 def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
     state = kernel.state
-    found = (*state.latest.diagnostics, *kernel.drift())
+    drift, store_problem = _drift(kernel)
+    found = (*state.latest.diagnostics, *drift)
     start = _start(state, cursor, len(found))
     return FindingList(
         diagnostics=tuple(map(build_finding, found[start : start + limit])),
@@ -58,8 +60,17 @@ def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
         warnings=count_severity(found, Severity.WARNING),
         not_fresh=not_fresh(build_standings(state)),
         next=_cursor(state, start + limit) if start + limit < len(found) else None,
+        store_problem=store_problem,
         snapshot=state.latest.digest,
     )
+
+
+def _drift(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], str | None]:
+    """What is stored otherwise, or why that cannot be said: what is wrong with documents is told without a store, too."""
+    try:
+        return kernel.drift(), None
+    except StoreError as error:
+        return (), error.message
 
 
 def _snapshot(kernel: Kernel) -> RegistrySnapshot:
