@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import places
+from .gate import tools_in_order
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -78,7 +79,7 @@ def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
         role.role_name,
         role.reports_to,
         role.can_delegate,
-        tuple(sorted(role.host_tools)),
+        tuple(tools_in_order(active, role)),
         role.subordinates,
         names,
     )
