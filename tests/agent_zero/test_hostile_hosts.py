@@ -273,7 +273,7 @@ def test_the_adapter_needs_nothing_but_the_standard_library(root, generation):
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False
     )
-    assert done.stdout.strip() == "9", done.stderr
+    assert done.stdout.strip() == "10", done.stderr
 
 
 def test_files_are_read_again_only_when_they_change(started, monkeypatch):
