@@ -129,7 +129,7 @@ def _way_on(
 
 def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
     """The role's tools by their names in the host, in its order of preference; without those that only end a turn."""
-    names = {tool.tool: name for name, tool in reversed(active.bundle.tools.items())}
+    names = {tool.tool: name for name, tool in reversed(list(active.bundle.tools.items()))}
     preferred = [names.get(tool_id, tool_id) for tool_id in role.tools]
     own = role.host_tools - ALWAYS
     return [*(name for name in dict.fromkeys(preferred) if name in own), *sorted(own.difference(preferred))]
