@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remed
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import Grant, Lifecycle, Waiver
-from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.records.levels import ToolLevel
 from orgkernel.state.records import AccessRequest as StoredRequest
 from orgkernel.state.records import Approval, AuditEntry, RequestKind

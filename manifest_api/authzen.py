@@ -29,7 +29,7 @@ from manifest_api.questions import unfit
 from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import listing
-from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.kernel.registry import ACTIVE
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import PaceTier
-from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.records.levels import ToolLevel
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]

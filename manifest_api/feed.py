@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager
 from manifest_api.problems import TOO_MANY_FOLLOWERS, Refused
 from manifest_api.remembered import Remembered
 from orgkernel.decisions.state_view import StoredReport
-from orgkernel.errors import OrgkernelError
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -112,8 +111,8 @@ class Feed:
             try:
                 await self._remembered.refresh()
                 found = await self._read(self._seen)
-            except OrgkernelError as error:
-                self._say_failing(error.message)
+            except Exception as error:  # whatever it was: who follows would wait for ever without a look
+                self._say_failing(str(error))
                 found = ()
             else:
                 self._is_failing = False

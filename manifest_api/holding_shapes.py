@@ -9,7 +9,7 @@ import msgspec
 from manifest_api.access_shapes import ID, Grantee, Name, Resources, Text
 from manifest_api.authzen_shapes import Context
 from orgkernel.decisions.state_view import Restriction, ToolLock
-from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.records.levels import ToolLevel
 from orgkernel.state.verify import AuditFinding
 

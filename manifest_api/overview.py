@@ -10,7 +10,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.held import State
-from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry import ACTIVE
 
 
 def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:

@@ -26,7 +26,7 @@ from orgkernel.errors import (
     UsageError,
 )
 from orgkernel.errors import Refused as StateRefused
-from orgkernel.kernel.kernel import ACTIVE
+from orgkernel.kernel.registry import ACTIVE
 
 logger = logging.getLogger("orgkernel.server")
 

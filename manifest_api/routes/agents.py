@@ -18,7 +18,8 @@ from manifest_api.routes.documented import body_of, remembered, told
 from orgkernel.decisions.state_view import AgentState
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UnknownRecord
-from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.state.store import Store
 
 router = APIRouter(tags=["agents"])

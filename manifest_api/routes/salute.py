@@ -23,7 +23,8 @@ from orgkernel.crew.v1 import encode
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.kernel.board import Health, RoleState, board_of, detail_of, intervals_of
-from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.runtime.salute import ReportError, read_report
 from orgkernel.state.records import ReportReceipt
 from orgkernel.state.store import Store

@@ -16,8 +16,9 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.unfit import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.kernel.kernel import ACTIVE, Kernel
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.project import find_project
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.kernel.stored import StateAt, locate_store
 
 org_option = click.option(

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import copy
 import os
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import AmbiguousActive, NotServed, UnknownAgent, UnknownOrganization, UnknownRole
-from orgkernel.kernel.held import Reload, ServedOrganization, State, next_state
+from orgkernel.errors import UnknownAgent, UnknownRole
 from orgkernel.kernel.kept_bytes import KeptBytes
-from orgkernel.kernel.loader import Loader
+from orgkernel.kernel.registry import Registry
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot
 from orgkernel.kernel.standpoint import Standpoints
 from orgkernel.loading.cache import Cache
 
@@ -37,10 +34,8 @@ if TYPE_CHECKING:
     from orgkernel.runtime.observation import Observation
     from orgkernel.runtime.salute import Situation
 
-ACTIVE = "active"
 
-
-class Kernel:
+class Kernel(Registry):
     """Answers for all organisations below some paths. Safe to use from several threads.
 
     >>> kernel = Kernel.open()
@@ -58,17 +53,11 @@ class Kernel:
         store: StateSource | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._request = request
+        super().__init__(request, active, severities or {}, cache)
         self._store = store
         self._clock = clock
-        self._active = active
-        self._severities = severities or {}
-        self._loader = Loader(request, self._severities, cache)
-        self._reloading = threading.Lock()
         self._kept = KeptBytes()
         self._standpoints = Standpoints()
-        latest = self._loader.load()
-        self._state = next_state(latest, {})[0]
 
     @classmethod
     def open(
@@ -100,27 +89,9 @@ class Kernel:
         return other
 
     @property
-    def state(self) -> State:
-        """What is held now; keep it to answer several questions from one version."""
-        return self._state
-
-    @property
     def standpoint(self) -> Standpoint:
         """What answers depend on now: the same object for as long as none of them can change. Raises `StoreError`."""
         return self._standpoints.current(self._state, self._store, self._clock)
-
-    @property
-    def watched(self) -> tuple[str, ...]:
-        """Files and folders whose change can change an answer."""
-        return tuple(root.path for root in self._request.roots)
-
-    def check(self) -> tuple[Diagnostic, ...]:
-        """Everything found in the documents, in the order a reader goes through the files.
-
-        >>> Kernel.open().check()
-        ()
-        """
-        return self._state.latest.diagnostics
 
     def drift(self) -> tuple[Diagnostic, ...]:
         """Where what is stored about agents differs from what the rosters say. Raises `StoreError`.
@@ -352,77 +323,6 @@ class Kernel:
         return build_organization_manifest(
             snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
-
-    def organization(self, org: str) -> ServedOrganization:
-        """The version of an organisation that answers; `active` is the only one served, or the one opened as active."""
-        state = self._state
-        org_id = self._resolve(org, state)
-        if org_id in state.served:
-            return state.served[org_id]
-        if org_id in state.refused:
-            errors = sum(found.severity is Severity.ERROR for found in state.refused[org_id])
-            raise NotServed(
-                f"organization {quote(org_id)} has {errors} error{'s' * (errors != 1)}",
-                "run `orgkernel check` to see them",
-            )
-        known = {**state.served, **state.refused}
-        help = did_you_mean(org_id, known) or (f"organizations are {listing(known)}" if known else "")
-        raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
-
-    def latest(self, org: str) -> OrgSnapshot:
-        """The latest version of an organisation that was read, errors or not: what its author works on.
-
-        >>> Kernel.open().latest("blank").has_errors
-        False
-        """
-        state = self._state
-        org_id = self._resolve(org, state)
-        found = state.latest.organizations.get(org_id)
-        return found or self.organization(org).snapshot
-
-    def refusal(self, org: str) -> tuple[Diagnostic, ...]:
-        """What keeps the latest version of an organisation from answering; nothing where it answers."""
-        state = self._state
-        return state.refused.get(self._resolve(org, state), ())
-
-    def reload(self, changed: Collection[str] | None = None) -> Reload:
-        """Read what changed again. An organisation that now has errors keeps its last good version.
-
-        Who watches all files can say which paths `changed`; the others are then not looked at.
-
-        >>> Kernel.open().reload().changed
-        False
-        """
-        with self._reloading:
-            latest = self._loader.load(changed)
-            self._state, report = next_state(latest, self._state.served, self._state.latest)
-            return report
-
-    def save(self) -> None:
-        """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
-        with self._reloading:
-            self._loader.save()
-
-    def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
-        """The version of an organisation that answers, which has this role."""
-        snapshot = self.organization(org).snapshot
-        snapshot.require_role(role)
-        return snapshot
-
-    def _resolve(self, org: str, state: State) -> str:
-        if org != ACTIVE or ACTIVE in state.served:
-            return org
-        if self._active is not None:
-            return self._active
-        known = list(state.served or state.refused)
-        if len(known) == 1:
-            return known[0]
-        if not known:
-            raise UnknownOrganization("there is no organization", "start one with `orgkernel new DIR`")
-        raise AmbiguousActive(
-            f"there are {len(known)} organizations and none of them is the active one",
-            f"name one of {listing(known)}, or start with `--active ORG`",
-        )
 
 
 @cache

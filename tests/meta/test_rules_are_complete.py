@@ -35,7 +35,7 @@ LONG_MODULES = {
     "manifest_api/problems.py": "one table of every problem there is",
     "orgkernel/crew/v1.py": "one published shape, read as one page",
     "orgkernel/graph/questions.py": "one protocol: the questions both views answer",
-    "orgkernel/kernel/kernel.py": "one class and the values it returns, with examples that are run",
+    "orgkernel/kernel/kernel.py": "the public answers: one short method each, with examples that are run",
     "orgkernel/loading/documents.py": "from a text to documents of every kind",
     "orgkernel/loading/shape.py": "one table of what pydantic says, in our words",
     "orgkernel/loading/yaml_reader.py": "one pass over events, with everything that is refused on the way",

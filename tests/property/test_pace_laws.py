@@ -50,7 +50,7 @@ def rank(tier: str) -> int:
 
 @pytest.mark.parametrize("org", ["software_dev", "sigint_alpha", "household", "blank"])
 def test_escalation_goes_up_the_chain(org: str) -> None:
-    """escalation_goes_up: whom any tier of any role of a template hands over to stands above that role."""
+    """Escalation goes up: whom any tier of any role of a template hands over to stands above that role."""
     from orgkernel.decisions.pace import plan_of
     from orgkernel.runtime.pace import obligations_of
 
@@ -67,7 +67,7 @@ def test_escalation_goes_up_the_chain(org: str) -> None:
 def test_escalation_goes_up_for_a_reason(
     plan: PacePlan, observation: Observation, before: tuple[str, ...], new_task: bool
 ) -> None:
-    """escalation_goes_up: a tier is entered from below only by a comparison that is true of its own trigger."""
+    """Escalation goes up: a tier is entered from below only by a comparison that is true of its own trigger."""
     decision = decide_pace(plan, observation, before, new_task=new_task)
     if decision.raised:
         trigger = plan.tiers[decision.tier].trigger
@@ -91,7 +91,7 @@ def test_more_failures_never_lower_the_tier(
     more: dict[str, int],
     set_flags: set[str],
 ) -> None:
-    """more_failures_never_lower_the_tier: with triggers that only ask for *more*, worse is never judged better."""
+    """With triggers that only ask for *more*, worse is never judged better."""
     worse = {
         name: known + more[name] for name in more if (known := getattr(observation, name)) is not None
     } | {flag: True for flag in set_flags if getattr(observation, flag) is not None}
@@ -103,7 +103,7 @@ def test_more_failures_never_lower_the_tier(
 def test_clearing_triggers_restores_primary(
     plan: PacePlan, observation: Observation, before: tuple[str, ...]
 ) -> None:
-    """clearing_triggers_restores_primary: as soon as every trigger is seen to be false, whatever was before."""
+    """As soon as every trigger is seen to be false, whatever was before."""
     measures = observation.measures(plan.max_turns)
     found = [evaluate_trigger(tier.trigger, measures).value for tier in plan.tiers.values() if tier.trigger]
     assume(all(value is False for value in found))
@@ -121,7 +121,7 @@ def test_a_new_task_starts_from_primary(
 
 @given(plans(trees), observations, held)
 def test_unknown_is_not_false(plan: PacePlan, observation: Observation, before: tuple[str, ...]) -> None:
-    """unknown_is_not_false: a tier whose trigger is unknown is held exactly if it was held before."""
+    """A tier whose trigger is unknown is held exactly if it was held before."""
     decision = decide_pace(plan, observation, before)
     measures = observation.measures(plan.max_turns)
     for name, tier in plan.tiers.items():
@@ -132,7 +132,7 @@ def test_unknown_is_not_false(plan: PacePlan, observation: Observation, before: 
 
 @given(plans(trees), tiers)
 def test_nothing_reported_changes_nothing_that_a_trigger_can_see(plan: PacePlan, before: str) -> None:
-    """unknown_is_not_false: a host that goes blind neither raises nor restores a tier its triggers cannot tell."""
+    """A host that goes blind neither raises nor restores a tier its triggers cannot tell."""
     blind = Observation().measures(plan.max_turns)
     known = [evaluate_trigger(tier.trigger, blind).value for tier in plan.tiers.values() if tier.trigger]
     assume(all(value is None for value in known))
