@@ -25,6 +25,7 @@ def begin_task(memory: AgentMemory, agent: Any) -> bool:
     memory.task, memory.task_mark = task, mark
     memory.new_task = True
     memory.state = ""
+    memory.steering = None
     memory.tool_texts = None
     memory.model, memory.window = reading.model_of(agent)
     return True

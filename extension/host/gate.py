@@ -60,7 +60,7 @@ def judge(
         return Refusal(
             tool,
             f"`{tool}` is refused: no catalogue of {_name(active)} knows it, and unlisted tools are refused here. "
-            f"{_own_tools(role, there)} Or end with `response` and say that `{tool}` has to be listed first.",
+            f"{_own_tools(active, role, there)} Or end with `response` and say that `{tool}` has to be listed first.",
         )
     if tool not in role.host_tools:
         return Refusal(tool, _not_its_tool(active, role, tool, known, there, has_profile))
@@ -100,7 +100,7 @@ def _not_its_tool(
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     who = f"It belongs to {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
     way = _way_on(active, role, tool, holders, has_profile)
-    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_own_tools(role, there)} {way}"
+    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_own_tools(active, role, there)} {way}"
 
 
 def _holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
@@ -127,8 +127,16 @@ def _way_on(
     return f"Or end with `response` and say that `{tool}` is not available here."
 
 
-def _own_tools(role: bundles.BundleRole, there: Collection[str]) -> str:
-    own = sorted(tool for tool in role.host_tools - ALWAYS if not there or tool in there)
+def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
+    """The role's tools by their names in the host, in its order of preference; without those that only end a turn."""
+    names = {tool.tool: name for name, tool in reversed(list(active.bundle.tools.items()))}
+    preferred = [names.get(tool_id, tool_id) for tool_id in role.tools]
+    own = role.host_tools - ALWAYS
+    return [*(name for name in dict.fromkeys(preferred) if name in own), *sorted(own.difference(preferred))]
+
+
+def _own_tools(active: Active, role: bundles.BundleRole, there: Collection[str]) -> str:
+    own = [tool for tool in tools_in_order(active, role) if not there or tool in there]
     return f"Go on with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
 
 

@@ -13,8 +13,10 @@ from . import activation, places, saying
 from .memory import KEY, AgentMemory, RoleMemory, memory_of
 from .organization import Active, find_active
 from .runtime import bundle as bundles
+from .runtime import secret_shapes
 
 T = TypeVar("T")
+_LONGEST = 500
 
 
 def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
@@ -41,7 +43,10 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
             saying.say_once(agent, memory, remark, kind="warning")
         return work(active, memory)
     except Exception as error:
-        text = f"{hook} passed through: {type(error).__name__}: {error}"
+        # An error may quote what it stumbled over.
+        text = secret_shapes.mask_secrets(
+            f"{hook} passed through: {type(error).__name__}: {error}"[:_LONGEST]
+        )
         if memory is not None:
             memory.trouble = text
         note_error(agent, text)

@@ -16,11 +16,22 @@ __all__ = [
     "message_loop_end",
     "message_loop_prompts_after",
     "message_loop_prompts_before",
+    "message_loop_start",
     "monologue_end",
     "system_prompt",
     "tool_execute_after",
     "tool_execute_before",
 ]
+
+
+def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
+    """Begin the turn that the layers of an agent share."""
+
+    def work(active: Active, memory: AgentMemory) -> None:
+        if active.settings.enforcement != "observe":
+            supervising.begin_turn(memory, agent)
+
+    guarded(agent, "message_loop_start", work)
 
 
 def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
@@ -29,8 +40,6 @@ def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> 
     def work(active: Active, memory: AgentMemory) -> None:
         first = activation.begin_task(memory, agent)
         choice = choosing.choose_early(active, memory, agent, first)
-        if active.settings.enforcement != "observe":
-            supervising.begin_turn(memory, agent)
         if choice.final:
             activation.put_in_force(active, memory, agent, choice)
         else:

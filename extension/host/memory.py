@@ -90,7 +90,6 @@ class AgentMemory:
 def memory_of(agent: Any) -> AgentMemory:
     """The record of an agent; a new one where there is none, or none of ours."""
     found = agent.data.get(KEY)
-    # By name: the class is another one after the package was installed anew.
     if not isinstance(found, AgentMemory):
         found = AgentMemory()
         agent.data[KEY] = found

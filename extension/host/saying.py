@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import tempfile
+import threading
 import time
 from typing import Any
 
@@ -70,11 +71,13 @@ def note_status(
 
 
 def _write(path: str, data: dict[str, Any]) -> None:
-    handle, name = tempfile.mkstemp(prefix=".status-", dir=os.path.dirname(path))
+    """Whole or not at all, and readable for whoever asks for the status."""
+    beside = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with open(beside, "w", encoding="utf-8") as file:
             json.dump(data, file, indent=2)
-        os.replace(name, path)
+        os.replace(beside, path)
     except BaseException:
-        os.unlink(name)
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
         raise

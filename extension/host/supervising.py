@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import places
+from .gate import tools_in_order
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -50,22 +51,21 @@ def supervise(
     decision: pace.PaceDecision | None = own.decision
     if memory.steering is not None or decision is None:
         return
-    known = (
-        memory.supervisor
-        if isinstance(memory.supervisor, supervisor.SupervisorMemory)
-        else supervisor.SupervisorMemory()
-    )
-    reports = _reports_of(active, role)
-    post = _post(active, role)
-    quiet = signals.survey(agent.data, {})
-    if supervisor.steer(quiet, decision, reports, known, post)[0] is None:
+    known = memory.supervisor
+    if not isinstance(known, supervisor.SupervisorMemory):
+        known = supervisor.SupervisorMemory()
+    reports, post = _reports_of(active, role), _post(active, role)
+    # Mostly there is nothing to say, and the history need not be looked at.
+    steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
+    own.decision = replace(decision, new_task=False)
+    if steering is None:
+        memory.supervisor = after
         signals.write(agent.data, supervisor.LAYER, active=True)
         return
     seen = signals.survey(agent.data, _stores(agent, loop_data))
     steering, memory.supervisor = supervisor.supervise(
         agent.data, seen, decision, reports, known, post, failing=tuple(own.failing)
     )
-    own.decision = replace(decision, new_task=False)
     if steering is not None:
         memory.steering = steering.text
         say(agent, f"Supervisor steers {role.role_name}: {steering.intervention_type.replace('_', ' ')}")
@@ -78,7 +78,7 @@ def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
         role.role_name,
         role.reports_to,
         role.can_delegate,
-        tuple(sorted(role.host_tools)),
+        tuple(tools_in_order(active, role)),
         role.subordinates,
         names,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,3 @@ def drive(coroutine: Coroutine[Any, Any, Any]) -> Any:
         return end.value
     coroutine.close()
     raise AssertionError("an extension waited for something in a hook that plain code calls")
-
-
-Hook = Callable[..., Any]

@@ -28,7 +28,9 @@ def answer(text: str = "done") -> dict[str, Any]:
 
 def org_lines(agent: Agent) -> list[str]:
     """What we wrote to the log, without our mark and without the line that says that the layer is on."""
-    lines = [text.removeprefix("[ORG] ") for _, text in agent.context.log.entries if text.startswith("[ORG] ")]
+    lines = [
+        text.removeprefix("[ORG] ") for _, text in agent.context.log.entries if text.startswith("[ORG] ")
+    ]
     return [line for line in lines if not line.startswith("On: ")]
 
 

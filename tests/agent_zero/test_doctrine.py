@@ -202,3 +202,16 @@ def test_under_observe_reports_are_written_and_nothing_is_steered(started, enfor
     assert reports(started.root)["bugfix_specialist"]["status"]["pace_level"] == "contingent"
     assert "[ORG supervisor]" not in str(started.host.seen)
     assert "_layer_signals" not in agent.data
+
+
+def test_a_tier_of_the_task_before_is_not_spoken_of_in_the_next(started):
+    """Another task of the same role begins in primary, and there is nothing to take back."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, *[MISSING] * 4, Response("a"), Response("b"), Response("c"), Response("d"))
+    started.host.say(agent, BUG, [*cats(4), answer()])
+    begun = len(started.host.seen)
+    logs = "Read the access log and the audit trail, and make a timeline of events from the log file"
+    started.host.say(agent, logs, [*(shell("tail", number) for number in range(4)), answer("a timeline")])
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
+    assert not any("[ORG supervisor]" in prompt.extras for prompt in started.host.seen[begun:])

@@ -273,7 +273,7 @@ def test_the_adapter_needs_nothing_but_the_standard_library(root, generation):
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False
     )
-    assert done.stdout.strip() == "9", done.stderr
+    assert done.stdout.strip() == "10", done.stderr
 
 
 def test_files_are_read_again_only_when_they_change(started, monkeypatch):
@@ -304,3 +304,21 @@ def test_nothing_is_kept_on_an_extension_object(started):
                 made = found(agent=agent)
                 assert set(vars(made)) == {"agent", "kwargs"}
                 assert not [name for name in vars(found) if not name.startswith("__") and name != "execute"]
+
+
+def test_an_error_that_quotes_a_secret_is_told_without_it(started, monkeypatch):
+    """In the chat and in the status, which anybody on the machine may read."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    from usr.organizations.lib.orgkernel_agent_zero import choosing
+
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    monkeypatch.setattr(choosing.reading, "profile_of", lambda _: {}[token])
+    assert started.host.say(agent, BUG) == "done"
+    path = started.root / "usr/organizations/status.json"
+    told = str(agent.context.log.entries) + path.read_text(encoding="utf-8")
+    assert "KeyError" in told
+    assert token not in told
+    usual = started.root / "usual"
+    usual.touch()
+    assert path.stat().st_mode == usual.stat().st_mode
