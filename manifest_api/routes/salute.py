@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
@@ -12,21 +12,17 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.changing import DEFAULT_ROWS, Limit, find_in_store, told_once, with_store
 from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
-from manifest_api.feed import Feed
-from manifest_api.guards.caller import Caller, caller_of, require_scope
-from manifest_api.problems import BAD_CURSOR, BAD_REPORT, OTHER_REPORTER, UNKNOWN_RECORD, Refused
-from manifest_api.questions import Cursor, only, read_body
-from manifest_api.routes.documented import body_of, remembered
+from manifest_api.guards.caller import caller_of
+from manifest_api.problems import BAD_CURSOR, UNKNOWN_RECORD, Refused
+from manifest_api.questions import Cursor, only
+from manifest_api.routes.documented import remembered
+from manifest_api.routes.reporting import org_of
 from manifest_api.salute_shapes import Board, ReportPage
-from manifest_api.shapes import InvalidValue
 from orgkernel.crew.v1 import encode
 from orgkernel.decisions.state_view import PaceTier, StoredReport
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.board import Health, RoleState, board_of, detail_of, intervals_of
-from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.runtime.salute import ReportError, read_report
-from orgkernel.state.records import ReportReceipt
 from orgkernel.state.store import Store
 
 router = APIRouter(tags=["salute"])
@@ -46,47 +42,6 @@ Role = Annotated[
     ),
 ]
 _FURTHEST = 2**63 - 1
-_EXAMPLE = {
-    "_schema": "orgkernel:salute_report",
-    "_version": "1.0",
-    "status": {"state": "active", "progress": 0.4, "pace_level": "primary", "health": "nominal"},
-    "activity": {"current_task": "mend the parser"},
-    "unit": {"role_id": "steward", "organization": "household", "agent_number": 0},
-    "time": {"timestamp": "2027-01-31T12:00:00Z"},
-}
-
-
-@router.post(
-    "/v1/salute",
-    response_class=Response,
-    responses=remembered("ReportReceipt", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("SaluteReport", _EXAMPLE),
-    dependencies=[only()],
-)
-async def post_report(request: Request, answers: AnswersOfApp) -> Response:
-    """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
-    caller = require_scope(request, "report")
-    said: dict[str, Any] = await read_body(
-        request, dict[str, Any], '{"_schema": "orgkernel:salute_report", …}', BAD_REPORT
-    )
-    try:
-        report = read_report(said)
-    except ReportError as error:
-        where = f"body.{error.where.replace('/', '.')}".rstrip(".")
-        raise Refused(
-            BAD_REPORT,
-            f"the report cannot be read at {quote(where)}",
-            "`orgkernel schema salute_report` prints what a report looks like",
-            [InvalidValue(where=where, message=error.text)],
-        ) from None
-    report["unit"] = {**report["unit"], "organization": _admit(answers.kernel, caller, report["unit"])}
-    receipt: ReportReceipt = await with_store(
-        request,
-        lambda store: store.reports.record(report, actor=caller.credential, agent_id=caller.agent_id or ""),
-    )
-    feed: Feed = request.app.state.feed
-    feed.wake()
-    return told_once(receipt)
 
 
 @router.get(
@@ -111,7 +66,7 @@ async def get_board(
 ) -> Response:
     """The board: the latest report of each agent in each role, in a line."""
     kernel = answers.kernel
-    org_id = None if org is None else _org_id(kernel, org)
+    org_id = None if org is None else org_of(kernel, org)
 
     def read(store: Store) -> Board:
         last = store.reports.last_number()
@@ -164,7 +119,7 @@ async def get_stream(
 ) -> Response:
     """Reports as they are stored (server-sent events). Without a place to begin at, from now on."""
     kernel, feed = answers.kernel, request.app.state.feed
-    org_id = None if org is None else _org_id(kernel, org)
+    org_id = None if org is None else org_of(kernel, org)
     begin = _last_event(request, after)
     last = await feed.last_number()
     number = last if begin is None else begin
@@ -201,7 +156,7 @@ async def get_latest(
     ] = None,
 ) -> Response:
     """The latest report of a role, by whichever of its agents reported last."""
-    org_id = _org_id(answers.kernel, org)
+    org_id = org_of(answers.kernel, org)
 
     def find(store: Store) -> StoredReport | None:
         reports = [
@@ -236,7 +191,7 @@ async def get_history(
     limit: Limit = DEFAULT_ROWS,
 ) -> Response:
     """The reports of a role that are still kept, those that were stored last first."""
-    org_id = _org_id(answers.kernel, org)
+    org_id = org_of(answers.kernel, org)
     before = None if cursor is None else _number(cursor)
     interval = intervals_of(answers.kernel.state)(org_id, role)
 
@@ -245,31 +200,11 @@ async def get_history(
         shown = tuple(detail_of(each, interval, time.time()) for each in rows[:limit])
         return ReportPage(reports=shown, next=str(shown[-1].number) if len(rows) > limit else None)
 
-    return told_once(await with_store(request, read, ReportPage(reports=(), next=None)))
-
-
-def _org_id(kernel: Kernel, org: str) -> str:
-    """The organisation a name means; also one that has errors: its roles report all the same."""
-    return org if org in kernel.state.refused else kernel.organization(org).snapshot.org_id
-
-
-def _admit(kernel: Kernel, caller: Caller, unit: dict[str, Any]) -> str:
-    """The organisation of a report, if the caller may report for its role; raises `Refused`."""
-    org_id = _org_id(kernel, unit.get("organization") or ACTIVE)
-    role_id = unit["role_id"]
-    if org_id in kernel.state.refused and caller.agent_id is None:
-        return org_id  # nobody knows its roles at present; a report is not lost for that
-    snapshot = kernel.organization(org_id).snapshot
-    snapshot.require_role(role_id)
-    if caller.agent_id is not None:
-        fills = [edge.target for edge in snapshot.index.roles_filled_by(caller.agent_id)]
-        if role_id not in fills:
-            raise Refused(
-                OTHER_REPORTER,
-                f"the credential belongs to agent {quote(caller.agent_id)}, which does not fill role {quote(role_id)}",
-                f"it fills {listing(fills)}" if fills else f"it fills no role of {quote(org_id)}",
-            )
-    return org_id
+    page = await with_store(request, read, ReportPage(reports=(), next=None))
+    if not page.reports and org_id not in answers.kernel.state.refused:
+        # Reports of a role outlive its declaration; a name that neither has is a mistake.
+        answers.kernel.organization(org_id).snapshot.require_role(role)
+    return told_once(page)
 
 
 def _last_event(request: Request, after: int | None) -> int | None:

@@ -11,13 +11,13 @@ import msgspec
 
 from orgkernel.cli.opening import format_option, open_kernel, path_option
 from orgkernel.cli.output import echo_json
-from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, store_option
+from orgkernel.cli.stores import echo_record, opened, parse_since, store_option
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageError
 
 if TYPE_CHECKING:
     from orgkernel.decisions.state_view import StoredReport
-    from orgkernel.kernel.board import BoardLine, Intervals
+    from orgkernel.kernel.board import Intervals
     from orgkernel.kernel.collecting import Collected
 
 _LOOK_SECONDS = 0.5
@@ -49,10 +49,11 @@ def board(
     form: str,
 ) -> None:
     """Show how each role stands: one line for the latest report of each agent."""
+    from orgkernel.cli.salute_text import echo_board
     from orgkernel.kernel.board import board_of
 
     lines = board_of(_latest(org, role, folder, store), _intervals(paths), time.time())
-    _echo_board(form, lines)
+    echo_board(form, lines)
 
 
 @command.command("show")
@@ -217,24 +218,6 @@ def _intervals(paths: tuple[str, ...]) -> Intervals:
         if paths:
             raise
         return intervals_of(None)
-
-
-def _echo_board(form: str, lines: Sequence[BoardLine]) -> None:
-    if form == "json":
-        echo_json(msgspec.json.format(msgspec.json.encode(lines), indent=2).decode())
-        return
-    from orgkernel.cli.salute_text import HEADINGS, show_marks, show_unit
-    from orgkernel.cli.salute_text import show_age as age
-
-    echo_records(
-        form,
-        lines,
-        HEADINGS,
-        lambda line: (
-            show_unit(line, lines), line.pace_level, line.health, line.state, f"{line.progress:.0%}",
-            age(line.age_seconds), show_marks(line), line.task,
-        ),
-    )  # fmt: skip
 
 
 def _echo_line(form: str, detail: Any) -> None:

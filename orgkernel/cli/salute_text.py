@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
+from orgkernel.cli.output import echo_json
+from orgkernel.cli.stores import echo_records
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.board import BoardLine, ReportDetail
 
@@ -85,3 +89,19 @@ def _show(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def echo_board(form: str, lines: Sequence[BoardLine]) -> None:
+    """Print a board, a line for each report."""
+    if form == "json":
+        echo_json(msgspec.json.format(msgspec.json.encode(lines), indent=2).decode())
+        return
+    echo_records(
+        form,
+        lines,
+        HEADINGS,
+        lambda line: (
+            show_unit(line, lines), line.pace_level, line.health, line.state, f"{line.progress:.0%}",
+            show_age(line.age_seconds), show_marks(line), line.task,
+        ),
+    )  # fmt: skip

@@ -36,26 +36,9 @@ from .tiers import (
 from .triggers import TriggerTree, TriggerTreeError, Tripped, check_tree, evaluate_trigger
 
 __all__ = [
-    "ABORT",
-    "ACTIONS",
-    "ESCALATE",
-    "FALLBACK",
-    "NORMAL",
-    "NO_NEW_DISPATCH",
-    "NO_NEW_WORK",
-    "PRIMARY",
-    "TIERS",
-    "Obligation",
-    "PaceDecision",
-    "PaceMemory",
-    "PacePlan",
-    "PlanError",
-    "Tier",
-    "advance",
-    "decide_pace",
-    "obligations_of",
-    "read_plan",
-]
+    "ABORT", "ACTIONS", "ESCALATE", "FALLBACK", "NORMAL", "NO_NEW_DISPATCH", "NO_NEW_WORK", "PRIMARY", "TIERS",
+    "Obligation", "PaceDecision", "PaceMemory", "PacePlan", "PlanError", "Tier", "advance", "decide_pace", "obligations_of", "read_plan",
+]  # fmt: skip
 
 DEFAULT_MAX_TURNS: Final = 12
 """`doctrine.max_turns_without_progress` of the specification's example."""

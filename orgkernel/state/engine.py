@@ -83,11 +83,26 @@ def _make_file(location: Location) -> None:
 def _set_pragmas(connection: Any, _: object) -> None:
     cursor = connection.cursor()
     try:
-        cursor.execute("PRAGMA journal_mode=WAL")
+        _write_ahead(cursor)
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
     finally:
         cursor.close()
+
+
+def _write_ahead(cursor: Any) -> None:
+    """Turn the journal into one. SQLite does not wait here for another process that does the same: it says `locked`."""
+    for _ in range(_CALLERS):
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+        # For this lock it waits, as long as for any other.
+        cursor.execute("BEGIN IMMEDIATE")
+        cursor.execute("COMMIT")
+    cursor.execute("PRAGMA journal_mode=WAL")
 
 
 def _begin_sqlite(connection: Connection) -> None:

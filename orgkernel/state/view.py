@@ -7,7 +7,6 @@ so another process's changes are found like our own.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
@@ -38,6 +37,7 @@ from orgkernel.state.tables import (
     state_version,
     tool_locks,
 )
+from orgkernel.state.version import VersionReader
 
 T = TypeVar("T")
 Locks = Mapping[tuple[str, str], ToolLock]
@@ -74,7 +74,7 @@ class Views:
         self._rows = rows
         self._refreshing = Lock()
         self._held = _Held(StateView(version=-1), {}, NOTHING_REPORTED)
-        self._version = _Version(rows)
+        self._version = VersionReader(rows)
 
     def read(self, org_id: str | None = None) -> StateView:
         """The state now. Tools are locked per organisation: with `org_id` the view has the locks of that one."""
@@ -150,60 +150,6 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         *reported.of(None),
     )
     return _Held(view, locks, reported)
-
-
-class _Version:
-    """The state version by a connection of its own, below SQLAlchemy: a decision may ask before every answer."""
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self._query = str(select(state_version.c.version).compile(dialect=rows.engine.dialect))
-        self._connection: Any = None
-
-    def peek(self) -> int | None:
-        """The version, where looking waits for nobody: of a file that is not locked whole."""
-        if self._connection is None or self._rows.engine.dialect.name != "sqlite":
-            return None
-        try:
-            return self._ask()
-        except Exception:
-            self.close()
-            return None
-
-    def read(self) -> int:
-        try:
-            return self._ask()
-        except Exception:
-            self.close()
-            # Whatever is wrong is said in our words by the way that knows them, or it works again.
-            with self._rows.reading() as connection:
-                return int(connection.execute(select(state_version.c.version)).scalar_one())
-
-    def _ask(self) -> int:
-        if self._connection is None:
-            self._connection = self._connect()
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute(self._query)
-            return int(cursor.fetchone()[0])
-        finally:
-            cursor.close()
-
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with contextlib.suppress(Exception):
-                connection.close()
-
-    def _connect(self) -> Any:
-        pooled = self._rows.engine.raw_connection()
-        connection: Any = pooled.driver_connection
-        pooled.detach()  # it is ours from here on
-        if self._rows.engine.dialect.name == "postgresql":
-            connection.autocommit = True
-        else:
-            connection.execute("PRAGMA busy_timeout = 0")
-        return connection
 
 
 def _holds(row: Any) -> bool:

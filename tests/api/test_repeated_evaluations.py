@@ -114,8 +114,8 @@ def test_another_state_is_another_answer() -> None:
 
 def test_what_is_written_down_is_never_kept(tmp_path: Path) -> None:
     """From the moment there is a store each answer is a row of its own, also to a question answered before."""
-    place = tmp_path / "state.db"
-    client = client_of(create_app(Kernel.open(), store=location_of(place)))
+    place = location_of(tmp_path / "state.db")
+    client = client_of(create_app(Kernel.open(), store=place))
     assert "audit" not in client.post(PATH, json=QUESTION).json()["context"]
     first_key(place)
     rows = {client.post(PATH, json=QUESTION).json()["context"]["audit"] for _ in range(3)}

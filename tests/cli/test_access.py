@@ -158,18 +158,19 @@ def test_the_manifest_of_an_agent(home: Path) -> None:
     assert "did you mean `butler`?" in unknown.stderr
 
 
-def test_diff_notes_a_directory_that_differs(home: Path, tmp_path: Path) -> None:
-    """Who is whom is in no manifest, and lets people do more; the same directory elsewhere is not noted."""
+def test_diff_judges_a_directory_that_differs(home: Path, tmp_path: Path) -> None:
+    """Who is whom is judged by the policies that match; the same directory elsewhere makes no difference."""
     other = copy_template(tmp_path / "other", "household")
-    assert "directory" not in run("diff", str(home), str(other), cwd=tmp_path).stderr
+    assert run("diff", str(home), str(other), cwd=tmp_path).stdout.startswith("no change")
     directory = next(
         path for path in other.glob("*.yaml") if "orgkernel:directory" in path.read_text("utf-8")
     )
     text = directory.read_text(encoding="utf-8")
     assert "relationship: friend" in text
     directory.write_text(text.replace("relationship: friend", "relationship: family", 1), encoding="utf-8")
-    said = run("diff", str(home), str(other), cwd=tmp_path).stderr
-    assert "organization `household`: who is in the directory differs" in said
+    said = " ".join(run("diff", str(home), str(other), cwd=tmp_path).stdout.split())
+    assert "now matched by `family-access`, no longer matched by `friends-access`" in said
+    assert "1 may widen" in said
 
 
 def test_diff_calls_an_escalation_widened(home: Path, tmp_path: Path) -> None:

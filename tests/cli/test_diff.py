@@ -63,14 +63,14 @@ def sentences(folder: Path, *arguments: str) -> list[tuple[str, str]]:
 
 def test_a_role_gains_a_tool(repository: Path) -> None:
     """A reviewer reads who gains what, and the line of the profile that gives it."""
-    change_line(repository / CODEGEN, "    - document_query", "    - document_query\n    - browser_agent")
+    change_line(repository / CODEGEN, "    - skills_tool", "    - skills_tool\n    - browser_agent")
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert (done.returncode, done.stderr) == (0, "")
     assert (
         done.stdout
         == """\
 software_dev/codegen_specialist
-  + codegen_specialist gains tool browser_agent (org/roles/codegen_specialist.yaml:31)
+  + codegen_specialist gains tool browser_agent (org/roles/codegen_specialist.yaml:32)
 
 1 change in 1 organization, 1 role: 1 widened, 0 narrowed, 0 neither
 """
@@ -388,7 +388,7 @@ def test_moving_lines_is_no_change(repository: Path) -> None:
 
 def test_annotations(repository: Path) -> None:
     """GitHub marks the line of the new tree: a warning for what is widened, a notice for who moved."""
-    change_line(repository / CODEGEN, "    - document_query", "    - document_query\n    - browser_agent")
+    change_line(repository / CODEGEN, "    - skills_tool", "    - skills_tool\n    - browser_agent")
     change_line(repository / "org/org.yaml", "      - osint_specialist", "")
     change_line(
         repository / "org/org.yaml",
@@ -397,7 +397,7 @@ def test_annotations(repository: Path) -> None:
     )
     done = run("diff", "git:HEAD", "org", "--format", "github", cwd=repository)
     lines = done.stdout.splitlines()
-    assert "::warning file=org/roles/codegen_specialist.yaml,line=31,title=orgkernel diff%3A widened::codegen_specialist gains tool browser_agent" in lines  # fmt: skip
+    assert "::warning file=org/roles/codegen_specialist.yaml,line=32,title=orgkernel diff%3A widened::codegen_specialist gains tool browser_agent" in lines  # fmt: skip
     assert "::notice file=org/org.yaml,line=44,title=orgkernel diff%3A moved::osint_specialist moves from research_xo to engineering_xo" in lines  # fmt: skip
     assert len(lines) == 3
     assert done.stderr.splitlines()[-1].endswith("2 widened, 1 narrowed, 8 neither")
@@ -428,9 +428,7 @@ def test_a_hostile_text_drives_nothing(repository: Path) -> None:
     path = repository / CODEGEN
     lines = path.read_text().split("\n")
     lines = [text if line.startswith("description: ") else line for line in lines]
-    path.write_text(
-        "\n".join(lines).replace("    - document_query", "    - document_query\n    - browser_agent")
-    )
+    path.write_text("\n".join(lines).replace("    - skills_tool", "    - skills_tool\n    - browser_agent"))
     for form in ("text", "github", "markdown"):
         shown = run("diff", "git:HEAD", "org", "--format", form, cwd=repository).stdout
         assert "\x1b" not in shown

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from orgkernel.graph.extract import TIERS
 from orgkernel.graph.records import RolePost
 from orgkernel.kernel.check import stray_post
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import decode
+from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
 
 def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:
@@ -18,7 +18,7 @@ def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:
         "_schema": "orgkernel:role_profile",
         "role_id": "asked",
         "description": "Is asked about.",
-        "pace_plan": {tier: {"trigger": text} for tier, text in zip(TIERS, texts, strict=False)},
+        "pace_plan": {tier: {"trigger": text} for tier, text in zip(ABOVE_PRIMARY, texts, strict=False)},
         "doctrine": {"max_turns_without_progress": max_turns, "salute_interval_turns": 1},
     }
     source = decode("asked.json", "asked.json", json.dumps(value).encode())
