@@ -261,11 +261,14 @@ SUMS
 
 write_manifest() {
     beside=$ROOT/$MANIFEST.new
-    {
-        printf 'version %s\n' "$VERSION"
-        printf '%s\n' "$folders" | sed '/^$/d' | sort -u | sed 's/^/folder /'
-        printf '%s\n' "$1"
-    } >"$beside" && mv -f -- "$beside" "$ROOT/$MANIFEST" || { rm -f -- "$beside"; die "$ROOT/$MANIFEST cannot be written"; }
+    if ! {
+        printf 'version %s\n' "$VERSION" &&
+            printf '%s\n' "$folders" | sed '/^$/d' | sort -u | sed 's/^/folder /' &&
+            printf '%s\n' "$1"
+    } >"$beside" || ! mv -f -- "$beside" "$ROOT/$MANIFEST"; then
+        rm -f -- "$beside"
+        die "$ROOT/$MANIFEST cannot be written"
+    fi
 }
 
 stale_lines() {
