@@ -168,8 +168,13 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     wanted = parser.parse_args()
-    tally = run(wanted.cases, wanted.seed, lambda text: print(f"\r{text}", end="", file=sys.stderr))
-    print(file=sys.stderr)
+
+    def show(text: str) -> None:
+        if sys.stderr.isatty():  # a log would keep every step
+            print(f"\r{text}", end="", file=sys.stderr)
+
+    tally = run(wanted.cases, wanted.seed, show)
+    show("\n")
     print("\n".join(_lines(tally)))
     idle = [layer for layer in tally.decided if tally.share(layer) < LEAST_SHARE]
     if idle:
