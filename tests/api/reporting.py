@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 
+from orgkernel.state.location import Location
 from tests.api.keys import bearer, first_key, location_of
 from tests.api.running import Server, running
 from tests.support.salute import salute
@@ -20,11 +21,11 @@ ORG, ROLE = "software_dev", "bugfix_specialist"
 
 
 @contextmanager
-def reporting(folder: Path) -> Iterator[Server]:
+def reporting(folder: Path, elsewhere: Location | None = None) -> Iterator[Server]:
     """A server of all templates with a store and a key that opens everything."""
-    store = folder / "state.db"
-    secret = first_key(location_of(store)) if not store.exists() else ""
-    with running(folder, TEMPLATES, store=store) as server:
+    place = elsewhere or location_of(folder / "state.db")
+    secret = "" if place.path and Path(place.path).exists() else first_key(place)
+    with running(folder, TEMPLATES, store=place.path or place.url.replace("+psycopg", "")) as server:
         server.key = secret
         yield server
 

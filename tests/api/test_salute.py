@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orgkernel.state.location import Location
 from tests.api.asking import problem
 from tests.api.keys import bearer, location_of, new_key, opened
-from tests.api.reporting import ORG, ROLE, post, report_now, reporting
+from tests.api.reporting import ORG, ROLE, following, post, report_now, reporting
 from tests.api.running import Server
 from tests.support.salute import salute
 
@@ -238,3 +240,20 @@ def test_reports_are_not_kept_by_anybody(server: Server) -> None:
     """A board is older with every second."""
     report_now(server, "any", role=ROLE)
     assert server.get("/v1/salute").headers["cache-control"] == "no-store"
+
+
+def test_reports_in_postgresql(postgres_place: Location, tmp_path: Path) -> None:
+    """Handed in once, on the board, in the manifest and in access, and followed from a place: as with a file."""
+    with reporting(tmp_path, postgres_place) as server:
+        body = salute(ROLE, "emergency", time.time(), task="mend the parser")
+        first = post(server, body).json()
+        assert post(server, body).json() == {"outcome": "known", "number": first["number"]}
+        (line,) = board(server, f"role={ROLE}")
+        assert (line["pace_level"], line["task"]) == ("emergency", "mend the parser")
+        manifest = server.get(f"/v1/orgs/{ORG}/roles/{ROLE}", headers=bearer(server.key)).json()
+        assert manifest["pace"]["current"] == "emergency"
+        assert manifest["latest_report"] == body
+        with following(server, after=first["number"]) as events:
+            number = report_now(server, "mended")
+            event = next(events)
+            assert (event.number, event.data["task"]) == (number, "mended")
