@@ -24,6 +24,7 @@ from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
 from manifest_api.guards.who import DEFAULT_RATE, build_doors
+from manifest_api.housekeeping import note_what_ran_out
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
@@ -84,8 +85,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         watching = asyncio.create_task(reloader.watch()) if watch else None
+        noting = asyncio.create_task(note_what_ran_out(stored))
         yield
         reloader.stop()
+        noting.cancel()
         feed.close()
         if watching is not None:
             await watching

@@ -1,0 +1,24 @@
+"""What a server does now and then with its store: what ran out is noted in the audit (design §9)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from manifest_api.remembered import Remembered
+from orgkernel.errors import StoreError
+from orgkernel.state.store import Store
+
+logger = logging.getLogger("orgkernel.server")
+EVERY_SECONDS = 60.0
+
+
+async def note_what_ran_out(remembered: Remembered, every_seconds: float = EVERY_SECONDS) -> None:
+    """Do it until cancelled. It decides nothing: what has run out counts for nothing from that moment on, noted or not."""
+    while True:
+        await asyncio.sleep(every_seconds)
+        try:
+            await remembered.refresh()
+            await remembered.work(Store.expire)
+        except StoreError as error:
+            logger.warning("what ran out could not be noted, it is tried again: %s", error.message)

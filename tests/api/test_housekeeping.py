@@ -1,0 +1,41 @@
+"""What a server does now and then with its store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+
+from manifest_api.housekeeping import note_what_ran_out
+from manifest_api.remembered import Remembered
+from orgkernel.kernel.stored import open_store
+from orgkernel.state.location import Location
+from tests.api.keys import opened
+from tests.state.contract import history
+
+
+async def keep_house(remembered: Remembered, done: object) -> None:
+    """Until something is true, for ten seconds at most."""
+    task = asyncio.create_task(note_what_ran_out(remembered, 0.01))
+    for _ in range(1_000):
+        if done():  # type: ignore[operator]
+            break
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def test_what_ran_out_is_noted_while_serving(store: Location) -> None:
+    """Once, with a row of the audit; a place without a store is looked at again."""
+    remembered = Remembered(store)
+    with open_store(store) as made:
+        made.grants.issue("agent:worf", ["tool:x"], issued_by="key:k", expires_at=time.time() + 0.01)
+
+    def noted() -> bool:
+        with opened(store) as looked:
+            return [what for what, _ in history(looked, "grant")] == ["created", "expired"]
+
+    asyncio.run(keep_house(remembered, noted))
+    assert noted()
+    remembered.close()
