@@ -268,7 +268,9 @@ def _drive(callers: int, seconds: float, write: Any) -> dict[str, Any]:
 
 def main() -> None:
     """All of it, on the disk of a folder."""
-    with tempfile.TemporaryDirectory(dir=os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")) as folder:
+    with tempfile.TemporaryDirectory(
+        dir=os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")
+    ) as folder:
         figures = {
             "group_commit": group_against_single(folder),
             "deferred": deferred(folder),

@@ -162,6 +162,21 @@ def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
     assert "on_error is `panic`, not one of pass, refuse; pass is used" in org_lines(agent)
 
 
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("Deploy the container", "the message says `deploy`"),
+        ("Turn on debug logging for the payment service", "the message is like an example of config_edit"),
+    ],
+)
+def test_the_log_says_what_in_the_message_chose_the_role(started, message, why):
+    """Words that stand in it, or that an example is like it."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, message, [answer()])
+    assert org_lines(agent)[0].endswith(why)
+
+
 def test_two_agents_of_one_chat_keep_apart(started):
     """Counters, role and tier of the subordinate are its own."""
     activate(started.root)
