@@ -374,11 +374,13 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
         ("{}", "active.json is no organisation: it has no `org_id`"),
         ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate again"),
         ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is no compiled organisation (`orgkernel:agent_zero_bundle`); activate again"),
-        ('{"org_id": "a"}', "it is active by hand, without a compiled bundle: roles and plans act, tools are not kept to"),
+        ('{"org_id": "a"}', "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, tools are not kept to"),
     ],
 )  # fmt: skip
 def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
-    """Whatever lies there, the answer is a sentence."""
+    """Whatever lies there, the answer is a sentence; a host that runs keeps what it has loaded when a file breaks."""
+    if not why.startswith("it is active"):
+        why += "; a host that has loaded one keeps it until it is restarted"
     root = make_host(tmp_path, "G2")
     write_tree(root, {
         f"{ORGANIZATIONS}/active.json": text,

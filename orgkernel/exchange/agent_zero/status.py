@@ -98,16 +98,18 @@ def _judge(
             False,
             f"{len(missing)} installed file{'s' * (len(missing) != 1)} of the extension are gone; install it again",
         )
-    if document is None:
-        return False, problem or "no organisation is active"
     if problem:
-        return False, problem
+        still = "; a host that has loaded one keeps it until it is restarted" if _text(said, "loaded") else ""
+        return False, f"{problem}{still}"
+    if document is None:
+        return False, "no organisation is active"
     if _text(said, "last_error"):
         return True, "it is active, and the host reported an error"
     if bundle is None:
         return (
             True,
-            "it is active by hand, without a compiled bundle: roles and plans act, tools are not kept to",
+            "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, "
+            "tools are not kept to",
         )
     return True, "it is active"
 
