@@ -200,6 +200,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "enforcement": status.enforcement,
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
+        "not settings": "; ".join(status.slips) or None,
         "extension": f"{status.installed}, {len(status.shims)} hook files"
         if status.installed
         else "not installed",
