@@ -341,6 +341,10 @@ $(printf '%s' "$plan" | new_folders)"
     write_manifest "$lines$NEWLINE$(stale_lines)"
     filter_plans
     say ''
+    if [ -f "$ROOT/$ORGANIZATIONS/active.json" ]; then
+        say 'Installed; the organisation in active.json stays active. A running Agent-Zero finds new files when it is restarted.'
+        return 0
+    fi
     say 'Installed, and off. To switch an organisation on, either'
     say "    orgkernel org activate software_dev --agent-zero '$ROOT'"
     say 'or, without orgkernel on this machine,'

@@ -14,7 +14,10 @@ from .runtime import bundle as bundles
 
 _RANK = {"specialist": 0, "executive": 1, "commander": 2}
 _MOST_ROLES = 1_000
-REMARK = "no compiled bundle: roles, plans and reports work, tools are not limited and PACE triggers are not evaluated"
+REMARK = (
+    "no compiled bundle: a role is taken from the agent's profile or from what a belief state tracker of the host says, "
+    "never from the message; tools are not limited and PACE triggers are not evaluated"
+)
 
 
 def role_files(document: Mapping[str, Any]) -> list[str]:

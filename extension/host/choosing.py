@@ -79,7 +79,12 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
     choices = [bundles.find_role(active.bundle, domain) for domain in found.domains]
     roles = {choice.role.role_id for choice in choices if choice.role is not None}
     if len(roles) == 1 and all(choice.role is not None for choice in choices):
-        return Choice(choices[0].role, choices[0].domain, f"the message says `{found.evidence[0]}`")
+        words = found.evidence[0]
+        like = words == classification.LIKE_AN_EXAMPLE
+        why = (
+            f"the message is like an example of {found.domains[0]}" if like else f"the message says `{words}`"
+        )
+        return Choice(choices[0].role, choices[0].domain, why)
     if not found.domains and _continues(memory.task):
         return _as_before(active, memory, "the message goes on with what was asked before")
     return Choice(

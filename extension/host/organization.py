@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from . import by_hand, places
@@ -75,15 +75,16 @@ def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str 
     held = _held.get(folder)
     if held is not None and _stamps(held.files) == held.stamps:
         return held.active, held.error
-    files = [path]
+    # Each is stamped before it is read: what is changed meanwhile is read again.
+    stamps = dict(_stamps((path,)))
     try:
-        active = _load(folder, files)
+        active = _load(folder, stamps)
         held = Held(active=active)
     except Exception as error:
         last = held.active if held is not None else None
-        held = Held(active=last, error=str(error) or type(error).__name__)
-    held.files = tuple(files)
-    held.stamps = _stamps(held.files)
+        kept = "; the organisation loaded before stays in force" if last is not None else ""
+        held = Held(active=last, error=f"{str(error) or type(error).__name__}{kept}")
+    held.files, held.stamps = tuple(stamps), tuple(stamps.items())
     _held[folder] = held
     return held.active, held.error
 
@@ -92,9 +93,9 @@ def _stamps(files: tuple[str, ...]) -> Stamp:
     return tuple((file, places.stamp(file)) for file in files)
 
 
-def _load(folder: str, files: list[str]) -> Active:
-    """Read everything; the names of the files that were looked at go to `files`."""
-    document = read_json(files[0])
+def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active:
+    """Read everything; the files that were looked at, and how they looked, go to `stamps`."""
+    document = read_json(os.path.join(folder, places.ACTIVE))
     if (
         not isinstance(document, dict)
         or document.get("_schema", "orgkernel:organization") != "orgkernel:organization"
@@ -108,8 +109,8 @@ def _load(folder: str, files: list[str]) -> Active:
     path = os.path.normpath(os.path.join(folder, name))
     if os.path.isabs(name) or not path.startswith(os.path.normpath(folder) + os.sep):
         raise OrganizationError(f"bundle `{name}` is not below {folder}")
-    files.append(path)
-    compiled = places.stamp(path) is not None
+    stamps[path] = places.stamp(path)
+    compiled = stamps[path] is not None
     if compiled:
         found = bundles.read_bundle(read_json(path))
         if found.organization.get("org_id") != org_id:
@@ -119,7 +120,7 @@ def _load(folder: str, files: list[str]) -> Active:
     else:
         roles_folder = os.path.join(folder, places.ROLES)
         names = by_hand.role_files(document)
-        files += [os.path.join(roles_folder, each) for each in names]
+        stamps.update(_stamps(tuple(os.path.join(roles_folder, each) for each in names)))
         found, more = by_hand.build_bundle(document, _read_all(roles_folder, names))
         remarks = (*remarks, *more)
     plans = {
@@ -173,6 +174,12 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
             )
     if isinstance(given.get("bundle"), str):
         chosen["bundle"] = given["bundle"]
+    known = [each.name for each in fields(Settings)]
+    remarks += [
+        f"x_orgkernel has no setting `{str(name)[:40]}`, only {', '.join(known)}; it does nothing"
+        for name in given
+        if name not in known
+    ]
     return Settings(**chosen), tuple(remarks)
 
 

@@ -131,8 +131,9 @@ def _run_installer(root: str, options: list[str]) -> None:
     """The script is the one installer: it also runs where there is no orgkernel."""
     script = os.path.join(shipped_folder("extension"), "install_org_kernel.sh")
     done = subprocess.run(["bash", script, *options, "--", root], capture_output=True, text=True, check=False)
-    click.echo(printable(done.stdout), nl=False)
-    click.echo(printable(done.stderr), nl=False, err=True)
+    for text, is_error in ((done.stdout, False), (done.stderr, True)):
+        for line in text.splitlines():
+            click.echo(printable(line), err=is_error)
     if done.returncode:
         raise click.exceptions.Exit(2)
 
@@ -199,6 +200,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "enforcement": status.enforcement,
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
+        "not settings": "; ".join(status.slips) or None,
         "extension": f"{status.installed}, {len(status.shims)} hook files"
         if status.installed
         else "not installed",

@@ -23,6 +23,8 @@ MOST_CHARACTERS: Final = 4_000
 """How much of a message is read: what is asked stands before what is pasted."""
 _START: Final = 40
 _OF_EXAMPLE, _OF_SAME_EXAMPLE = 3, 10
+LIKE_AN_EXAMPLE: Final = "an example"
+"""Evidence that is no words of the message."""
 _GAP: Final = 2
 _LEAST_SHARED: Final = 3
 _SHARE: Final = 0.7
@@ -65,7 +67,8 @@ class Classifier:
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What a message is about: the domains with the most evidence, none where there is too little, and that evidence.
+    """What a message is about: the domains with the most evidence, none where there is too little, and that evidence,
+    in the words of the message.
 
     More than one domain means that they stand equal; whoever asks may settle it when one role takes them all.
     """
@@ -102,19 +105,20 @@ def build_classifier(domains: Mapping[str, DomainWords]) -> Classifier:
 def classify(classifier: Classifier, message: str) -> Classification:
     """Which domains a message speaks of most, if it clearly speaks of work, or of a passthrough domain."""
     message = message[:MOST_CHARACTERS]
-    stems = stems_of(message)
+    words_said = _WORD.findall(message.lower())
+    stems = [_stem(word) for word in words_said]
     found = _find_triggers(classifier, stems)
     points: dict[str, int] = {}
     evidence: dict[str, list[str]] = {}
-    for (trigger, domain), place in found.items():
+    for (trigger, domain), (place, end) in found.items():
         points[domain] = points.get(domain, 0) + len(trigger) * (2 if place < _START else 1)
-        evidence.setdefault(domain, []).append(" ".join(trigger))
+        evidence.setdefault(domain, []).append(" ".join(words_said[place:end]))
     content = frozenset(_content(stems))
     for words, example, domain in classifier.examples:
         same, shared = words == tuple(stems), len(example & content)
         if same or (shared >= _LEAST_SHARED and shared >= _SHARE * max(len(example), len(content))):
             points[domain] = points.get(domain, 0) + (_OF_SAME_EXAMPLE if same else _OF_EXAMPLE)
-            evidence.setdefault(domain, []).append("an example")
+            evidence.setdefault(domain, []).append(LIKE_AN_EXAMPLE)
     work = {domain: sum_ for domain, sum_ in points.items() if domain not in classifier.passthrough}
     candidates = work or points
     if not candidates:
@@ -128,9 +132,11 @@ def classify(classifier: Classifier, message: str) -> Classification:
     return Classification(best, tuple(evidence[best[0]]), most)
 
 
-def _find_triggers(classifier: Classifier, stems: list[str]) -> dict[tuple[tuple[str, ...], str], int]:
-    """Each trigger in the message with its first place; a longer one hides those within it."""
-    found: dict[tuple[tuple[str, ...], str], int] = {}
+def _find_triggers(
+    classifier: Classifier, stems: list[str]
+) -> dict[tuple[tuple[str, ...], str], tuple[int, int]]:
+    """Each trigger in the message, from where to where it stands first; a longer one hides those within it."""
+    found: dict[tuple[tuple[str, ...], str], tuple[int, int]] = {}
     taken = 0
     for place, stem in enumerate(stems):
         if place < taken:
@@ -138,7 +144,7 @@ def _find_triggers(classifier: Classifier, stems: list[str]) -> dict[tuple[tuple
         for trigger, domain in classifier.triggers.get(stem, ()):
             end = _match(trigger, stems, place)
             if end is not None:
-                found.setdefault((trigger, domain), place)
+                found.setdefault((trigger, domain), (place, end))
                 taken = end
                 break
     return found
@@ -163,7 +169,7 @@ def _is_enough(
     best: tuple[str, ...],
     evidence: Mapping[str, list[str]],
 ) -> bool:
-    if any("an example" in evidence[domain] for domain in best):
+    if any(LIKE_AN_EXAMPLE in evidence[domain] for domain in best):
         return True
     if any(len(trigger) > 1 for trigger, _ in triggers) or len(triggers) > len(best):
         return True

@@ -124,6 +124,34 @@ def test_the_tool_policy_blocks_what_the_role_may_not_use(tmp_path: Path) -> Non
     assert not (root / path).exists()
 
 
+def test_under_observe_no_profile_is_offered(host: tuple[str, Path]) -> None:
+    """A host lists every profile in the prompt of its agents, and observing changes nothing."""
+    generation, root = host
+    folder = root / PROFILES[generation] / "bugfix_specialist"
+    profiles = root / PROFILES[generation]
+    before = sorted(profiles.iterdir()) if profiles.exists() else []
+    activate(str(root), BUNDLES["software_dev"], {})
+    assert folder.is_dir()
+    activate(str(root), BUNDLES["software_dev"], {"enforcement": "observe"})
+    assert (sorted(profiles.iterdir()) if profiles.exists() else []) == before
+    activate(str(root), BUNDLES["software_dev"], {"enforcement": "trim"})
+    assert folder.is_dir()
+
+
+def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
+    """A slip of the pen in `active.json` is a default in force, and said to be."""
+    root = make_host(tmp_path, "G2")
+    activate(str(root), BUNDLES["software_dev"], {})
+    path = root / ORGANIZATIONS / "active.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["x_orgkernel"] |= {"enforcment": "observe", "on_error": ["refuse"]}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
+    slips = "on_error is `['refuse']`, not one of pass, refuse; there is no setting `enforcment`"
+    assert f"not settings:   {slips}\n" in shown
+    assert "on error:       pass\n" in shown
+
+
 def test_settings_stay_until_others_are_chosen(host: tuple[str, Path]) -> None:
     """Activating a newer version of an organisation does not undo what was chosen, by option or by hand."""
     _, root = host
@@ -374,11 +402,13 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
         ("{}", "active.json is no organisation: it has no `org_id`"),
         ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate again"),
         ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is no compiled organisation (`orgkernel:agent_zero_bundle`); activate again"),
-        ('{"org_id": "a"}', "it is active by hand, without a compiled bundle: roles and plans act, tools are not kept to"),
+        ('{"org_id": "a"}', "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, tools are not kept to"),
     ],
 )  # fmt: skip
 def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
-    """Whatever lies there, the answer is a sentence."""
+    """Whatever lies there, the answer is a sentence; a host that runs keeps what it has loaded when a file breaks."""
+    if not why.startswith("it is active"):
+        why += "; a host that has loaded one keeps it until it is restarted"
     root = make_host(tmp_path, "G2")
     write_tree(root, {
         f"{ORGANIZATIONS}/active.json": text,

@@ -125,7 +125,9 @@ def test_an_edit_that_breaks_leaves_the_last_good_organisation(started):
     assert agent._org_active_role["role_id"] == "devops_specialist"
     active.write_text(good, encoding="utf-8")
     started.host.say(agent, BUG)
-    assert len([line for line in org_lines(agent) if "no JSON" in line]) == 1
+    said = [line for line in org_lines(agent) if "no JSON" in line]
+    assert len(said) == 1
+    assert said[0].endswith("; the organisation loaded before stays in force")
     status = json.loads((started.root / "usr/organizations/status.json").read_text(encoding="utf-8"))
     assert status["last_error"] is None
 
@@ -155,11 +157,31 @@ def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
 def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
     """A slip of the pen never switches enforcement off in silence."""
     activate(started.root, enforcement="enforced", on_error="panic")
+    path = started.root / "usr/organizations/active.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"unlisted_tools"', '"unlisted_tool"'), encoding="utf-8")
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [call("browser_agent"), answer()])
     assert [tool for _, tool in started.host.ran] == ["response"]
     assert "enforcement is `enforced`, not one of observe, trim, enforce; enforce is used" in org_lines(agent)
     assert "on_error is `panic`, not one of pass, refuse; pass is used" in org_lines(agent)
+    names = "enforcement, on_error, unlisted_tools, bundle"
+    assert f"x_orgkernel has no setting `unlisted_tool`, only {names}; it does nothing" in org_lines(agent)
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("Deploy the container", "the message says `deploy`"),
+        ("Make the image smaller than two hundred megabytes", "the message is like an example of docker_ops"),
+    ],
+)
+def test_the_log_says_what_in_the_message_chose_the_role(started, message, why):
+    """Words that stand in it, or that an example is like it."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, message, [answer()])
+    assert org_lines(agent)[0].endswith(why)
 
 
 def test_two_agents_of_one_chat_keep_apart(started):
@@ -274,6 +296,25 @@ def test_the_adapter_needs_nothing_but_the_standard_library(root, generation):
         [sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "10", done.stderr
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(started, monkeypatch):
+    """What was written between reading and looking is not missed."""
+    activate(started.root)
+    path = started.root / "usr/organizations/active.json"
+    text = path.read_text(encoding="utf-8")
+    from usr.organizations.lib.orgkernel_agent_zero import organization
+
+    read = organization.read_json
+
+    def read_and_change(file):
+        found = read(file)
+        if file == str(path) and "observe" not in path.read_text(encoding="utf-8"):
+            path.write_text(text.replace('"enforce"', '"observe"'), encoding="utf-8")
+        return found
+
+    monkeypatch.setattr(organization, "read_json", read_and_change)
+    assert [organization.find_active()[0].settings.enforcement for _ in range(2)] == ["enforce", "observe"]
 
 
 def test_files_are_read_again_only_when_they_change(started, monkeypatch):

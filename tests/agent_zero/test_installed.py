@@ -55,6 +55,32 @@ def test_installed_activated_used_and_taken_out(tmp_path: Path, generation: str)
     assert left - {"usr"} == {name for name in before if name != "usr"}
 
 
+def test_taken_out_in_the_other_order_nothing_is_left(tmp_path: Path, generation: str) -> None:
+    """The extension first and then what activation wrote; the status says at each step what is still there."""
+    root = build_host(tmp_path / "agent zero", generation)
+    before = picture(root)
+    subprocess.run(["bash", SCRIPT, root], check=True, capture_output=True)
+    assert run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    (root / "usr/organizations/active.json").unlink()
+    assert status(root)["why"] == (
+        "no organisation is active; what activation wrote beside it is still there: `orgkernel org deactivate` removes it"
+    )
+    subprocess.run(["bash", SCRIPT, "--uninstall", root], check=True, capture_output=True)
+    run_here("org", "deactivate", "--agent-zero", root, cwd=tmp_path)
+    assert picture(root) == before
+
+
+def test_a_plugin_that_is_switched_off_in_the_host_is_said_to_be_off(tmp_path: Path) -> None:
+    """The host then runs none of its hooks."""
+    root = build_host(tmp_path / "agent zero", "G3")
+    subprocess.run(["bash", SCRIPT, root], check=True, capture_output=True)
+    assert run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert status(root)["on"]
+    (root / "usr/plugins/orgkernel/.toggle-0").touch()
+    said = status(root)
+    assert (said["on"], said["why"]) == (False, "the plugin is switched off in the host's settings")
+
+
 def test_copying_an_organization_by_hand_is_enough(tmp_path: Path, generation: str) -> None:
     """As the specification says: without orgkernel on the machine, with tools kept to."""
     root = build_host(tmp_path / "agent zero", generation)

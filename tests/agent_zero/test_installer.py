@@ -162,6 +162,16 @@ def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path
     assert left == [root / ORGANIZATIONS / "software_dev.json"]
 
 
+def test_an_upgrade_under_an_active_organisation_does_not_call_it_off(tmp_path: Path) -> None:
+    """What is said at the end is so: the switch was not touched."""
+    root = make_host(tmp_path, "G2")
+    assert "Installed, and off." in installed(root)
+    shutil.copyfile(root / ORGANIZATIONS / "software_dev.json", root / ORGANIZATIONS / "active.json")
+    said = installed(root)
+    assert "the organisation in active.json stays active" in said
+    assert "off" not in said
+
+
 def test_a_shim_of_somebody_else_is_not_replaced(host: tuple[str, Path]) -> None:
     """An earlier dispatcher of the same name is an error before anything is written."""
     generation, root = host
@@ -330,7 +340,8 @@ def test_the_command_runs_the_script(host: tuple[str, Path], tmp_path: Path) -> 
     """For those who have the package and no checkout."""
     _, root = host
     before = picture(root)
-    assert run_here("org", "install", "--dry-run", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    tried = run_here("org", "install", "--dry-run", "--agent-zero", root, cwd=tmp_path)
+    assert (tried.returncode, tried.stdout) == (0, run("--dry-run", root).stdout)
     assert picture(root) == before
     done = run_here("org", "install", "--agent-zero", root, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

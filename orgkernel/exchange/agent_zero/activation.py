@@ -9,6 +9,7 @@ A file or a profile of the same name that is not ours stays as it is and is name
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -84,6 +85,11 @@ def deactivate(root: str) -> ActivationReport:
     first, _ = owned.remove([ACTIVE])
     removed, changed = owned.remove(path for path in owned.journal.files if path != ACTIVE)
     owned.settle({})
+    if not os.path.isdir(owned.full(f"{FOLDER}/lib")):
+        # The extension went first, and left the folders it had made because ours lay in them.
+        with contextlib.suppress(OSError):  # not empty, or gone
+            os.rmdir(owned.full(f"{FOLDER}/bundles"))
+            os.rmdir(owned.full(FOLDER))
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
 
 
@@ -121,6 +127,8 @@ def _planned(
     for role in bundle.roles.values():
         flat = f"{FOLDER}/roles/{role.role_id}.json"
         yield _Group(flat, {flat: _as_json(role.profile)})
+        if settings.enforcement == "observe":
+            continue  # the host would offer every profile to its agents, in their prompts
         folder = f"{generation.profiles}/{role.role_id}"
         files = profile_files(generation, bundle, role, settings, tool_ids)
         # A profile that the host itself brings would be changed by one of the same name.

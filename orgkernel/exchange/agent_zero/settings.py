@@ -25,6 +25,19 @@ class Settings:
         """These settings with what was chosen; what is no choice is left as it is."""
         return replace(self, **{name: chosen[name] for name in CHOICES if chosen.get(name) in CHOICES[name]})
 
+    @staticmethod
+    def slips(given: object) -> tuple[str, ...]:
+        """What somebody wrote among the settings that is none, so that a default is used; `bundle` is no choice."""
+        if not isinstance(given, Mapping):
+            return () if given is None else ("x_orgkernel is no mapping",)
+        return tuple(
+            f"{name} is `{str(value)[:40]}`, not one of {', '.join(CHOICES[name])}"
+            if name in CHOICES
+            else f"there is no setting `{str(name)[:40]}`"
+            for name, value in given.items()
+            if name != "bundle" and (name not in CHOICES or value not in CHOICES[name])
+        )
+
     def as_json(self) -> dict[str, str]:
         """The settings by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -17,6 +17,7 @@ from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 # What differs between two compilations of the same documents.
 _OF_COMPILING = ("digest", "checksum", "compiled_by")
 HOST_STATUS = f"{FOLDER}/status.json"
+TOGGLED_OFF = "usr/plugins/orgkernel/.toggle-0"
 INSTALLED = f"{FOLDER}/lib/orgkernel_agent_zero/installed.txt"
 
 
@@ -43,6 +44,8 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The folder of those documents; None for a template, or where nobody has said."""
     behind: bool | None
     """Whether the documents have changed since; None where they are not at hand."""
+    slips: tuple[str, ...]
+    """What stands among the settings and is none."""
     kept: tuple[str, ...]
     """Files and profiles of others that stand where ours would."""
     loaded: str | None
@@ -58,11 +61,16 @@ def read_status(root: str) -> HostStatus:
     shims = tuple(name for name in files if _is_shim(name))
     said = _read_json(root, HOST_STATUS)
     said = said if isinstance(said, dict) else {}
-    journal = OwnedFiles(root, JOURNAL).journal.about
+    owned = OwnedFiles(root, JOURNAL).journal
+    journal = owned.about
     document, problem = _read_active(root)
     bundle, name, unusable = (None, None, "") if document is None else _read_named_bundle(root, document)
     missing = tuple(name for name in files if not os.path.isfile(os.path.join(root, name)))
     on, why = _judge(version, missing, document, problem or unusable, name, said)
+    if on and os.path.lexists(os.path.join(root, *TOGGLED_OFF.split("/"))):
+        on, why = False, "the plugin is switched off in the host's settings"
+    elif version is not None and document is None and not problem and owned.files:
+        why += "; what activation wrote beside it is still there: `orgkernel org deactivate` removes it"
     settings = read_settings(os.path.join(root, *ACTIVE.split("/"))) if document else None
     return HostStatus(
         on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
@@ -70,6 +78,7 @@ def read_status(root: str) -> HostStatus:
         **(settings.as_json() if settings else dict.fromkeys(Settings().as_json())),
         bundle=name, digest=bundle.digest if bundle else None,
         source=_text(journal, "source"), behind=None,
+        slips=Settings.slips(document.get(SETTINGS_KEY)) if document else (),
         kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(said, "loaded"),
         last_error=_text(said, "last_error"), since=_text(said, "since"),
     )  # fmt: skip
@@ -98,16 +107,18 @@ def _judge(
             False,
             f"{len(missing)} installed file{'s' * (len(missing) != 1)} of the extension are gone; install it again",
         )
-    if document is None:
-        return False, problem or "no organisation is active"
     if problem:
-        return False, problem
+        still = "; a host that has loaded one keeps it until it is restarted" if _text(said, "loaded") else ""
+        return False, f"{problem}{still}"
+    if document is None:
+        return False, "no organisation is active"
     if _text(said, "last_error"):
         return True, "it is active, and the host reported an error"
     if bundle is None:
         return (
             True,
-            "it is active by hand, without a compiled bundle: roles and plans act, tools are not kept to",
+            "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, "
+            "tools are not kept to",
         )
     return True, "it is active"
 

@@ -82,6 +82,14 @@ def test_examples_left_out_are_rarely_taken_for_another_domain():
     assert wrong <= len(EXAMPLES) / 10
 
 
+def test_evidence_is_said_in_the_words_of_the_message():
+    """Whoever reads the log finds them there; stems such as `deplo` are nobody's words."""
+    message = "Deploy the container with docker compose"
+    found = classify(CLASSIFIER, message)
+    assert found.evidence
+    assert all(words in message.lower() for words in found.evidence), found.evidence
+
+
 def test_equal_evidence_is_said_to_be_equal():
     """Whoever asks may settle it, if one role takes them all."""
     classifier = build_classifier(
