@@ -66,7 +66,7 @@ def build_bundle(
         },
         "domains": dict.fromkeys(domains, nothing),
         "aliases": {},
-        "dispatch": {domain: _taker(roles, domain) for domain in domains},
+        "dispatch": {domain: _taker(roles, domain, _routed(document, domain)) for domain in domains},
         "roles": roles,
         "tools": {},
         "signals": {},
@@ -122,12 +122,21 @@ def _tier(tier: object) -> dict[str, Any]:
     }
 
 
-def _taker(roles: Mapping[str, Any], domain: str) -> str | None:
-    """A specialist before an executive before a commander; then the one with fewer domains; then the first."""
+def _routed(document: Mapping[str, Any], domain: str) -> list[str]:
+    """The roles a domain is to go to, the preferred first."""
+    return _texts(_mapping(document.get("domain_routing")).get(domain))
+
+
+def _taker(roles: Mapping[str, Any], domain: str, routed: list[str]) -> str | None:
+    """A specialist before an executive before a commander; then as it is routed; then with fewer domains; then the first."""
     takers = [role_id for role_id, role in roles.items() if domain in role["domains"]]
     return min(
         takers,
-        key=lambda each: (_RANK.get(roles[each]["role_type"], 3), len(roles[each]["domains"])),
+        key=lambda each: (
+            _RANK.get(roles[each]["role_type"], 3),
+            routed.index(each) if each in routed else len(routed),
+            len(roles[each]["domains"]),
+        ),
         default=None,
     )
 

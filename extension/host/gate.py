@@ -60,7 +60,10 @@ def judge(
         return Refusal(
             tool,
             f"`{tool}` is refused: no catalogue of {_name(active)} knows it, and unlisted tools are refused here. "
-            f"{_own_tools(active, role, there)} Or end with `response` and say that `{tool}` has to be listed first.",
+            + _ways(
+                _own_tools(active, role, there),
+                f"Or end with `response` and say that `{tool}` has to be listed first.",
+            ),
         )
     if tool not in role.host_tools:
         return Refusal(tool, _not_its_tool(active, role, tool, known, there, has_profile))
@@ -72,7 +75,7 @@ def judge(
         return Refusal(
             tool,
             f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not to {action.replace('_', ' ')}. "
-            f"{instead} {_way_on(active, role, tool, _holders(active, role, known), has_profile)}",
+            + _ways(instead, _way_on(active, role, tool, _holders(active, role, known), has_profile)),
         )
     return None
 
@@ -100,7 +103,7 @@ def _not_its_tool(
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     who = f"It belongs to {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
     way = _way_on(active, role, tool, holders, has_profile)
-    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_own_tools(active, role, there)} {way}"
+    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_ways(_own_tools(active, role, there), way)}"
 
 
 def _holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
@@ -135,8 +138,17 @@ def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
     return [*(name for name in dict.fromkeys(preferred) if name in own), *sorted(own.difference(preferred))]
 
 
+def _ways(first: str, second: str) -> str:
+    """What the role can do, and what else; `second` begins with "Or"."""
+    if first:
+        return f"{first} {second}"
+    second = second.removeprefix("Or ")
+    return f"{second[:1].upper()}{second[1:]}"
+
+
 def _own_tools(active: Active, role: bundles.BundleRole, there: Collection[str]) -> str:
-    own = [tool for tool in tools_in_order(active, role) if not there or tool in there]
+    # Remote tools have a dot in their name, and no prompt file by which `there` would know them.
+    own = [tool for tool in tools_in_order(active, role) if not there or tool in there or "." in tool]
     return f"Go on with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
 
 

@@ -31,7 +31,7 @@ def command(org: str, agent_zero: bool, output: str | None, paths: tuple[str, ..
         say_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
     compiled = compile_bundle(snapshot.index, f"orgkernel {__version__}")
-    for remark in find_remarks(compiled):
+    for remark in find_remarks(compiled, snapshot.index):
         click.echo(printable(f"note: {remark}"), err=True)
     text = render_bundle(compiled)
     if output is None:

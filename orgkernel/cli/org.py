@@ -74,7 +74,7 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
         raise click.exceptions.Exit(1)
     compiled = compile_bundle(snapshot.index, f"orgkernel {__version__}")
     report = activate(root, compiled, chosen, _source(kernel, snapshot))
-    for remark in find_remarks(compiled):
+    for remark in find_remarks(compiled, snapshot.index):
         click.echo(printable(f"note: {remark}"), err=True)
     _tell(report)
     status = read_status(root)

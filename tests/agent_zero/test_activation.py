@@ -382,6 +382,22 @@ def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
     assert dev.tools["text_editor"].ask
 
 
+def test_a_tool_named_with_a_method_is_said_to_be_kept_to_as_a_whole(tmp_path: Path) -> None:
+    """The host asks for `text_editor`; whoever wrote `text_editor:read` hopes for less."""
+    tools = (
+        "_schema: orgkernel:tool_catalog\ntools:\n"
+        "  look: {type: computer_use, description: read a file, names: {agent_zero: text_editor:read}}\n"
+    )
+    org = "_schema: orgkernel:organization\norg_id: desk\norg_name: Desk\nhierarchy: {clerk: {}}\n"
+    clerk = "_schema: orgkernel:role_profile\nrole_id: clerk\nrole_type: commander\ncapabilities: {tools_primary: [look]}\n"
+    folder = write_tree(tmp_path / "desk", {"org.yaml": org, "roles/clerk.yaml": clerk, "tools.yaml": tools})
+    done = run("compile", "--agent-zero", "desk", "--path", folder, cwd=tmp_path)
+    assert done.stderr == (
+        "note: `look`: its name has a method, and a host is asked for the whole tool: a role that has one of its methods "
+        "may call all; declare them as `actions` of one tool\n"
+    )
+
+
 def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
     """What activation itself put there is no document to activate again."""
     root = make_host(tmp_path, "G2")

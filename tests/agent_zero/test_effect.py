@@ -317,3 +317,29 @@ def test_the_log_says_that_the_layer_is_on_once_a_chat(started):
     started.host.say(agent, BUG)
     lines = [text for _, text in agent.context.log.entries if text.startswith("[ORG] On: ")]
     assert lines == ["[ORG] On: Software Development Organization (software_dev), 8 roles, enforcement trim"]
+
+
+def test_a_refusal_names_the_remote_tools_of_the_role(root, generation):
+    """They have no prompt file; and where a role has no tool to go on with, the way on is a sentence of its own."""
+
+    def remote(bundle):
+        role = bundle["roles"]["bugfix_specialist"]
+        role["host_tools"] = ["mail.list", "response"]
+        role["tools"] = {}
+        role["essential"] = ["response"]
+
+    def nothing(bundle):
+        remote(bundle)
+        bundle["roles"]["bugfix_specialist"]["host_tools"] = ["response"]
+
+    for change, way in ((remote, "Go on with `mail.list`. Or end with"), (nothing, "End with")):
+        activate(root, change=change)
+        with running(root, generation, mcp={"mail": ("send", "list")}) as host:
+            agent = host.open_chat()
+            host.say(agent, "Fix the bug in parser.py", [call("browser_agent"), answer()])
+            text = next(
+                each["content"]["system_warning"]
+                for each in agent.history.output()
+                if isinstance(each["content"], dict) and "system_warning" in each["content"]
+            )
+            assert f"It belongs to OSINT Specialist. {way} `response`" in text

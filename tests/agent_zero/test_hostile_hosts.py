@@ -244,6 +244,25 @@ def test_an_organisation_copied_by_hand_works_without_a_bundle(started):
     assert reports(started.root)["sigint_specialist"]["unit"]["organization"] == "sigint_alpha"
 
 
+@pytest.mark.parametrize(
+    ("routing", "taker"),
+    [({}, "first"), ({"bugfix": ["nobody", "second", "first"]}, "second"), ({"bugfix": "second"}, "first")],
+)
+def test_an_organisation_copied_by_hand_is_routed_as_it_says(started, routing, taker):
+    """Among equals `domain_routing` decides, as it does in a compiled organisation; of another form it is passed over."""
+    folder = started.root / "usr/organizations"
+    (folder / "roles").mkdir(parents=True)
+    document = {"org_id": "mine", "hierarchy": {"first": {}, "second": {}}, "domain_routing": routing}
+    (folder / "active.json").write_text(json.dumps(document), encoding="utf-8")
+    for role_id in document["hierarchy"]:
+        profile = {"role_id": role_id, "role_type": "specialist", "capabilities": {"bst_domains": ["bugfix"]}}
+        (folder / "roles" / f"{role_id}.json").write_text(json.dumps(profile), encoding="utf-8")
+    add_neighbours(started.root, started.generation)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [answer()])
+    assert agent._org_active_role["role_id"] == taker
+
+
 def test_an_organisation_copied_by_hand_finds_a_bundle_that_was_installed(started):
     """The installer brings compiled bundles of the templates; then it is as if it had been activated."""
     bundle = compiled("software_dev")

@@ -10,11 +10,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orgkernel.diagnostics.wording import listing
+from orgkernel.exchange.agent_zero.host_names import RUNTIME
+from orgkernel.graph.questions import OrgView
+
+_METHOD = (
+    "its name has a method, and a host is asked for the whole tool: a role that has one of its methods may call all; "
+    "declare them as `actions` of one tool"
+)
 
 
-def find_remarks(compiled: Mapping[str, Any]) -> tuple[str, ...]:
+def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
     """One sentence for each reason, with the tools it concerns."""
     tools_of: dict[str, dict[str, None]] = {}
+    for tool_id, declared in view.records.tools.items():
+        if ":" in declared.record.names.get(RUNTIME, "") and view.holders_of(tool_id):
+            tools_of.setdefault(_METHOD, {})[tool_id] = None
     for role in compiled["roles"].values():
         for tool_id, grant in role["tools"].items():
             for text in _texts(grant):
