@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -69,10 +70,17 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
             return None
         if active.settings.on_error != "refuse" or active.settings.enforcement != "enforce":
             return None
+        with contextlib.suppress(Exception):  # an error on the way refuses, as any other does here
+            found = in_force(active, memory)
+            if found is not None and gate.is_essential(found[0], tool):
+                return None
         memory.refused = (
             f"`{tool}` is refused: the organisation could not be asked, and its owner chose to refuse calls then "
             f"({memory.trouble}). Try again, or end with `response` and say so."
         )
+        with contextlib.suppress(Exception):
+            text = f"Refused `{tool}`: the organisation could not be asked"
+            saying.say_once(agent, memory, text, kind="warning")
         return memory.refused
     except Exception:  # told already by what went wrong before
         return None

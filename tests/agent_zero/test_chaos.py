@@ -101,6 +101,21 @@ def test_whatever_of_ours_raises_the_turn_is_as_without_us(root, generation, enf
     assert told_of > (60 if generation == "G1" else 3)
 
 
+def test_with_on_error_refuse_what_is_essential_to_the_role_still_runs(root, generation):
+    """What is never refused is not refused then either, and every refusal is in the log."""
+    activate(root, on_error="refuse")
+    with running(root, generation) as host:
+        from usr.organizations.lib.orgkernel_agent_zero import choosing
+
+        agent = host.open_chat()
+        with exploding(choosing.choose):
+            turns = [call("input", keyboard="y"), call("memory_load", query="x"), answer("fixed")]
+            assert host.say(agent, "Fix the bug in parser.py", turns) == "fixed"
+        assert [tool for _, tool in host.ran] == ["input", "response"]
+        entries = [text for _, text in agent.context.log.entries]
+        assert "[ORG] Refused `memory_load`: the organisation could not be asked" in entries
+
+
 def test_with_on_error_refuse_no_call_runs_that_was_not_asked_for(root, generation):
     """An error on the way to a role refuses what is not essential, and `response` always ends the turn."""
     activate(root, on_error="refuse")
