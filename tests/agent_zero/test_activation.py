@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import itertools
 import json
@@ -21,7 +22,7 @@ from orgkernel.exchange.agent_zero import owned_files
 from orgkernel.exchange.agent_zero.activation import activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.exchange.agent_zero.status import read_status
-from orgkernel.runtime.bundle import read_bundle
+from orgkernel.runtime.bundle import checksum_of, read_bundle
 from tests.cli.running import SHOP
 from tests.support.hosts import GENERATIONS, make_host, picture
 from tests.support.in_process import run_here as run
@@ -102,6 +103,20 @@ def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> 
         "context": "Takes: bugfix, log_analysis. A role of Software Development Organization, reporting to engineering_xo.",
         "enabled": True,
     }  # fmt: skip
+
+
+def test_a_description_is_no_template_of_the_host(host: tuple[str, Path]) -> None:
+    """What a host's prompts would replace or include is shown as text."""
+    generation, root = host
+    bundle = copy.deepcopy(BUNDLES["software_dev"])
+    for part in ("description", "brief"):
+        bundle["roles"]["co"][part] += ' Says {{ include "secret.md" }} aloud.'
+    del bundle["checksum"]
+    activate(str(root), bundle | {"checksum": checksum_of(bundle)}, {})
+    folder = root / PROFILES[generation] / "co"
+    written = [path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()]
+    assert sum("{ { include" in text for text in written) >= 2
+    assert not any("{{" in text for text in written)
 
 
 def test_the_tool_policy_blocks_what_the_role_may_not_use(tmp_path: Path) -> None:
@@ -319,8 +334,6 @@ def test_what_was_compiled_loads_as_documents(tmp_path: Path) -> None:
         folder = tmp_path / org
         files = {f"roles/{role}.json": json.dumps(data["profile"]) for role, data in bundle["roles"].items()}
         write_tree(folder, {"org.json": json.dumps(bundle["organization"]["document"]), **files})
-        for path in KERNEL.latest(org).records.catalogues if org == "household" else ():
-            del path
         if org != "household":  # its tools are declared in a catalogue of its own
             assert Kernel.open(folder).check() == (), org
 

@@ -34,14 +34,14 @@ def profile_files(
 ) -> Mapping[str, str]:
     """The files of a role's profile, by their path in the profile's folder."""
     about = {
-        "title": role.role_name,
-        "description": role.description or role.role_name,
-        "context": _context(bundle, role),
+        "title": _plain(role.role_name),
+        "description": _plain(role.description or role.role_name),
+        "context": _plain(_context(bundle, role)),
         "enabled": True,
     }
-    files = {f"prompts/{generation.role_prompt}": f"## Your role\n{role.brief}\n"}
+    files = {f"prompts/{generation.role_prompt}": f"## Your role\n{_plain(role.brief)}\n"}
     if generation is FIRST:
-        return {"_context.md": f"# {role.role_name}\n{about['description']}\n{about['context']}\n", **files}
+        return {"_context.md": f"# {about['title']}\n{about['description']}\n{about['context']}\n", **files}
     if generation is not THIRD:
         return {"agent.json": json.dumps(about, ensure_ascii=False, indent=2) + "\n", **files}
     # A JSON value is YAML as well.
@@ -51,6 +51,11 @@ def profile_files(
         policy = _tool_access(bundle, role, settings, tool_ids)
         files["plugins/_tool_access/config.json"] = json.dumps(policy, ensure_ascii=False, indent=2) + "\n"
     return files
+
+
+def _plain(text: str) -> str:
+    """Text that the host's prompts show as it stands: in them `{{…}}` is a variable, or a file to include."""
+    return text.replace("{{", "{ {")
 
 
 def _context(bundle: Bundle, role: BundleRole) -> str:
