@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from manifest_api.housekeeping import note_what_ran_out
@@ -14,11 +15,11 @@ from tests.api.keys import opened
 from tests.state.contract import history
 
 
-async def keep_house(remembered: Remembered, done: object) -> None:
+async def keep_house(remembered: Remembered, done: Callable[[], bool]) -> None:
     """Until something is true, for ten seconds at most."""
     task = asyncio.create_task(note_what_ran_out(remembered, 0.01))
     for _ in range(1_000):
-        if done():  # type: ignore[operator]
+        if done():
             break
         await asyncio.sleep(0.01)
     task.cancel()

@@ -29,7 +29,7 @@ def salute(
             "htn_total_steps": 5, "current_tool": "text_editor", "iterations_on_current_step": 1,
         },
         "location": {
-            "working_directory": "/work/app", "files_modified": ["parser.py"], "files_read": [], "resources_claimed": [],
+            "working_directory": "/srv/app", "files_modified": ["parser.py"], "files_read": [], "resources_claimed": [],
         },
         "unit": {
             "role_id": role, "role_name": role.replace("_", " ").title(), "agent_number": agent,

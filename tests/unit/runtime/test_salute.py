@@ -29,7 +29,7 @@ WORKING = Situation(
     role_id="bugfix_specialist", now=NOW, role_name="Bugfix Specialist", org_id="software_dev", reports_to="engineering_xo",
     agent_number=1, task="mend the parser", domain="bugfix", plan="bugfix_workflow", plan_step=3, plan_steps=5,
     plan_steps_done=2, plan_turns_since_progress=4, iterations_on_step=2, tool="code_execution_tool",
-    working_directory="/work/app", files_modified=["parser.py", "parser.py", "test_parser.py"], task_started=NOW - 90.5,
+    working_directory="/srv/app", files_modified=["parser.py", "parser.py", "test_parser.py"], task_started=NOW - 90.5,
     turns_elapsed=6, turns_since_progress=1, model="some/model", tokens_used=12_000, tokens_max=100_000,
     tokens_at_start=6_000, failures_consecutive=1, failures_total=3, memory_fragments=7,
 )  # fmt: skip
@@ -46,7 +46,7 @@ def test_every_field_is_filled_by_its_rule():
             "htn_total_steps": 5, "current_tool": "code_execution_tool", "iterations_on_current_step": 2,
         },
         "location": {
-            "working_directory": "/work/app", "files_modified": ["parser.py", "test_parser.py"], "files_read": [],
+            "working_directory": "/srv/app", "files_modified": ["parser.py", "test_parser.py"], "files_read": [],
             "resources_claimed": [],
         },
         "unit": {
