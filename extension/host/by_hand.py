@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .runtime import bundle as bundles
+from .runtime import pace
 
 _RANK = {"specialist": 0, "executive": 1, "commander": 2}
 _MOST_ROLES = 1_000
@@ -76,7 +77,7 @@ def build_bundle(
 
 def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     command, capabilities = _mapping(profile.get("chain_of_command")), _mapping(profile.get("capabilities"))
-    doctrine, pace = _mapping(profile.get("doctrine")), _mapping(profile.get("pace_plan"))
+    doctrine, tiers = _mapping(profile.get("doctrine")), _mapping(profile.get("pace_plan"))
     limit = doctrine.get("max_turns_without_progress")
     delegates = command.get("can_delegate") is True
     essential = ["response", *(["call_subordinate"] if delegates else [])]
@@ -99,12 +100,8 @@ def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any])
         "tools": {},
         "host_tools": list(dict.fromkeys([*tools, *essential])),
         "essential": essential,
-        "pace": {
-            name: _tier(tier)
-            for name, tier in pace.items()
-            if name in ("primary", "alternate", "contingent", "emergency")
-        },
-        "max_turns": limit if type(limit) is int and limit > 0 else 12,
+        "pace": {name: _tier(tier) for name, tier in tiers.items() if name in pace.TIERS},
+        "max_turns": limit if type(limit) is int and limit > 0 else pace.DEFAULT_MAX_TURNS,
         "doctrine": dict(doctrine),
         "profile": dict(profile),
     }
