@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test check lint types contracts unit docs regenerate bench differential lock clean
 
-# Set everything up, check the shipped organisations, serve them on loopback.
+# Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
 	$(BIN)/orgkernel check --shipped
 	$(BIN)/orgkernel serve --path templates

@@ -25,7 +25,7 @@ _TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 
 
 class Cedar:
-    """An organisation as Cedar has it. Raises `NotMeasured` where cedarpy is not installed."""
+    """An organization as Cedar has it. Raises `NotMeasured` where cedarpy is not installed."""
 
     def __init__(self, export: Export) -> None:
         if cedarpy is None:

@@ -1,4 +1,4 @@
-"""Access decisions of ours on an organisation every layer of which decides something, in microseconds."""
+"""Access decisions of ours on an organization every layer of which decides something, in microseconds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIRST = 3_000
 
 
 def open_governed(folder: Path) -> Kernel:
-    """A kernel over the governed organisation beside a generated one, from the cache where an earlier process filled it."""
+    """A kernel over the governed organization beside a generated one, from the cache where an earlier process filled it."""
     place = governed(folder)
     request = resolve_paths([str(place)], str(place.parent))
     kernel = Kernel(request, cache=Cache(str(place.parent / ".governed_cache")))

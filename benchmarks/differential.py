@@ -1,4 +1,4 @@
-"""Ours and Cedar's answers on generated organisations: `python -m benchmarks.differential --cases 100000`.
+"""Ours and Cedar's answers on generated organizations: `python -m benchmarks.differential --cases 100000`.
 
 Cedar decides from what `orgkernel export --to cedar` writes, which is made from documents and never from decisions. A
 layer *decides* a case when Cedar would answer otherwise were it not there; each covered layer has to decide at least 5 %

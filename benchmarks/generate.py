@@ -1,7 +1,7 @@
-"""Organisations to measure on: any number of roles, 20 tools each, a thousand distinct triggers, findings included.
+"""Organizations to measure on: any number of roles, 20 tools each, a thousand distinct triggers, findings included.
 
 One role in a hundred reports more seldom than it may go without progress (ORG507), and most of the 18 domains have
-several roles that only the order of the hierarchy tells apart (ORG306). Both are warnings: the organisation is served.
+several roles that only the order of the hierarchy tells apart (ORG306). Both are warnings: the organization is served.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FINDING_EVERY = 100
 
 
 def generate(folder: Path, roles: int) -> None:
-    """Write an organisation of so many roles, one file each."""
+    """Write an organization of so many roles, one file each."""
     (folder / "roles").mkdir(parents=True)
     below: dict[int, list[str]] = {number: [] for number in range(roles)}
     for number in range(1, roles):
@@ -41,12 +41,12 @@ def generate(folder: Path, roles: int) -> None:
 
 
 def is_expected(findings: int, roles: int) -> bool:
-    """Whether so many findings are those that were put into an organisation of so many roles."""
+    """Whether so many findings are those that were put into an organization of so many roles."""
     return 0 <= findings - roles // _FINDING_EVERY <= len(_DOMAINS)
 
 
 def expected_taker(domain: str, needs: tuple[str, ...], roles: int) -> str | None:
-    """Who takes a task, worked out from how the organisation is made and by nothing of ours."""
+    """Who takes a task, worked out from how the organization is made and by nothing of ours."""
     fitting = (
         (len(set(_domains(number))), number)
         for start, end in ((_executives(roles) + 1, roles), (1, _executives(roles) + 1), (0, 1))

@@ -1,4 +1,4 @@
-"""Organisations to decide about: any number of roles, twenty tools each, and every layer that needs no state.
+"""Organizations to decide about: any number of roles, twenty tools each, and every layer that needs no state.
 
 Everything follows from numbers, and so does the right answer to every question: `expected` works it out with nothing of
 ours, and each engine has to give it before it is timed.
@@ -27,7 +27,7 @@ Question = tuple[int, int, str]
 
 
 def governed(folder: Path) -> Path:
-    """The organisation beside a generated one, with as many roles; written when it is first asked for."""
+    """The organization beside a generated one, with as many roles; written when it is first asked for."""
     place = folder.parent / "governed"
     if not place.exists():
         write(place, role_count(folder))
@@ -35,7 +35,7 @@ def governed(folder: Path) -> Path:
 
 
 def role_count(folder: Path) -> int:
-    """The roles of a generated organisation."""
+    """The roles of a generated organization."""
     return sum(1 for _ in (folder / "roles").iterdir())
 
 
@@ -156,7 +156,7 @@ def expected(question: Question) -> tuple[str, tuple[str, ...]]:
 
 
 def questions(roles: int, count: int) -> dict[str, list[Question]]:
-    """So many different questions that are allowed, and as many that are denied, over the whole organisation."""
+    """So many different questions that are allowed, and as many that are denied, over the whole organization."""
     found: dict[str, list[Question]] = {"allow": [], "deny": []}
     turn = 0
     while min(map(len, found.values())) < count:

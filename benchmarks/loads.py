@@ -72,7 +72,7 @@ def cold_load_parts(folder: Path) -> dict[str, Any]:
         (build, "read_tree", "find, read, parse, validate, pack"),
         (build, "assemble", "assemble"),
         (build, "_build", "edges and index"),
-        (build, "check_organization", "rules about organisations"),
+        (build, "check_organization", "rules about organizations"),
         (build, "check_tree", "rules about files"),
     ]
     for module, name, what in places:
@@ -228,7 +228,7 @@ def _resident() -> float:
 
 
 def graph(folder: Path) -> dict[str, Any]:
-    """Building the networkx graph of a loaded organisation."""
+    """Building the networkx graph of a loaded organization."""
     from benchmarks.questions import load
     from orgkernel.graph.org_graph import OrgGraph
 

@@ -1,6 +1,6 @@
 """One measurement in a process of its own: `python -m benchmarks.measure WHAT FOLDER` prints what it returns as JSON.
 
-A measurement is a function of a folder with a generated organisation; it is found by its name in one of the modules
+A measurement is a function of a folder with a generated organization; it is found by its name in one of the modules
 below. Adding one is writing the function, and a row in `rows.py` that names it. One that is not there yet, or raises
 `NotMeasured`, is said to be missing.
 """

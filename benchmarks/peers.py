@@ -1,4 +1,4 @@
-"""The same questions about the same organisation, asked of other engines as they are called from Python.
+"""The same questions about the same organization, asked of other engines as they are called from Python.
 
 Each is given its data in the form that suits it, parsed once, and has to answer as `governed.expected` says before it is
 timed. cedarpy gets our export; regorus a policy that collects every failing reason; casbin, which gives no reasons, says
@@ -188,7 +188,7 @@ def _mixed(asked: dict[str, list[Question]]) -> list[Question]:
 
 
 def _open_cedar(folder: Path) -> tuple[Cedar, float]:
-    """The export of the governed organisation, written by the first who asks, and the seconds that parsing it took."""
+    """The export of the governed organization, written by the first who asks, and the seconds that parsing it took."""
     place = folder.parent / "governed_cedar"
     names = (SCHEMA_FILE, POLICIES_FILE, ENTITIES_FILE)
     if not place.exists():
@@ -213,7 +213,7 @@ def _of_rego(question: Question) -> dict[str, str]:
 
 
 def _data(roles: int) -> dict[str, Any]:
-    """The organisation as plain data, everything that is asked for a key."""
+    """The organization as plain data, everything that is asked for a key."""
     tools = {}
     for number in range(TOOLS):
         tool: dict[str, Any] = {"tested": is_tested(number)}

@@ -1,4 +1,4 @@
-"""Questions to a loaded organisation, in microseconds. What is answered is compared before it is timed."""
+"""Questions to a loaded organization, in microseconds. What is answered is compared before it is timed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CHECKED = 24
 
 
 def open_kernel(folder: Path) -> Kernel:
-    """A kernel over a generated organisation."""
+    """A kernel over a generated organization."""
     return Kernel.open(folder)
 
 
 def load(folder: Path) -> OrgSnapshot:
-    """The organisation as a kernel holds it."""
+    """The organization as a kernel holds it."""
     return open_kernel(folder).organization(ORG).snapshot
 
 

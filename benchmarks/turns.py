@@ -37,7 +37,7 @@ def measure_size(size: int, rows: Sequence[Row], turns: int, say: Say) -> dict[R
 
 
 def measure_folder(folder: Path, rows: Sequence[Row], turns: int, say: Say) -> dict[Row, Result]:
-    """Every row on one generated organisation."""
+    """Every row on one generated organization."""
     once = {what: row.once for row in rows for what in _measurements(row)}
     taken: dict[str, list[Mapping[str, Any]]] = {what: [] for what in once}
     for turn in range(turns):

@@ -1,4 +1,4 @@
-"""Organisations in which every layer of access decides something, and questions about them; from a number alone.
+"""Organizations in which every layer of access decides something, and questions about them; from a number alone.
 
 Most tools have one peculiarity, and most roles have most tools, so that a question is decided by one layer more often
 than by several at once. `differential.py` asks us and Cedar; it counts how often each layer decided.
@@ -45,7 +45,7 @@ _CREW = 0.78
 
 
 class World:
-    """An organisation and the questions about it."""
+    """An organization and the questions about it."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install the organisation layer into an Agent-Zero, upgrade it, or take it out again.
+# Install the organization layer into an Agent-Zero, upgrade it, or take it out again.
 #
 # Needs bash and what every image has (cp, mv, rm, mkdir, rmdir, find, grep, sed, cksum, cat, sort).
 # What it writes stands in usr/organizations/lib/orgkernel_agent_zero/installed.txt, and only that is ever removed.
@@ -12,7 +12,7 @@ usage() {
     cat <<'TEXT'
 usage: install_org_kernel.sh [--dry-run] [--uninstall] ROOT
 
-Install the organisation layer into the Agent-Zero that runs from ROOT (/a0 in its image), or upgrade it.
+Install the organization layer into the Agent-Zero that runs from ROOT (/a0 in its image), or upgrade it.
 
   --dry-run     say what would be done, and change nothing
   --uninstall   remove what was installed
@@ -342,10 +342,10 @@ $(printf '%s' "$plan" | new_folders)"
     filter_plans
     say ''
     if [ -f "$ROOT/$ORGANIZATIONS/active.json" ]; then
-        say 'Installed; the organisation in active.json stays active. A running Agent-Zero finds new files when it is restarted.'
+        say 'Installed; the organization in active.json stays active. A running Agent-Zero finds new files when it is restarted.'
         return 0
     fi
-    say 'Installed, and off. To switch an organisation on, either'
+    say 'Installed, and off. To switch an organization on, either'
     say "    orgkernel org activate software_dev --agent-zero '$ROOT'"
     say 'or, without orgkernel on this machine,'
     say "    cp '$ROOT/$ORGANIZATIONS/software_dev.json' '$ROOT/$ORGANIZATIONS/active.json'"

@@ -112,7 +112,7 @@ class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentList(msgspec.Struct, frozen=True, kw_only=True):
-    """Agents of an organisation."""
+    """Agents of an organization."""
 
     agents: tuple[AgentLine, ...]
     snapshot: str

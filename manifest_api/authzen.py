@@ -4,7 +4,7 @@ A subject, resource or action is ours by its type and id: `{"type": "role", "id"
 the circumstances of `AccessContext`, and besides `org`, `on_behalf_of`, `via` and `envelope`. The time is always the
 server's: a caller that could choose it could bring a grant back to life. What a context says besides, and every property
 of a subject, action or resource, is listed as `ignored` in the answer, so that a misspelt circumstance shows and nobody
-believes that a property decided: what is known of a subject is what the organisation declares and the store holds. The
+believes that a property decided: what is known of a subject is what the organization declares and the store holds. The
 standard leaves to the decision point which attributes it reads (sections 5.1 to 5.4) and asks for no error.
 """
 

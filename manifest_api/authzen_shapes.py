@@ -26,7 +26,7 @@ class Circumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a context may say; everything else is ignored, and said to be."""
 
     org: Name = ACTIVE
-    """The organisation; the active one by default."""
+    """The organization; the active one by default."""
     on_behalf_of: str | None = None
     via: tuple[str, ...] = ()
     envelope: dict[str, ToolLevel] | None = None

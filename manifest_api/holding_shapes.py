@@ -61,7 +61,7 @@ class LockReturn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class LockPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The locks that are held, by organisation and tool."""
+    """The locks that are held, by organization and tool."""
 
     locks: tuple[ToolLock, ...]
     next: str | None

@@ -62,9 +62,9 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 TITLE = "orgkernel"
 _DESCRIPTION = """\
-An organisation of AI agents, declared as code: who takes a task, what a role has and may, and which line says so.
+An organization of AI agents, declared as code: who takes a task, what a role has and may, and which line says so.
 
-`{org}` is an organisation's id, or `active`. Answers carry the digest of the version they come from and a strong ETag.
+`{org}` is an organization's id, or `active`. Answers carry the digest of the version they come from and a strong ETag.
 Errors are problem documents (RFC 9457) with a stable `code`. Without a key loopback may ask, and nothing else; every
 change, and everything off loopback, needs `Authorization: Bearer KEY`.
 """

@@ -1,4 +1,4 @@
-"""Organisations as a list and as a chart: what a client reads before it asks for manifests."""
+"""Organizations as a list and as a chart: what a client reads before it asks for manifests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orgkernel.kernel.registry import ACTIVE
 
 
 def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:
-    """At most `limit` organisations after the one named, the refused ones included. Raises `UnknownOrganization`."""
+    """At most `limit` organizations after the one named, the refused ones included. Raises `UnknownOrganization`."""
     state = kernel.state
     known = [*{**state.served, **state.refused}]
     if after is not None and after not in known:
@@ -32,7 +32,7 @@ def list_organizations(kernel: Kernel, after: str | None, limit: int) -> Organiz
 
 
 def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
-    """One organisation with its chart. Raises what `Kernel.organization` raises."""
+    """One organization with its chart. Raises what `Kernel.organization` raises."""
     state = kernel.state
     view = kernel.organization(org).snapshot.index
     manifest = kernel.crew(org, limit=0)

@@ -18,26 +18,26 @@ def _kind(code: str, status: int, title: str, text: str) -> ProblemKind:
 
 
 UNKNOWN_ORGANIZATION = _kind(
-    "UNKNOWN_ORGANIZATION", 404, "There is no such organisation",
-    "No organisation of this id was read. `GET /v1/orgs` lists those there are.",
+    "UNKNOWN_ORGANIZATION", 404, "There is no such organization",
+    "No organization of this id was read. `GET /v1/orgs` lists those there are.",
 )  # fmt: skip
 UNKNOWN_ROLE = _kind(
     "UNKNOWN_ROLE", 404, "There is no such role",
-    "The organisation has no role of this id. `GET /v1/orgs/{org}` lists its roles.",
+    "The organization has no role of this id. `GET /v1/orgs/{org}` lists its roles.",
 )  # fmt: skip
 AMBIGUOUS_ACTIVE = _kind(
-    "AMBIGUOUS_ACTIVE", 409, "It is not clear which organisation is the active one",
-    "`active` means the only organisation served, or the one the server was started with as `--active ORG`. "
-    "Name the organisation instead.",
+    "AMBIGUOUS_ACTIVE", 409, "It is not clear which organization is the active one",
+    "`active` means the only organization served, or the one the server was started with as `--active ORG`. "
+    "Name the organization instead.",
 )  # fmt: skip
 NOT_SERVED = _kind(
-    "NOT_SERVED", 503, "The organisation has errors and is not answered for",
-    "The documents of the organisation have errors and there is no earlier good version to answer from. The problem "
+    "NOT_SERVED", 503, "The organization has errors and is not answered for",
+    "The documents of the organization have errors and there is no earlier good version to answer from. The problem "
     "carries what was found. It is served as soon as the documents are in order.",
 )  # fmt: skip
 NOT_READY = _kind(
-    "NOT_READY", 503, "No organisation can be answered for",
-    "No organisation was read, or all of them have errors. `GET /v1/diagnostics` shows what was found.",
+    "NOT_READY", 503, "No organization can be answered for",
+    "No organization was read, or all of them have errors. `GET /v1/diagnostics` shows what was found.",
 )  # fmt: skip
 NOT_LOOPBACK = _kind(
     "NOT_LOOPBACK", 403, "Only this machine may ask",
@@ -127,14 +127,14 @@ TOO_MANY_FOLLOWERS = _kind(
     "TOO_MANY_FOLLOWERS", 503, "Too many follow the reports already", "The Retry-After header says when to try again.",
 )  # fmt: skip
 UNKNOWN_AGENT = _kind(
-    "UNKNOWN_AGENT", 404, "There is no such agent", "No roster of the organisation declares an agent of this id.",
+    "UNKNOWN_AGENT", 404, "There is no such agent", "No roster of the organization declares an agent of this id.",
 )  # fmt: skip
 UNKNOWN_RECORD = _kind(
     "UNKNOWN_RECORD", 404, "There is no such record", "The store has no grant, request, agent or row of this id.",
 )  # fmt: skip
 UNKNOWN_NAME = _kind(
     "UNKNOWN_NAME", 409, "A name is not declared",
-    "The subject, resource or organisation is declared by no document that is served.",
+    "The subject, resource or organization is declared by no document that is served.",
 )  # fmt: skip
 BAD_VALUE = _kind(
     "BAD_VALUE", 409, "A value cannot be stored", "The detail says which, and the help what it may be.",

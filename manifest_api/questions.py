@@ -27,7 +27,7 @@ DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 _ID: dict[str, Any] = {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"}
 Org = Annotated[
     str,
-    Path(description="Id of an organisation, or `active`.", json_schema_extra=_ID, examples=["software_dev"]),
+    Path(description="Id of an organization, or `active`.", json_schema_extra=_ID, examples=["software_dev"]),
 ]
 Role = Annotated[
     str, Path(description="Id of a role.", json_schema_extra=_ID, examples=["codegen_specialist"])

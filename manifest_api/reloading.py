@@ -1,4 +1,4 @@
-"""Reading the documents again when they change on disk (design §4, "Reload is per organisation").
+"""Reading the documents again when they change on disk (design §4, "Reload is per organization").
 
 A fault here never stops the server, and is never hidden: while reading or watching fails, no answer is said to be
 fresh, and it is tried again.
@@ -108,7 +108,7 @@ class Reloader:
 
 
 def log_reload(before: State, state: State, report: Reload) -> None:
-    """One line for each organisation that changed; nothing when nothing did."""
+    """One line for each organization that changed; nothing when nothing did."""
     if not report.changed:
         return
     recovered = [

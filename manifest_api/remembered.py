@@ -95,7 +95,7 @@ class Remembered:
         return self._store
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The state an organisation's decisions depend on. Raises `StoreError`."""
+        """The state an organization's decisions depend on. Raises `StoreError`."""
         store = self.held()
         return EMPTY_STATE if store is None else store.last_view(org_id)
 

@@ -8,7 +8,7 @@ from orgkernel.kernel.board import BoardLine, ReportDetail
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """How each role stands, by organisation, role and agent."""
+    """How each role stands, by organization, role and agent."""
 
     lines: tuple[BoardLine, ...]
     next: str | None

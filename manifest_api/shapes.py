@@ -38,7 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrganizationStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether an organisation answers, and from which version.
+    """Whether an organization answers, and from which version.
 
     `served` answers from what is on disk, `stale` from its last good version because what is on disk has errors,
     `refused` not at all because it has errors and never had a good version.
@@ -51,11 +51,11 @@ class OrganizationStanding(msgspec.Struct, frozen=True, kw_only=True):
     errors: int
     """In the version on disk."""
     reason: str
-    """The first error with its place; empty for an organisation that is served."""
+    """The first error with its place; empty for an organization that is served."""
 
 
 class OrganizationLine(OrganizationStanding, frozen=True, kw_only=True):
-    """An organisation as an item of the list."""
+    """An organization as an item of the list."""
 
     org_name: str
     description: str
@@ -63,13 +63,13 @@ class OrganizationLine(OrganizationStanding, frozen=True, kw_only=True):
 
 
 class OrganizationList(msgspec.Struct, frozen=True, kw_only=True):
-    """Every organisation that was read, or a page of them."""
+    """Every organization that was read, or a page of them."""
 
     organizations: tuple[OrganizationLine, ...]
     count: int
-    """Organisations on all pages."""
+    """Organizations on all pages."""
     active: str | None
-    """The organisation that `active` means; null when it means none or several."""
+    """The organization that `active` means; null when it means none or several."""
     next: str | None
     """Cursor of the next page; null on the last."""
     snapshot: str
@@ -87,7 +87,7 @@ class RoleLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
-    """An organisation with its chart; the whole of it is its manifest."""
+    """An organization with its chart; the whole of it is its manifest."""
 
     mode: str
     departments: tuple[Named, ...]
@@ -97,7 +97,7 @@ class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
 
 
 class FindingList(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in the documents on disk, and what that means for the organisations."""
+    """What was found in the documents on disk, and what that means for the organizations."""
 
     diagnostics: tuple[Finding, ...]
     count: int
@@ -105,7 +105,7 @@ class FindingList(msgspec.Struct, frozen=True, kw_only=True):
     errors: int
     warnings: int
     not_fresh: tuple[OrganizationStanding, ...]
-    """The organisations that are stale or refused."""
+    """The organizations that are stale or refused."""
     next: str | None
     """Cursor of the next page; null on the last."""
     store_problem: str | None
@@ -128,7 +128,7 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     reading: Literal["ok", "failed"]
     """Whether the disk could be read the last time it was tried."""
     errors: int
-    """In all documents on disk, those of no organisation included."""
+    """In all documents on disk, those of no organization included."""
     organizations: tuple[OrganizationStanding, ...]
 
 

@@ -1,4 +1,4 @@
-"""What the kernel holds, in the words of this surface: findings, and which organisations answer from what."""
+"""What the kernel holds, in the words of this surface: findings, and which organizations answer from what."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int
 
 
 def build_standing(state: State, org_id: str) -> OrganizationStanding:
-    """How one organisation stands; it is served, refused or both."""
+    """How one organization stands; it is served, refused or both."""
     answering = state.served.get(org_id)
     found = state.refused.get(org_id, ())
     first = next((each for each in found if each.severity is Severity.ERROR), None)
@@ -37,7 +37,7 @@ def build_standing(state: State, org_id: str) -> OrganizationStanding:
 
 
 def build_standings(state: State) -> tuple[OrganizationStanding, ...]:
-    """Every organisation there is, those that answer first."""
+    """Every organization there is, those that answer first."""
     return tuple(build_standing(state, org_id) for org_id in {**state.served, **state.refused})
 
 

@@ -1,9 +1,9 @@
-"""orgkernel: an organisation of AI agents, declared as code.
+"""orgkernel: an organization of AI agents, declared as code.
 
 The public names, each imported when it is first used:
 
 >>> import orgkernel
->>> kernel = orgkernel.Kernel.open()  # without a path: the organisations that come with the package
+>>> kernel = orgkernel.Kernel.open()  # without a path: the organizations that come with the package
 >>> kernel.check()
 ()
 >>> kernel.dispatch("software_dev", "bugfix").role_id

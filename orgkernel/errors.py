@@ -6,11 +6,11 @@ OrgkernelError
 │   ├── UnknownOrganization
 │   ├── UnknownRole
 │   ├── UnknownAgent
-│   ├── AmbiguousActive    `active` was asked for and several organisations could be meant
+│   ├── AmbiguousActive    `active` was asked for and several organizations could be meant
 │   ├── BadProject         orgkernel.toml cannot be used
 │   ├── BadToolbox         what serves a tool cannot do so as it is set up
 │   └── BadBaseline        a baseline cannot be read, written, or is none
-├── NotServed              the organisation exists and has errors, so it is not answered for
+├── NotServed              the organization exists and has errors, so it is not answered for
 ├── StoreError             the state could not be read or written; nothing of what was asked is remembered
 │   ├── BadStore           the store cannot be used as it is: no database, a folder, read-only, another version
 │   ├── StoreBusy          somebody else held the store for too long
@@ -57,25 +57,25 @@ class NothingToRead(UsageError):
 
 
 class UnknownOrganization(UsageError):
-    """No organisation of that id was read."""
+    """No organization of that id was read."""
 
     code = "UNKNOWN_ORGANIZATION"
 
 
 class UnknownRole(UsageError):
-    """The organisation has no role of that id."""
+    """The organization has no role of that id."""
 
     code = "UNKNOWN_ROLE"
 
 
 class UnknownAgent(UsageError):
-    """No roster declares an agent of that id in the organisation."""
+    """No roster declares an agent of that id in the organization."""
 
     code = "UNKNOWN_AGENT"
 
 
 class AmbiguousActive(UsageError):
-    """`active` was asked for, and it is not clear which organisation that is."""
+    """`active` was asked for, and it is not clear which organization that is."""
 
     code = "AMBIGUOUS_ACTIVE"
 
@@ -99,7 +99,7 @@ class BadBaseline(UsageError):
 
 
 class NotServed(OrgkernelError):
-    """The organisation was read and has errors, and there is no earlier good version."""
+    """The organization was read and has errors, and there is no earlier good version."""
 
     code = "NOT_SERVED"
 

@@ -1,4 +1,4 @@
-"""Putting a role in force: what neighbours read, the plans they may match, and a line in the log for each transition."""
+"""Putting a role in force: what neighbors read, the plans they may match, and a line in the log for each transition."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
 
 
 def switch_off(memory: AgentMemory, agent: Any) -> None:
-    """The layer was on and is off: take back what neighbours read."""
+    """The layer was on and is off: take back what neighbors read."""
     memory.role_id = memory.shown_role_id = memory.domain = None
     memory.roles.clear()
     _hide(memory, agent)
@@ -73,12 +73,12 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
 
 
 def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole | None) -> None:
-    """What neighbours read."""
+    """What neighbors read."""
     shown = (active.bundle.checksum, memory.role_id)
-    changed = not memory.visible or shown != memory.shown_to_neighbours
-    memory.visible, memory.shown_to_neighbours = True, shown
+    changed = not memory.visible or shown != memory.shown_to_neighbors
+    memory.visible, memory.shown_to_neighbors = True, shown
     if changed or getattr(agent, "_org_active", None) is None:
-        # Copies: what a neighbour does to them is no business of the bundle.
+        # Copies: what a neighbor does to them is no business of the bundle.
         agent._org_active = copy.deepcopy(active.bundle.document)
         agent._org_active_role = copy.deepcopy(role.profile) if role is not None else None
     if changed or role is None:

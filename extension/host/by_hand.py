@@ -1,4 +1,4 @@
-"""An organisation file that somebody copied by hand, without a compiled bundle beside it: what can be had of it.
+"""An organization file that somebody copied by hand, without a compiled bundle beside it: what can be had of it.
 
 Who takes which domain, the plans of each role, chains of command and SALUTE; the specification's own files hold no
 more that can be relied on. Tools are neither trimmed nor refused, triggers are text that nobody parsed, and messages
@@ -22,7 +22,7 @@ REMARK = (
 
 
 def role_files(document: Mapping[str, Any]) -> list[str]:
-    """Names of the role files of an organisation, in the order of its hierarchy."""
+    """Names of the role files of an organization, in the order of its hierarchy."""
     hierarchy = document.get("hierarchy")
     ids = list(hierarchy) if isinstance(hierarchy, dict) else []
     return [

@@ -45,7 +45,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
         return None
     if isinstance(verdict, gate.Unlisted):
         saying.say_once(
-            agent, memory, f"{role.role_name} uses `{tool}`, which no catalogue knows", kind="warning"
+            agent, memory, f"{role.role_name} uses `{tool}`, which no catalog knows", kind="warning"
         )
         return None
     call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
@@ -57,7 +57,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:
-    """With `on_error: refuse`, a call while the organisation cannot be asked is refused."""
+    """With `on_error: refuse`, a call while the organization cannot be asked is refused."""
     try:
         memory = agent.data.get(KEY)
         active, _ = find_active()
@@ -75,11 +75,11 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
             if found is not None and gate.is_essential(found[0], tool):
                 return None
         memory.refused = (
-            f"`{tool}` is refused: the organisation could not be asked, and its owner chose to refuse calls then "
+            f"`{tool}` is refused: the organization could not be asked, and its owner chose to refuse calls then "
             f"({memory.trouble}). Try again, or end with `response` and say so."
         )
         with contextlib.suppress(Exception):
-            text = f"Refused `{tool}`: the organisation could not be asked"
+            text = f"Refused `{tool}`: the organization could not be asked"
             saying.say_once(agent, memory, text, kind="warning")
         return memory.refused
     except Exception:  # told already by what went wrong before

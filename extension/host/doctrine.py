@@ -35,8 +35,8 @@ def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Obs
 def apply_pace(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
-    """Decide the role's tier, write it where neighbours read it, and say every change."""
-    # A plan's own escalation is written to the same attribute by a neighbour; it counts as the tier before.
+    """Decide the role's tier, write it where neighbors read it, and say every change."""
+    # A plan's own escalation is written to the same attribute by a neighbor; it counts as the tier before.
     outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
     held = (outside,) if outside in pace.TIERS[1:] and outside != own.tier else own.held
     decision = pace.decide_pace(
@@ -112,5 +112,5 @@ def situation_of(
 
 
 def _done(value: object) -> int:
-    """Steps that are completed: neighbours keep a number, or the steps."""
+    """Steps that are completed: neighbors keep a number, or the steps."""
     return len(value) if isinstance(value, list | tuple | set | dict) else reading.count(value) or 0

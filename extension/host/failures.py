@@ -1,7 +1,7 @@
 """Whether a tool call failed, by what the tool answered; hosts do not say.
 
 Careful in both directions: a log that is read may be full of errors, so only how an answer begins and ends is looked at,
-and a long answer that merely ends in an error is none. A neighbour that diagnoses tool output has the better word.
+and a long answer that merely ends in an error is none. A neighbor that diagnoses tool output has the better word.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""May the role make this call? Refused is what a catalogue gives to other roles; the refusal says who may, and a way on."""
+"""May the role make this call? Refused is what a catalog gives to other roles; the refusal says who may, and a way on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .organization import Active
 from .runtime import bundle as bundles
 
 ALWAYS = frozenset({"response"})
-"""What no organisation can take away: without it a turn never ends."""
+"""What no organization can take away: without it a turn never ends."""
 _ACTION_ARGUMENTS = ("runtime", "method", "action")
 _SHOWN = 4
 
@@ -25,7 +25,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """The call of a tool that no catalogue knows, let through."""
+    """The call of a tool that no catalog knows, let through."""
 
     tool: str
 
@@ -59,7 +59,7 @@ def judge(
             return Unlisted(tool)
         return Refusal(
             tool,
-            f"`{tool}` is refused: no catalogue of {_name(active)} knows it, and unlisted tools are refused here. "
+            f"`{tool}` is refused: no catalog of {_name(active)} knows it, and unlisted tools are refused here. "
             + _ways(
                 _own_tools(active, role, there),
                 f"Or end with `response` and say that `{tool}` has to be listed first.",

@@ -1,7 +1,7 @@
 """What stands between a hook and its work (design §1, promise 4): whatever breaks, the host's turn goes on.
 
 An error of ours is told once in the chat, and kept for `orgkernel org status`. With `on_error: refuse` tool calls are
-refused from then on until the organisation can be asked again, except of what is never refused.
+refused from then on until the organization can be asked again, except of what is never refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST = 500
 
 
 def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
-    """Do the work of a hook where an organisation is active; None where none is, and after an error of ours."""
+    """Do the work of a hook where an organization is active; None where none is, and after an error of ours."""
     memory: AgentMemory | None = None
     if agent is None:
         return None

@@ -46,12 +46,12 @@ class AgentMemory:
     """What we remember of one agent."""
 
     role_id: str | None = None
-    """The role in force: what neighbours read and what calls are held to."""
+    """The role in force: what neighbors read and what calls are held to."""
     role_before: str | None = None
     """The role in force at the model call before."""
     visible: bool = False
-    """Whether neighbours can read the role; under `observe` they cannot."""
-    shown_to_neighbours: tuple[str, str | None] | None = None
+    """Whether neighbors can read the role; under `observe` they cannot."""
+    shown_to_neighbors: tuple[str, str | None] | None = None
     """The bundle and the role they were shown."""
     shown_role_id: str | None = None
     """The role whose tools the prompt of this call shows; they differ only until a classifier of the host has spoken."""

@@ -1,7 +1,7 @@
-"""The active organisation: `active.json`, its settings and its bundle, read again only when a file changed.
+"""The active organization: `active.json`, its settings and its bundle, read again only when a file changed.
 
 No `active.json` means off, at once. One that cannot be read, or a bundle that cannot, is an error that is told; an
-organisation that was loaded before stays in force until the files are mended (design §1, promise 5).
+organization that was loaded before stays in force until the files are mended (design §1, promise 5).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
 
 
 class OrganizationError(Exception):
-    """The organisation that is to be active cannot be used; says why in words."""
+    """The organization that is to be active cannot be used; says why in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """An organisation that is on."""
+    """An organization that is on."""
 
     settings: Settings
     bundle: bundles.Bundle
@@ -67,7 +67,7 @@ _held: dict[str, Held] = {}
 
 
 def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str | None]:
-    """The organisation in force, None when off; and what is wrong with the files, None when nothing is."""
+    """The organization in force, None when off; and what is wrong with the files, None when nothing is."""
     path = os.path.join(folder, places.ACTIVE)
     if places.stamp(path) is None:
         _held.pop(folder, None)
@@ -82,7 +82,7 @@ def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str 
         held = Held(active=active)
     except Exception as error:
         last = held.active if held is not None else None
-        kept = "; the organisation loaded before stays in force" if last is not None else ""
+        kept = "; the organization loaded before stays in force" if last is not None else ""
         held = Held(active=last, error=f"{str(error) or type(error).__name__}{kept}")
     held.files, held.stamps = tuple(stamps), tuple(stamps.items())
     _held[folder] = held
@@ -100,7 +100,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
         not isinstance(document, dict)
         or document.get("_schema", "orgkernel:organization") != "orgkernel:organization"
     ):
-        raise OrganizationError(f"{places.ACTIVE} is no organisation")
+        raise OrganizationError(f"{places.ACTIVE} is no organization")
     org_id = document.get("org_id")
     if not isinstance(org_id, str) or not org_id:
         raise OrganizationError(f"{places.ACTIVE} has no org_id")
@@ -114,7 +114,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     if compiled:
         found = bundles.read_bundle(read_json(path))
         if found.organization.get("org_id") != org_id:
-            raise OrganizationError(f"{name} is of another organisation than {places.ACTIVE}")
+            raise OrganizationError(f"{name} is of another organization than {places.ACTIVE}")
     elif settings.bundle:
         raise OrganizationError(f"bundle `{name}` is missing")
     else:

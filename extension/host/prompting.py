@@ -73,10 +73,10 @@ def _trim_new(
     if memory.tool_texts is None:
         memory.tool_texts = read_tool_texts(agent, active.bundle.tools.keys())
     texts: list[ToolText] = memory.tool_texts
-    recognised = False
+    recognized = False
     for entry in entries:
         holds = [text for text in texts if text.text in entry]
-        recognised = recognised or bool(holds)
+        recognized = recognized or bool(holds)
         if entry not in memory.sections:
             hidden = [text for text in holds if not any(map(allowed, text.tools))]
             # A text within another file's text is that file's.
@@ -87,7 +87,7 @@ def _trim_new(
             ]
             shown = _without(entry, hidden)
             memory.sections[entry] = _trim_remote(shown, allowed) if _MCP_ENTRY.match(shown) else shown
-    if not recognised:
+    if not recognized:
         say_once(
             agent,
             memory,

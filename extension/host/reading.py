@@ -1,4 +1,4 @@
-"""Reading the agent (facts of the host: what neighbours store, where the model's window stands).
+"""Reading the agent (facts of the host: what neighbors store, where the model's window stands).
 
 Every read is optional: what is absent, or of another form than expected, is None, which the runtime takes as not
 reported. Nothing here writes.
@@ -73,7 +73,7 @@ def tokens_of(agent: Any) -> int | None:
 
 
 def fragments_of(agent: Any) -> int:
-    """Memories stored, where a neighbour counts them."""
+    """Memories stored, where a neighbor counts them."""
     health = getattr(agent, "_memory_health", None)
     total = health.get("total_memories") if isinstance(health, Mapping) else None
     return total if isinstance(total, int) and total >= 0 else 0

@@ -3,7 +3,7 @@
 from orgkernel.runtime import (
     bundle,
     classification,
-    neighbours,
+    neighbors,
     observation,
     pace,
     report_files,
@@ -17,7 +17,7 @@ from orgkernel.runtime import (
 __all__ = [
     "bundle",
     "classification",
-    "neighbours",
+    "neighbors",
     "observation",
     "pace",
     "report_files",

@@ -16,7 +16,7 @@ def describe(agent: Any) -> dict[str, Any]:
     active, error = find_active()
     shown: dict[str, Any] = {"on": active is not None, "error": error}
     if active is None:
-        shown["why"] = error or "no organisation is active: there is no usr/organizations/active.json"
+        shown["why"] = error or "no organization is active: there is no usr/organizations/active.json"
         return shown
     shown |= {
         "organization": active.bundle.org_id,

@@ -16,7 +16,7 @@ from .gate import tools_in_order
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import neighbours, pace, report_files, salute, signals, steering_words, supervisor
+from .runtime import neighbors, pace, report_files, salute, signals, steering_words, supervisor
 from .saying import say
 
 _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
@@ -85,12 +85,12 @@ def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
 
 
 def _stores(agent: Any, loop_data: Any) -> dict[str, object]:
-    """What neighbours store, and the warnings of this turn."""
+    """What neighbors store, and the warnings of this turn."""
     found: dict[str, object] = {
-        name: getattr(agent, name) for name in neighbours.AGENT_ATTRIBUTES if hasattr(agent, name)
+        name: getattr(agent, name) for name in neighbors.AGENT_ATTRIBUTES if hasattr(agent, name)
     }
-    found.update({name: agent.data[name] for name in neighbours.AGENT_DATA if name in agent.data})
-    found[neighbours.WARNINGS] = _warnings(agent, loop_data)
+    found.update({name: agent.data[name] for name in neighbors.AGENT_DATA if name in agent.data})
+    found[neighbors.WARNINGS] = _warnings(agent, loop_data)
     return found
 
 

@@ -49,7 +49,7 @@ class ToolText:
 def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
     """Every file about tools, read as the host reads it, with its variables filled in; longest first.
 
-    `known` are the tools of the catalogues. A file that cannot be read is not in the host's prompt either.
+    `known` are the tools of the catalogs. A file that cannot be read is not in the host's prompt either.
     """
     extra = agent.data.get("_tool_prompt_kwargs")
     found = []

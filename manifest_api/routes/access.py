@@ -131,7 +131,7 @@ async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> Asked:
-    """A question whose organisation is said once, in the body; one in the context is ignored, and said to be."""
+    """A question whose organization is said once, in the body; one in the context is ignored, and said to be."""
     asked = understand(subject, action, resource, context)
     ignored = (*asked.ignored, "org") if "org" in context else asked.ignored
     return msgspec.structs.replace(asked, org=org, ignored=ignored)

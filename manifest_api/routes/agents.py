@@ -24,7 +24,7 @@ from orgkernel.state.store import Store
 
 router = APIRouter(tags=["agents"])
 OrgQuery = Annotated[
-    str, Query(min_length=1, max_length=200, description="Id of an organisation, or `active`.")
+    str, Query(min_length=1, max_length=200, description="Id of an organization, or `active`.")
 ]
 AgentId = Annotated[
     str,
@@ -43,7 +43,7 @@ AgentId = Annotated[
     dependencies=[only("org")],
 )
 async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
-    """The agents of an organisation, and how they stand now."""
+    """The agents of an organization, and how they stand now."""
     return await answers.respond(request, lambda kernel: _list(kernel, org), org)
 
 
@@ -94,7 +94,7 @@ async def post_rank(
     "/v1/agents/{agent}/lifecycle",
     response_class=Response,
     responses=remembered("AgentState", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("LifecycleChange", {"lifecycle": "suspended", "reason": "odd behaviour"}),
+    openapi_extra=body_of("LifecycleChange", {"lifecycle": "suspended", "reason": "odd behavior"}),
     dependencies=[only("org")],
 )
 async def post_lifecycle(

@@ -23,10 +23,10 @@ _LINK = {"Link": {"description": 'The next page, as `rel="next"`.', "schema": {"
 _REASONS = {
     400: "The body is not JSON, or asks nothing that can be understood.",
     401: "This needs a credential, or the one that was shown opens nothing.",
-    404: "There is no such organisation or role.",
+    404: "There is no such organization or role.",
     415: "The body is not said to be JSON.",
     429: "Too many requests, or too many wrong credentials.",
-    503: "The store cannot be used, or the organisation has errors and no earlier good version; what was found is listed.",
+    503: "The store cannot be used, or the organization has errors and no earlier good version; what was found is listed.",
 }
 
 
@@ -35,7 +35,7 @@ def told(
 ) -> dict[int | str, Any]:
     """The responses of a route: an answer of one shape, and problems.
 
-    `kept` answers have an ETag, those of an organisation may be stale, those of a list may have another page.
+    `kept` answers have an ETag, those of an organization may be stale, those of a list may have another page.
     """
     headers = {
         **_SNAPSHOT,
@@ -71,7 +71,7 @@ def body_of(shape: str, example: object) -> dict[str, Any]:
 
 def _conflict(paged: bool, org: bool) -> str:
     """Why a route can be in conflict with the state of the registry."""
-    ambiguous = ["`active` could mean several organisations; they are listed."] if org else []
+    ambiguous = ["`active` could mean several organizations; they are listed."] if org else []
     return " ".join(ambiguous + (["The cursor continues no list of this version."] if paged else []))
 
 

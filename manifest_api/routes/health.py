@@ -31,12 +31,12 @@ async def get_liveness() -> Response:
     "/readyz",
     response_class=Response,
     responses={
-        200: {"description": "At least one organisation is answered for.", "content": content("Readiness")},
+        200: {"description": "At least one organization is answered for.", "content": content("Readiness")},
         503: {"description": "None is; what was found is listed.", "content": PROBLEM},
     },
 )
 async def get_readiness(answers: AnswersOfApp) -> Response:
-    """Whether questions are answered, and which organisations are stale or not answered for, and why.
+    """Whether questions are answered, and which organizations are stale or not answered for, and why.
 
     200 as long as anything can be answered: taking the server out because of one bad edit would make it worse.
     """

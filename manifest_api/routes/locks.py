@@ -35,12 +35,12 @@ Tool = Annotated[str, Path(description="Id of an exclusive tool.", examples=["de
 async def get_locks(
     request: Request,
     org: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="Only those of one organisation.")
+        str | None, Query(min_length=1, max_length=200, description="Only those of one organization.")
     ] = None,
     cursor: Cursor = None,
     limit: Limit = DEFAULT_ROWS,
 ) -> Response:
-    """Who holds which exclusive tool now, by organisation and tool."""
+    """Who holds which exclusive tool now, by organization and tool."""
     shown, following = await page_from_store(
         request,
         lambda store: store.locks.list(org),
@@ -124,7 +124,7 @@ async def post_break(request: Request, answers: AnswersOfApp, org: Org, tool: To
 
 
 def _require_exclusive(kernel: Kernel, org: str, tool: str) -> tuple[str, float | None]:
-    """The organisation, and for how long the tool may be held; raises `Refused` for a tool nobody has to lock."""
+    """The organization, and for how long the tool may be held; raises `Refused` for a tool nobody has to lock."""
     snapshot = kernel.organization(org).snapshot
     tools = snapshot.index.records.tools
     exclusive = [each for each in tools if tools[each].record.concurrency == "exclusive"]

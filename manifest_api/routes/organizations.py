@@ -1,4 +1,4 @@
-"""Organisations, their roles, and who takes a task."""
+"""Organizations, their roles, and who takes a task."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ async def get_organizations(
     answers: AnswersOfApp,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_ORGANIZATIONS, description="Most organisations on a page.")
+        int, Query(ge=1, le=MOST_ORGANIZATIONS, description="Most organizations on a page.")
     ] = DEFAULT_ORGANIZATIONS,
 ) -> Response:
-    """All organisations, and which of them answer."""
+    """All organizations, and which of them answer."""
 
     def ask(kernel: Kernel) -> OrganizationList:
         try:
@@ -67,7 +67,7 @@ async def get_organizations(
     dependencies=[only()],
 )
 async def get_organization(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """One organisation and its chart."""
+    """One organization and its chart."""
     return await answers.respond(request, lambda kernel: show_organization(kernel, org), org)
 
 
@@ -75,7 +75,7 @@ async def get_organization(request: Request, answers: AnswersOfApp, org: Org) ->
     "/v1/orgs/{org}/manifest", response_class=Response, responses=_CREW, dependencies=[only(*CREW_PARAMETERS)]
 )
 async def get_manifest(request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery) -> Response:
-    """The manifest of an organisation, with the roles that fit every filter given."""
+    """The manifest of an organization, with the roles that fit every filter given."""
     return await _crew(request, answers, org, question)
 
 
@@ -86,7 +86,7 @@ async def get_manifest(request: Request, answers: AnswersOfApp, org: Org, questi
     dependencies=[only(*CREW_PARAMETERS)],
 )
 async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: CrewQuery) -> Response:
-    """The manifest of the active organisation, under the name the kernel specification uses."""
+    """The manifest of the active organization, under the name the kernel specification uses."""
     return await _crew(request, answers, ACTIVE, question)
 
 

@@ -36,7 +36,7 @@ async def get_diagnostics(
         int, Query(ge=1, le=MOST_FINDINGS, description="Most findings on a page.")
     ] = DEFAULT_FINDINGS,
 ) -> Response:
-    """What was found in the documents on disk, then what is stored otherwise; which organisations are stale or refused."""
+    """What was found in the documents on disk, then what is stored otherwise; which organizations are stale or refused."""
     return await answers.respond(request, lambda kernel: _diagnostics(kernel, cursor, limit))
 
 

@@ -66,12 +66,12 @@ async def post_report(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def org_of(kernel: Kernel, org: str) -> str:
-    """The organisation a name means; also one that has errors: its roles report all the same."""
+    """The organization a name means; also one that has errors: its roles report all the same."""
     return org if org in kernel.state.refused else kernel.organization(org).snapshot.org_id
 
 
 def _admit(kernel: Kernel, caller: Caller, unit: dict[str, Any]) -> str:
-    """The organisation of a report, if the caller may report for its role; raises `Refused`."""
+    """The organization of a report, if the caller may report for its role; raises `Refused`."""
     org_id = org_of(kernel, unit.get("organization") or ACTIVE)
     role_id = unit["role_id"]
     if org_id in kernel.state.refused and caller.agent_id is None:

@@ -27,10 +27,10 @@ from orgkernel.state.store import Store
 
 router = APIRouter(tags=["salute"])
 Org = Annotated[
-    str | None, Query(min_length=1, max_length=200, description="Only one organisation; `active` for that.")
+    str | None, Query(min_length=1, max_length=200, description="Only one organization; `active` for that.")
 ]
 OrgOfRole = Annotated[
-    str, Query(min_length=1, max_length=200, description="Id of an organisation, or `active`.")
+    str, Query(min_length=1, max_length=200, description="Id of an organization, or `active`.")
 ]
 RoleQuery = Annotated[str | None, Query(min_length=1, max_length=200, description="Only one role.")]
 Role = Annotated[

@@ -29,9 +29,9 @@ _COMMANDS = {
     "graph": "Draw the org chart.",
     "diff": "Say what each role gained and lost between two trees.",
     "upgrade": "Rewrite older documents in place.",
-    "export": "Write an organisation in the format of another tool.",
-    "compile": "Write an organisation as one file that a host reads.",
-    "org": "Switch an organisation on and off in a host.",
+    "export": "Write an organization in the format of another tool.",
+    "compile": "Write an organization as one file that a host reads.",
+    "org": "Switch an organization on and off in a host.",
     "signals": "Say how layers in one agent keep out of each other's way.",
     "test": "Run decision cases.",
     "serve": "Answer over HTTP.",
@@ -77,7 +77,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Print it."
 )
 def cli() -> None:
-    """An organisation of AI agents, declared as code: who takes this, what can this role do, and why."""
+    """An organization of AI agents, declared as code: who takes this, what can this role do, and why."""
 
 
 def main() -> None:

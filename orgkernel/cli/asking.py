@@ -1,4 +1,4 @@
-"""What the commands that ask about access share: circumstances, the organisation, and the state that counts."""
+"""What the commands that ask about access share: circumstances, the organization, and the state that counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orgkernel.kernel.registry import ACTIVE
 from orgkernel.kernel.stored import StateAt, locate_store
 
 org_option = click.option(
-    "--org", default=ACTIVE, show_default=True, metavar="ORG", help="Organisation, or `active`."
+    "--org", default=ACTIVE, show_default=True, metavar="ORG", help="Organization, or `active`."
 )
 context_option = click.option(
     "--context", "context", default="", metavar="JSON",

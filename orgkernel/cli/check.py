@@ -51,9 +51,9 @@ def command(
     store: str | None,
     no_cache: bool,
 ) -> None:
-    """Check documents and organisations.
+    """Check documents and organizations.
 
-    A PATH is a file, a folder of documents, or an organisation's folder; without one, the paths of the nearest
+    A PATH is a file, a folder of documents, or an organization's folder; without one, the paths of the nearest
     orgkernel.toml are checked, else the current folder. Exits 0 when clean, 1 with findings at or above --fail-on, 2
     when it cannot run or there is nothing to check.
     """

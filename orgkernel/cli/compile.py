@@ -1,4 +1,4 @@
-"""`orgkernel compile`: an organisation as one file that a host reads without orgkernel."""
+"""`orgkernel compile`: an organization as one file that a host reads without orgkernel."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from orgkernel.kernel.replacing import replace_file
 @path_option
 @cache_option
 def command(org: str, agent_zero: bool, output: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Work out everything a host asks of an organisation: who takes what, and what each role may use.
+    """Work out everything a host asks of an organization: who takes what, and what each role may use.
 
-    Exits 1 with the findings when the organisation has errors.
+    Exits 1 with the findings when the organization has errors.
     """
     kernel = open_kernel(paths, org, no_cache=no_cache)
     snapshot = kernel.latest(org)

@@ -22,7 +22,7 @@ _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_gi
 @click.argument("new", metavar="[NEW]", required=False)
 @format_option("text", "json", "github", "markdown")
 @click.option("--exit-code", is_flag=True, help="Exit 1 when anything differs.")
-@click.option("--org", metavar="ORG", help="Only this organisation.")
+@click.option("--org", metavar="ORG", help="Only this organization.")
 def command(old: str, new: str | None, form: str, exit_code: bool, org: str | None) -> None:
     """Say what each role gained and lost between two trees, with the lines that caused it.
 

@@ -1,4 +1,4 @@
-"""`orgkernel export`: an organisation in the format of another tool."""
+"""`orgkernel export`: an organization in the format of another tool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORMATS = {"cedar": export_cedar}
 @path_option
 @cache_option
 def command(target: str, org: str, folder: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Write an organisation in the format of another tool, and say what that cannot say."""
+    """Write an organization in the format of another tool, and say what that cannot say."""
     kernel = open_kernel(paths, org, no_cache=no_cache)
     export = _FORMATS[target](kernel.organization(org).snapshot.index)
     if folder is None:

@@ -18,7 +18,7 @@ _Command = Callable[..., Any]
 _ABOUT = (
     click.argument("subject"),
     click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
-    click.option("--org", metavar="ORG", help="Organisation it holds in. Default: all."),
+    click.option("--org", metavar="ORG", help="Organization it holds in. Default: all."),
     click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never."),
 )  # fmt: skip
 _BY_WHOM = (by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json"))

@@ -22,7 +22,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--org", metavar="ORG", help="Only those of one organisation.")
+@click.option("--org", metavar="ORG", help="Only those of one organization.")
 @store_option
 @format_option("text", "json")
 def list_(org: str | None, store: str | None, form: str) -> None:

@@ -40,7 +40,7 @@ def command(
     form: str,
     **wanted: str | None,
 ) -> None:
-    """Say everything known about a ROLE, or about the organisation and its roles, each item with its line.
+    """Say everything known about a ROLE, or about the organization and its roles, each item with its line.
 
     What is stored counts: ranks, grants, restrictions.
     """

@@ -1,4 +1,4 @@
-"""`orgkernel new`: begin an organisation from a template, or add a role to one."""
+"""`orgkernel new`: begin an organization from a template, or add a role to one."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Examples:
 @click.command("new", epilog=_EXAMPLES)
 @click.argument("what", nargs=-1, required=True, metavar="DIR | role ID")
 @click.option("--template", metavar="NAME", default="blank", show_default=True, help="Template to copy.")
-@click.option("--org", metavar="ORG", help="Organisation the role is added to.")
+@click.option("--org", metavar="ORG", help="Organization the role is added to.")
 @click.option(
     "--type", "role_type", type=click.Choice(["specialist", "executive", "commander"]), default="specialist",
     show_default=True, help="Type of the role.",
 )  # fmt: skip
 @click.option(
-    "--reports-to", metavar="ROLE", help="Superior of the role.  [default: the organisation's root]"
+    "--reports-to", metavar="ROLE", help="Superior of the role.  [default: the organization's root]"
 )
 @path_option
 def command(
     what: tuple[str, ...], template: str, org: str | None, role_type: RoleType, reports_to: str | None,
     paths: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Copy a template into DIR, or add a role to an organisation."""
+    """Copy a template into DIR, or add a role to an organization."""
     if what[0] == "role" and len(what) == 2:
         if org is None:
-            raise click.UsageError("--org says which organisation the role is added to")
+            raise click.UsageError("--org says which organization the role is added to")
         _new_role(what[1], org, role_type, reports_to, paths)
     elif len(what) == 1 and what[0] != "role":
         _new_organization(what[0], template)

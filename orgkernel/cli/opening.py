@@ -29,7 +29,7 @@ class _Caches:
 
 CACHES = _Caches()
 
-org_option = click.option("--org", required=True, metavar="ORG", help="Organisation, or `active`.")
+org_option = click.option("--org", required=True, metavar="ORG", help="Organization, or `active`.")
 path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder to read; repeatable. Default: the paths of orgkernel.toml, else the current folder.",
@@ -78,7 +78,7 @@ def open_kernel(
 ) -> Kernel:
     """The kernel over some paths.
 
-    Without a path, an organisation that is not found where one stands is taken from the templates, and that is said.
+    Without a path, an organization that is not found where one stands is taken from the templates, and that is said.
     """
     project = find_project(os.getcwd())
     active = active or project.active

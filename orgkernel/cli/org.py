@@ -1,4 +1,4 @@
-"""`orgkernel org`: switch an organisation on and off in a host, and say what is on."""
+"""`orgkernel org`: switch an organization on and off in a host, and say what is on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from orgkernel.kernel.snapshot import OrgSnapshot
 
 @click.group("org")
 def command() -> None:
-    """Switch an organisation on and off in a host, and say what is on."""
+    """Switch an organization on and off in a host, and say what is on."""
 
 
 root_option = click.option(
@@ -41,7 +41,7 @@ root_option = click.option(
 _SETTINGS = {
     "enforcement": "Change nothing, show only a role's tools, or refuse the rest as well.",
     "on_error": "What an error of ours does to a call.",
-    "unlisted_tools": "What becomes of a tool that no catalogue knows.",
+    "unlisted_tools": "What becomes of a tool that no catalog knows.",
 }
 
 
@@ -62,10 +62,10 @@ def _setting_options(change: Callable[..., None]) -> Callable[..., None]:
 @path_option
 @cache_option
 def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool, **chosen: Any) -> None:
-    """Make ORG the active organisation of a host.
+    """Make ORG the active organization of a host.
 
-    Writes the compiled organisation, its role files and an agent profile for each role, and then the switch. Files of
-    others stay as they are. Exits 1 with the findings when the organisation has errors.
+    Writes the compiled organization, its role files and an agent profile for each role, and then the switch. Files of
+    others stay as they are. Exits 1 with the findings when the organization has errors.
     """
     kernel = _open(org, root, paths, no_cache=no_cache)
     snapshot = kernel.latest(org)
@@ -86,11 +86,11 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
 @command.command("deactivate")
 @root_option
 def deactivate_command(root: str) -> None:
-    """Switch the organisation of a host off, and remove what activation wrote."""
+    """Switch the organization of a host off, and remove what activation wrote."""
     report = deactivate(root)
     _tell(report)
     nothing = not report.removed and report.set_aside is None
-    click.echo("nothing was active" if nothing else "no organisation is active any more", err=True)
+    click.echo("nothing was active" if nothing else "no organization is active any more", err=True)
 
 
 @command.command("status")
@@ -99,7 +99,7 @@ def deactivate_command(root: str) -> None:
 @path_option
 @cache_option
 def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Say whether the organisation layer of a host is on, and why not."""
+    """Say whether the organization layer of a host is on, and why not."""
     status = read_status(root)
     if status.organization is not None and status.digest is not None:
         behind = _is_behind(root, status, paths, no_cache=no_cache)
@@ -154,12 +154,12 @@ def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Ker
 
 
 def _file_of(kernel: Kernel, snapshot: OrgSnapshot) -> str:
-    """Where the document of an organisation lies."""
+    """Where the document of an organization lies."""
     return os.path.realpath(kernel.state.latest.tree.paths[snapshot.records.document.name])
 
 
 def _source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
-    """The folder the organisation was read from; None for a template, which moves with the package."""
+    """The folder the organization was read from; None for a template, which moves with the package."""
     file = _file_of(kernel, snapshot)
     return None if is_within(file, os.path.realpath(shipped_folder("templates"))) else os.path.dirname(file)
 
@@ -193,7 +193,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
     loaded = status.loaded if status.loaded != status.digest else None
     shown = {
         "layer": f"{'on' if status.on else 'off'}: {status.why}",
-        "organisation": status.organization,
+        "organization": status.organization,
         "bundle": f"{status.bundle}{behind}" if status.bundle else None,
         "digest": status.digest,
         "loaded": f"{loaded}, another version" if loaded and status.on else None,

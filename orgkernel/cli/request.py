@@ -40,7 +40,7 @@ def command() -> None:
 @click.option(
     "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
 )
-@click.option("--org", metavar="ORG", help="Organisation it is for. Default: all.")
+@click.option("--org", metavar="ORG", help="Organization it is for. Default: all.")
 @reason_option
 @path_option
 @store_option

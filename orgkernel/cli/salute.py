@@ -25,7 +25,7 @@ _LOOK_SECONDS = 0.5
 reports_option = click.option(
     "--reports", "folder", metavar="DIR", help="Read the report files of a folder instead of the store."
 )
-org_option = click.option("--org", metavar="ORG", help="Only one organisation.")
+org_option = click.option("--org", metavar="ORG", help="Only one organization.")
 
 
 @click.group("salute")
@@ -138,7 +138,7 @@ def watch(
     help="Between two looks, with `--follow`.",
 )
 @click.option("--agent", "agent_id", default="", metavar="AGENT", help="The agent whose folder it is.")
-@click.option("--org", "org_id", default="", metavar="ORG", help="Organisation of reports that name none.")
+@click.option("--org", "org_id", default="", metavar="ORG", help="Organization of reports that name none.")
 @store_option
 @format_option("text", "json")
 def collect(

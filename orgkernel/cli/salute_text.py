@@ -51,7 +51,7 @@ def show_marks(line: BoardLine) -> str:
 
 
 def show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
-    """The role, with its organisation and agent where that tells lines apart."""
+    """The role, with its organization and agent where that tells lines apart."""
     name = line.role_id if len({each.org_id for each in lines}) == 1 else f"{line.org_id}/{line.role_id}"
     same = [each for each in lines if (each.org_id, each.role_id) == (line.org_id, line.role_id)]
     agent = line.agent_id or f"agent {line.agent_number}"

@@ -21,7 +21,7 @@ from orgkernel.loading.entries import DamagedEntry
 
 @click.command("serve")
 @path_option
-@click.option("--active", metavar="ORG", help="The organisation that answers as `active`.")
+@click.option("--active", metavar="ORG", help="The organization that answers as `active`.")
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -50,7 +50,7 @@ def command(
     no_cache: bool,
     access_log: bool,
 ) -> None:
-    """Answer over HTTP; an organisation with errors is not served, the others are.
+    """Answer over HTTP; an organization with errors is not served, the others are.
 
     Without a key loopback may ask, and nothing else. Every change, and everything off loopback, needs a key: make the
     first with `orgkernel key create --admin`.

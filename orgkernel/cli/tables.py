@@ -90,7 +90,7 @@ def _request_words(tool: RequestableTool) -> str:
 
 
 def render_organization(manifest: OrganizationManifest) -> str:
-    """An organisation: its roles, then who takes which domain."""
+    """An organization: its roles, then who takes which domain."""
     home = _home(manifest.why)
     roles = new_table("role", "type", "reports to", "domains", "plans", "tools")
     for role in manifest.roles:
@@ -108,7 +108,7 @@ def render_organization(manifest: OrganizationManifest) -> str:
 
 
 def _home(why: tuple[Why, ...]) -> str:
-    """The folder of the organisation's file, which places are shown relative to."""
+    """The folder of the organization's file, which places are shown relative to."""
     return why[0].file.rpartition("/")[0]
 
 

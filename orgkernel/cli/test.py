@@ -1,4 +1,4 @@
-"""`orgkernel test`: does the organisation answer as its author expects?"""
+"""`orgkernel test`: does the organization answer as its author expects?"""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from orgkernel.loading.tree import Tree, read_tree
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--path", "paths", multiple=True, metavar="PATH",
-    help="File or folder with the organisations; repeatable. Default: where the FILEs lie.",
+    help="File or folder with the organizations; repeatable. Default: where the FILEs lie.",
 )  # fmt: skip
 @cache_option
 @format_option("text", "json")
 def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form: str) -> None:
-    """Run the decision cases of FILEs against the organisations they lie in, or those below --path.
+    """Run the decision cases of FILEs against the organizations they lie in, or those below --path.
 
     Exits 0 when every expectation holds, 1 when one fails, 2 when cases cannot be run.
     """

@@ -29,7 +29,7 @@ _Edit = tuple[Path, Change]
 def apply_changes(manifest: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     """The normal form the changes lead to, from the one they start from; that is left as it is.
 
-    Takes the changes of one organisation, those that add or remove it whole excepted.
+    Takes the changes of one organization, those that add or remove it whole excepted.
     """
     edits: list[_Edit] = []
     for change in changes:
@@ -43,7 +43,7 @@ def apply_changes(manifest: Mapping[str, Any], changes: Sequence[Change]) -> dic
 
 
 def _record(record: Mapping[str, Any], edits: Iterable[_Edit]) -> dict[str, Any]:
-    """An organisation, or a role."""
+    """An organization, or a role."""
     result = dict(record)
     for step, below in _grouped(edits).items():
         part = str(step)

@@ -11,7 +11,7 @@ import msgspec
 
 from orgkernel.crew.places import Places
 from orgkernel.crew.renames import Names
-from orgkernel.crew.sections import ACTIONS, CATALOGUE, ROLES
+from orgkernel.crew.sections import ACTIONS, CATALOG, ROLES
 from orgkernel.decisions.reasons import Why
 
 _Item = Mapping[str, Any]
@@ -32,7 +32,7 @@ class Side:
         return {role["role_id"]: role for role in self.form[ROLES]}
 
     def why_part(self, role_id: str | None, part: str) -> tuple[Why, ...]:
-        """The lines of a plain part; where nobody writes it, those of the role or the organisation."""
+        """The lines of a plain part; where nobody writes it, those of the role or the organization."""
         if role_id is None:
             return self.places("organization", self.form["org_id"], part) or why_of(self.form)
         return self.places("role", self.own_names.get(role_id, role_id), part) or why_of(self.roles[role_id])
@@ -53,8 +53,8 @@ def causes_of(
     """The lines of one side behind a field of an item that differs; `items` are the item here and there."""
     here, there = items
     found: list[Why] = []
-    if part in CATALOGUE and role_id is not None:
-        kind, fields = CATALOGUE[part]
+    if part in CATALOG and role_id is not None:
+        kind, fields = CATALOG[part]
         if field in fields:
             return side.places(kind, here["id"], field) or side.why_item(role_id, part, here)
         if field == ACTIONS and here["level"] == there["level"]:

@@ -1,4 +1,4 @@
-"""One difference between two manifests of an organisation, as it is reported."""
+"""One difference between two manifests of an organization, as it is reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     org_id: str
     role_id: str | None
-    """The role it is about; null when it is about the organisation or a catalogue."""
+    """The role it is about; null when it is about the organization or a catalog."""
     kind: Kind
     subject: str = ""
     """What is gained, lost or changed, such as `tool:browser_agent`."""
@@ -28,14 +28,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it gives, takes, may do either, or neither."""
     sentence: str = ""
     before: Any = None
-    """What stood there; an item, a role or an organisation whole."""
+    """What stood there; an item, a role or an organization whole."""
     after: Any = None
     why_before: tuple[Why, ...] = ()
     """The lines of the old tree that say so, what made the difference first."""
     why_after: tuple[Why, ...] = ()
     """The lines of the new tree."""
     roles: tuple[str, ...] = ()
-    """For a change of a catalogue: the roles in whose manifests it shows."""
+    """For a change of a catalog: the roles in whose manifests it shows."""
     path: Path
     """Where in the manifest."""
     at_before: tuple[int, ...] = ()
@@ -51,7 +51,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     organizations: int
     """Those with a change."""
     roles: int
-    """Those with a change, shared catalogues not counted."""
+    """Those with a change, shared catalogs not counted."""
     widened: int
     narrowed: int
     unclear: int
@@ -61,7 +61,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sort_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """By organisation, then what is about the whole of it, then by role. The order says nothing else."""
+    """By organization, then what is about the whole of it, then by role. The order says nothing else."""
     return tuple(sorted(changes, key=_rank))
 
 
@@ -70,7 +70,7 @@ def _rank(change: Change) -> tuple[object, ...]:
     return change.org_id, change.role_id or "", path[:1] == (ROLES,), path, change.kind
 
 
-def summarise(changes: Sequence[Change]) -> Summary:
+def summarize(changes: Sequence[Change]) -> Summary:
     """The counts under a list of changes."""
     effects = Counter(change.classification for change in changes)
     return Summary(

@@ -14,7 +14,7 @@ from orgkernel.crew.changes import Change, Kind
 from orgkernel.crew.effects import effect_of
 from orgkernel.crew.normal_form import plain, plain_item, without_why
 from orgkernel.crew.sections import (
-    CATALOGUE,
+    CATALOG,
     ELEMENTS,
     EVERY_HOLDER,
     ORDER,
@@ -53,7 +53,7 @@ def compare_forms(old: Side, new: Side) -> Iterator[Change]:
     shared: list[Change] = []
     for role_id in old.roles.keys() & new.roles.keys():
         for change in comparison.record((ROLES, role_id), old.roles[role_id], new.roles[role_id]):
-            if _is_of_catalogue(change.path):
+            if _is_of_catalog(change.path):
                 shared.append(change)
             else:
                 yield change
@@ -68,7 +68,7 @@ class _Comparison:
     new: Side
 
     def record(self, path: Path, before: _Record, after: _Record) -> Iterator[Change]:
-        """An organisation without its roles, or a role."""
+        """An organization without its roles, or a role."""
         for part in dict.fromkeys((*before, *after)):
             if part in ("why", "role_id", ROLES):
                 continue
@@ -202,13 +202,13 @@ def _compare_lists(before: Sequence[Path], after: Sequence[Path]) -> _Lists:
     )
 
 
-def _is_of_catalogue(path: Path) -> bool:
+def _is_of_catalog(path: Path) -> bool:
     role_id, part, _, field = address_of(path)
-    return role_id is not None and part in CATALOGUE and field in CATALOGUE[part][1]
+    return role_id is not None and part in CATALOG and field in CATALOG[part][1]
 
 
 def _together(changes: Iterable[Change]) -> Iterator[Change]:
-    """What a catalogue says differently, once for all roles in whose manifests it shows."""
+    """What a catalog says differently, once for all roles in whose manifests it shows."""
     groups: dict[object, list[Change]] = defaultdict(list)
     for change in changes:
         groups[change.path[2:], msgspec.json.encode((change.before, change.after))].append(change)

@@ -1,11 +1,11 @@
-"""What each role gained and lost between two versions of an organisation, with the lines that caused it.
+"""What each role gained and lost between two versions of an organization, with the lines that caused it.
 
 Two manifests are compared part by part over the whole shape of `crew_manifest`. What counts as equal is said in
 `normal_form`: the diff is empty if and only if the normal forms are equal, so no edit that changes what a manifest says goes
 unreported, and one that only moves lines is not reported. `apply_changes` leads from one normal form to the other, and
 `reverse` turns changes round: what comes out is what comparing the other way round yields, each classification inverted.
 
-What a manifest says in several places is reported where it is decided: what a catalogue says about a tool once, and not for
+What a manifest says in several places is reported where it is decided: what a catalog says about a tool once, and not for
 every role that holds it; what a role is called once, and not for everybody who commands it. A renamed role is one change,
 and everything else is told as if it had always been called by its new id.
 """
@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from orgkernel.crew.applying import apply_changes
 from orgkernel.crew.causes import Side, why_of
 from orgkernel.crew.change_words import in_words
-from orgkernel.crew.changes import Change, Summary, sort_changes, summarise
+from orgkernel.crew.changes import Change, Summary, sort_changes, summarize
 from orgkernel.crew.comparison import compare_forms
 from orgkernel.crew.directory_effects import compare_directories
-from orgkernel.crew.normal_form import normalise, working_form
+from orgkernel.crew.normal_form import normalize, working_form
 from orgkernel.crew.places import Places, no_places
 from orgkernel.crew.renames import both_ways, find_renames, swap_organization
 from orgkernel.crew.reversal import reverse
@@ -36,15 +36,15 @@ __all__ = [
     "apply_changes",
     "compare_manifests",
     "compare_versions",
-    "normalise",
+    "normalize",
     "reverse",
-    "summarise",
+    "summarize",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An organisation on one side of a comparison: the manifest of all its roles, and where its documents say what."""
+    """An organization on one side of a comparison: the manifest of all its roles, and where its documents say what."""
 
     manifest: OrganizationManifest
     places: Places = no_places
@@ -57,9 +57,9 @@ def compare_versions(
     new: Mapping[str, Version],
     unread: Mapping[str, frozenset[str]] | None = None,
 ) -> tuple[Change, ...]:
-    """All changes between two trees of organisations, by their ids.
+    """All changes between two trees of organizations, by their ids.
 
-    `unread` names for an organisation roles that one side declares in a file that cannot be read: nothing is known of
+    `unread` names for an organization roles that one side declares in a file that cannot be read: nothing is known of
     what became of them, so they are left out on both sides.
     """
     changes: list[Change] = []
@@ -73,7 +73,7 @@ def compare_versions(
 
 
 def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
-    """All changes between two manifests of one organisation, each with all its roles."""
+    """All changes between two manifests of one organization, each with all its roles."""
     return sort_changes(map(in_words, _compare(Version(old), Version(new), frozenset())))
 
 
@@ -83,8 +83,8 @@ def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
         role_id=None,
         kind="removed" if new is None else "added",
         path=("organizations", org_id),
-        before=old and normalise(old.manifest),
-        after=new and normalise(new.manifest),
+        before=old and normalize(old.manifest),
+        after=new and normalize(new.manifest),
         why_before=old.manifest.why if old else (),
         why_after=new.manifest.why if new else (),
         classification="narrowed" if new is None else "widened",

@@ -2,8 +2,8 @@
 
 Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
 of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
-that disappears, a circumstance in which an allowed tool was refused, an action it may ask for where it was refused; for an organisation a dispatch edge or a higher limit
-on delegation, a policy that allows more or denies less; a role or an organisation that is added. Narrowed is the inverse.
+that disappears, a circumstance in which an allowed tool was refused, an action it may ask for where it was refused; for an organization a dispatch edge or a higher limit
+on delegation, a policy that allows more or denies less; a role or an organization that is added. Narrowed is the inverse.
 Unclear is a change of a policy that may let somebody do more. Everything else is neutral: what a role is told, where it
 stands, what it has to report.
 
@@ -43,7 +43,7 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 
 
 def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
-    """What a change does; `old` and `new` are the role it is about, or the organisation, on both sides."""
+    """What a change does; `old` and `new` are the role it is about, or the organization, on both sides."""
     role_id, part, key, field = address_of(change.path)
     if change.kind in ("renamed", "moved"):
         return "neutral"

@@ -1,4 +1,4 @@
-"""Which roles of an organisation a question is about."""
+"""Which roles of an organization a question is about."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ Two manifests are **equal** when their normal forms are. Left out, and so never 
 
 Left out, or null, because the rest of the same manifest determines it (where it does not, it is kept):
 
-- what a role is called, when it is called by its id in words; the organisation's id and name inside of roles;
+- what a role is called, when it is called by its id in words; the organization's id and name inside of roles;
 - name, type and authority of a role inside of another role's parts;
-- superiors beyond the direct one, `count`, whether a role is `chosen` for a domain (the organisation's domains name who
+- superiors beyond the direct one, `count`, whether a role is `chosen` for a domain (the organization's domains name who
   is), to whom a PACE tier escalates (`escalation` says it), a department's name inside of roles.
 
 Everything else counts, the order of every other list included.
@@ -32,7 +32,7 @@ _DERIVED = ("decided_by", "declared_level")
 _PLACE = ("file", "line", "column")
 
 
-def normalise(manifest: OrganizationManifest) -> dict[str, Any]:
+def normalize(manifest: OrganizationManifest) -> dict[str, Any]:
     """The normal form as plain data."""
     return without_why(working_form(manifest))
 
@@ -64,7 +64,7 @@ def working_form(manifest: OrganizationManifest, unread: frozenset[str] = frozen
 
 
 def without_why(record: Mapping[str, Any]) -> dict[str, Any]:
-    """An organisation or a role without its reasons."""
+    """An organization or a role without its reasons."""
     return {
         field: [without_why(role) for role in value] if field == ROLES else plain(field, value)
         for field, value in record.items()

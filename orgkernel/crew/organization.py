@@ -1,4 +1,4 @@
-"""Assemble an organisation's manifest: what it is for, who is in it, who takes what (design §7)."""
+"""Assemble an organization's manifest: what it is for, who is in it, who takes what (design §7)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_organization_manifest(
     count: int | None = None,
     cursor: str | None = None,
 ) -> v1.OrganizationManifest:
-    """An organisation with the manifests of some of its roles.
+    """An organization with the manifests of some of its roles.
 
     `count` is how many roles fit the filter on all pages, `cursor` that of the next page.
     """
@@ -142,7 +142,7 @@ def _departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
 
 
 def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
-    """Domains the organisation names, then others its roles handle."""
+    """Domains the organization names, then others its roles handle."""
     document, organization = view.records.document, view.records.organization
     said: dict[str, list[Why]] = {}
     for number, domain in enumerate(organization.domains):

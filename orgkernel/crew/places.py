@@ -1,4 +1,4 @@
-"""Where what a manifest says without a reason of its own is written: plain parts, and what catalogues say."""
+"""Where what a manifest says without a reason of its own is written: plain parts, and what catalogs say."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def no_places(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:
 
 
 def places_of(view: OrgView) -> Places:
-    """The places in an organisation's documents."""
+    """The places in an organization's documents."""
     records = view.records
-    catalogues: Mapping[str, Mapping[str, Definition[Any]]] = {
+    catalogs: Mapping[str, Mapping[str, Definition[Any]]] = {
         "domain": records.domains,
         "plan": records.plans,
         "tool": records.tools,
@@ -36,7 +36,7 @@ def places_of(view: OrgView) -> Places:
             post = records.posts.get(id)
             written = post is not None and post.has(field)
             return _why(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
-        definition = catalogues[kind].get(id)
+        definition = catalogs[kind].get(id)
         if definition is None:
             return ()
         return _why(f"{field} of {kind} {id}", definition.place(field, key=True))

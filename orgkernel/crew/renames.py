@@ -1,7 +1,7 @@
 """Roles that are called differently: finding them, and calling them by the other name everywhere.
 
 A role is renamed when it is gone, another has come, and both say the same apart from the id, the name made of it, and the
-other roles they name. What catalogues say, and what follows from it, is not the role's and does not count.
+other roles they name. What catalogs say, and what follows from it, is not the role's and does not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from orgkernel.crew.normal_form import without_why
 from orgkernel.crew.sections import (
     ACTIONS,
-    CATALOGUE,
+    CATALOG,
     MEMBERS,
     ROLES,
     SINGLE,
@@ -80,7 +80,7 @@ def both_ways(renamed: Mapping[str, str]) -> Names:
 
 
 def swap_organization(organization: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """An organisation, with its reasons or without, in which the roles are called by the other name."""
+    """An organization, with its reasons or without, in which the roles are called by the other name."""
     if not names:
         return dict(organization)
     swapped = swap_record(organization, names)
@@ -89,7 +89,7 @@ def swap_organization(organization: Mapping[str, Any], names: Names) -> dict[str
 
 
 def swap_record(record: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """The parts of an organisation, roles excepted, or of a role."""
+    """The parts of an organization, roles excepted, or of a role."""
     return {part: swap_part(part, value, names) for part, value in record.items()}
 
 
@@ -154,7 +154,7 @@ def _profile(role: Mapping[str, Any]) -> bytes:
         if part in _NOT_OF_THE_PROFILE:
             continue
         if is_item_list(value):
-            apart = CATALOGUE.get(part, ("", frozenset()))[1] | _DERIVED.get(part, set())
+            apart = CATALOG.get(part, ("", frozenset()))[1] | _DERIVED.get(part, set())
             said[part] = [_without(item, apart) for item in value]
         else:
             said[part] = value

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 from unicodedata import east_asian_width
 
-from orgkernel.crew.changes import Change, summarise
+from orgkernel.crew.changes import Change, summarize
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 from orgkernel.runtime.secret_shapes import mask_secrets
@@ -26,14 +26,14 @@ _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?
 
 def as_data(changes: Sequence[Change]) -> dict[str, Any]:
     """For JSON: the counts, then every change."""
-    return {"summary": summarise(changes), "changes": changes}
+    return {"summary": summarize(changes), "changes": changes}
 
 
 def render_summary(changes: Sequence[Change]) -> str:
     """One line of counts."""
     if not changes:
         return "no change"
-    found = summarise(changes)
+    found = summarize(changes)
     where = f"{_count(found.organizations, 'organization')}, {_count(found.roles, 'role')}"
     may = f"{found.unclear:,} may widen, " if found.unclear else ""
     what = f"{found.widened:,} widened, {may}{found.narrowed:,} narrowed, {found.neutral:,} neither"
@@ -41,7 +41,7 @@ def render_summary(changes: Sequence[Change]) -> str:
 
 
 def render_text(changes: Sequence[Change]) -> str:
-    """Grouped by organisation and role: `+` gives, `-` takes, `?` may give, `~` does neither. At most 100 columns wide."""
+    """Grouped by organization and role: `+` gives, `-` takes, `?` may give, `~` does neither. At most 100 columns wide."""
     lines = []
     for (org_id, role_id), group in _groups(changes):
         lines.append(org_id if role_id is None else f"{org_id}/{role_id}")
@@ -108,7 +108,7 @@ def _groups(changes: Iterable[Change]) -> Iterator[tuple[tuple[str, str | None],
 
 
 def _ordered(changes: Iterable[Change]) -> list[Change]:
-    """By organisation and role; of a role first what happened to it as a whole, then what gives, then what takes."""
+    """By organization and role; of a role first what happened to it as a whole, then what gives, then what takes."""
     return sorted(
         changes,
         key=lambda change: (

@@ -31,7 +31,7 @@ def build_role_manifest(
     state: StateView = EMPTY_STATE,
     context: AccessContext = NOWHERE,
 ) -> v1.RoleManifest:
-    """The complete profile of a role, here and now. `findings` are those of its organisation.
+    """The complete profile of a role, here and now. `findings` are those of its organization.
 
     Raises KeyError for no such role.
     """

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 Step = str | int
 Path = tuple[Step, ...]
-"""From the organisation to a value: `roles`, role id, part, key of the item, field. A number after a key tells items
+"""From the organization to a value: `roles`, role id, part, key of the item, field. A number after a key tells items
 with the same key apart, from the second on."""
 
 ORDER = "(order)"
@@ -45,14 +45,14 @@ _TOOL = frozenset(
         "input_schema",
     }
 )  # fmt: skip
-CATALOGUE: Mapping[str, tuple[str, frozenset[str]]] = {
+CATALOG: Mapping[str, tuple[str, frozenset[str]]] = {
     "domains": ("domain", frozenset({"description"})),
     "plans": ("plan", frozenset({"name", "description", "domains", "steps", "stale_after_turns"})),
     "tools": ("tool", _TOOL),
     "essential_tools": ("tool", _TOOL),
     "skills": ("skill", frozenset({"name", "description", "category"})),
 }
-"""Part to the kind of its catalogue entries, and the fields that are the same in every role because they say them."""
+"""Part to the kind of its catalog entries, and the fields that are the same in every role because they say them."""
 
 _LEVEL = {"level": ("level", "letters")}
 GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

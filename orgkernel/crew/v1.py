@@ -203,7 +203,7 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     execution: tuple[Fact, ...]
     """The configuration of the mode in force."""
     other_execution: tuple[Fact, ...]
-    """That of the other mode, which holds once the organisation changes to it."""
+    """That of the other mode, which holds once the organization changes to it."""
     channels: tuple[ChannelItem, ...]
     departments: tuple[DepartmentItem, ...]
     layers: tuple[Item, ...]
@@ -222,7 +222,7 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     policies: tuple[PolicyItem, ...] = ()
     """Who else may what: policies, by priority."""
     findings: tuple[FindingItem, ...]
-    """Findings about the organisation; those about a role are in the role's manifest."""
+    """Findings about the organization; those about a role are in the role's manifest."""
     snapshot: str
     state_version: int = 0
 
@@ -240,7 +240,7 @@ def encode(value: Any) -> bytes:
 
 
 def build_manifest_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of `crew_manifest`: a role's, an agent's or an organisation's."""
+    """JSON Schema (2020-12) of `crew_manifest`: a role's, an agent's or an organization's."""
     references, definitions = build_definitions(
         [RoleManifest, AgentManifest, OrganizationManifest], "#/$defs/{name}"
     )

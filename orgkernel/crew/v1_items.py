@@ -32,7 +32,7 @@ class Member(Named, frozen=True, kw_only=True):
     """Another role as seen from this one."""
 
     role_type: str | None
-    """Absent for a superior outside the organisation."""
+    """Absent for a superior outside the organization."""
     authority_level: int | None
     external: bool = False
 
@@ -164,7 +164,7 @@ class FindingItem(Item, frozen=True, kw_only=True):
 
 
 class Coverage(Item, frozen=True, kw_only=True):
-    """A domain the organisation answers for or a role of it handles, and the role dispatch gives it to."""
+    """A domain the organization answers for or a role of it handles, and the role dispatch gives it to."""
 
     role_id: str | None
     answers_for: bool
@@ -172,7 +172,7 @@ class Coverage(Item, frozen=True, kw_only=True):
 
 
 class DepartmentItem(Named, frozen=True, kw_only=True):
-    """A part of the organisation."""
+    """A part of the organization."""
 
     description: str
 

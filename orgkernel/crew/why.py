@@ -15,7 +15,7 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.record import Record
 
 Source = RolePost | SourceDocument
-"""What says where a value is written: a profile at its post, or an organisation's document."""
+"""What says where a value is written: a profile at its post, or an organization's document."""
 Located = tuple[str, int, bool]
 """File and line of a setting, and whether it is written there."""
 

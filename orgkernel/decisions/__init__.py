@@ -1,1 +1,1 @@
-"""Decisions: pure functions from a view of an organisation and a request to a value that carries its reasons."""
+"""Decisions: pure functions from a view of an organization and a request to a value that carries its reasons."""

@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     """Steps from the domain to the broader one the role handles."""
     authority: int
     routing: int
-    """Position in the organisation's preference; roles that are not in it come after all that are."""
+    """Position in the organization's preference; roles that are not in it come after all that are."""
     domains: int
     declared: int
     edge: Edge

@@ -4,7 +4,7 @@ Error policy: passes through. Whatever cannot be answered, an unknown domain inc
 reason, and nothing changes for the host.
 
 The order: the exact domain before broader ones; a specialist before an executive before a commander; the
-organisation's `domain_routing`; the role with fewer domains; the order of the hierarchy. Roles that lack a needed tool
+organization's `domain_routing`; the role with fewer domains; the order of the hierarchy. Roles that lack a needed tool
 are passed over.
 """
 
@@ -65,7 +65,7 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     considered_count: int
     """How many candidates there were besides the chosen one."""
     snapshot: str
-    """Digest of the organisation the answer came from."""
+    """Digest of the organization the answer came from."""
 
 
 def decide_dispatch(
@@ -220,11 +220,11 @@ def _not_applicable(
         alias = records.aliases[word]
         text = f"{quote(word)} is listed as meaning no domain here"
         if alias.target is not None:
-            text = f"{quote(word)} means {quote(alias.target)}, which no catalogue declares"
+            text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
         reason = Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))
     else:
         hint = did_you_mean(word, [*records.domains, *records.aliases])
-        text = f"no catalogue declares domain {quote(word)}"
+        text = f"no catalog declares domain {quote(word)}"
         reason = Reason("DOMAIN_UNKNOWN", f"{text}; {hint}" if hint else text)
     return DispatchDecision(
         "not_applicable", word, domain, None, None, (), (), (), (),

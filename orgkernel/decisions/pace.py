@@ -1,8 +1,8 @@
-"""PACE: the tier of a role of an organisation, with the lines that decide (design §6 "PACE.").
+"""PACE: the tier of a role of an organization, with the lines that decide (design §6 "PACE.").
 
 The evaluation is the runtime's, which hosts use as well; here the plan comes from the documents, and the reasons name
 their places. Error policy: assume nominal, but name what was not seen. A trigger that cannot be read is never true
-(ORG501 and ORG502 keep such an organisation from answering).
+(ORG501 and ORG502 keep such an organization from answering).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RolePace(msgspec.Struct, frozen=True):
     """What the triggers read and the observation does not report."""
     obligations: tuple[Obligation, ...]
     snapshot: str
-    """Digest of the organisation the answer came from."""
+    """Digest of the organization the answer came from."""
 
 
 def decide_role_pace(
@@ -60,7 +60,7 @@ def decide_role_pace(
     *,
     new_task: bool = False,
 ) -> RolePace:
-    """The tier of a role that the organisation has, from what is observed and the tier it was in."""
+    """The tier of a role that the organization has, from what is observed and the tier it was in."""
     decision = decide_pace(plan_of(view, role_id), observation, previous, new_task=new_task)
     reasons = tuple(_reasons(view.records.posts[role_id], decision))
     return RolePace(

@@ -10,7 +10,7 @@ from orgkernel.graph.schema import EdgeKind
 
 
 def routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
-    """The organisation's preference among the roles of a domain, written under the domain or an alias of it."""
+    """The organization's preference among the roles of a domain, written under the domain or an alias of it."""
     word = _routing_word(view, domain)
     return () if word is None else view.records.organization.domain_routing[word]
 

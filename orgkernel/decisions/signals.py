@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from orgkernel.runtime import neighbours
+from orgkernel.runtime import neighbors
 from orgkernel.runtime.layer_ledger import Event, find_ledger, read_counts, read_events
 from orgkernel.runtime.signal_records import RECORDS, field_names, has_spoken
 from orgkernel.runtime.signals import KEY, WARNING, survey
@@ -121,14 +121,14 @@ class TurnTrace:
 
 
 def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
-    """Read a dumped store: `agent.data` (with the neighbours' stores, if they are in it), or the bare signals.
+    """Read a dumped store: `agent.data` (with the neighbors' stores, if they are in it), or the bare signals.
 
     Nothing in it makes this raise: what has another form was not said.
     """
-    is_data = any(name.startswith("_") for name in dump)  # as the keys of the protocol and of neighbours do
+    is_data = any(name.startswith("_") for name in dump)  # as the keys of the protocol and of neighbors do
     store = dump if is_data else {KEY: dump}
     seen = {
-        name: store[name] for name in (*neighbours.AGENT_ATTRIBUTES, *neighbours.AGENT_DATA) if name in store
+        name: store[name] for name in (*neighbors.AGENT_ATTRIBUTES, *neighbors.AGENT_DATA) if name in store
     }
     signals = survey(store, seen)
     ledger = find_ledger(store)

@@ -41,7 +41,7 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
     org_id: str | None = None
-    """The organisation it holds in; None for all of them."""
+    """The organization it holds in; None for all of them."""
     channel: str | None = None
     session: str | None = None
     reason: str = ""
@@ -123,7 +123,7 @@ class StoredReport(msgspec.Struct, frozen=True):
 
 
 class StateView(msgspec.Struct, frozen=True):
-    """The state at one version. The empty one is that of an organisation nothing was stored about."""
+    """The state at one version. The empty one is that of an organization nothing was stored about."""
 
     version: int = 0
     agents: Mapping[str, AgentState] = MappingProxyType({})

@@ -18,7 +18,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An organisation in another format."""
+    """An organization in another format."""
 
     files: Mapping[str, str]
     """Name to text."""

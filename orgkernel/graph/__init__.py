@@ -1,1 +1,1 @@
-"""Documents to one organisation: what it declares, as records and edges, and questions about it in domain words."""
+"""Documents to one organization: what it declares, as records and edges, and questions about it in domain words."""

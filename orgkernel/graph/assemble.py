@@ -1,7 +1,7 @@
-"""Which documents make up which organisation: lookup from near to far (design §3).
+"""Which documents make up which organization: lookup from near to far (design §3).
 
-An organisation sees, in this order, the documents of its own folder, those of the folder it lies in (several
-organisations may share one `roles/`), and the shared catalogues. The nearest entry of an id is the one it sees.
+An organization sees, in this order, the documents of its own folder, those of the folder it lies in (several
+organizations may share one `roles/`), and the shared catalogs. The nearest entry of an id is the one it sees.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from orgkernel.loading.packed import Packed
 from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
 from orgkernel.records.organization import Organization
 
-# The file by which a host is told which organisation is active: a copy, not a second declaration (specification,
+# The file by which a host is told which organization is active: a copy, not a second declaration (specification,
 # "Directory Structure").
 ACTIVE_COPY = "active.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """All organisations of a tree, and what stands beside them."""
+    """All organizations of a tree, and what stands beside them."""
 
     organizations: tuple[OrgRecords, ...]
     duplicates: tuple[Duplicate, ...]
-    loose_catalogues: OrgRecords | None
-    """Catalogue entries where no organisation was read that could be asked about them."""
+    loose_catalogs: OrgRecords | None
+    """Catalog entries where no organization was read that could be asked about them."""
     stray_profiles: tuple[SourceDocument, ...]
-    """Profiles no organisation includes."""
+    """Profiles no organization includes."""
     strays_are_known: bool
-    """Whether every organisation there is could be read, so that a stray profile is certainly one."""
+    """Whether every organization there is could be read, so that a stray profile is certainly one."""
 
 
 def assemble(tree: Tree) -> Assembly:
-    """Resolve every organisation of a tree."""
+    """Resolve every organization of a tree."""
     org_documents, duplicates = _organizations(tree)
     scopes = Scopes(tree)
     included = {document.path: _included(_organization(document)) for document in org_documents}
@@ -66,7 +66,7 @@ def assemble(tree: Tree) -> Assembly:
     return Assembly(
         organizations,
         tuple(dict.fromkeys([*duplicates, *scopes.duplicates()])),
-        None if organizations else _loose_catalogues(tree),
+        None if organizations else _loose_catalogs(tree),
         tuple(
             document
             for document in tree.documents
@@ -86,7 +86,7 @@ def _is_copy(document: SourceDocument | BrokenDocument) -> bool:
 
 
 def _organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
-    """The document of each organisation to be answered for, and second declarations of one id.
+    """The document of each organization to be answered for, and second declarations of one id.
 
     The copy answers only where there is no original; one that could not be read is still the original.
     """
@@ -150,7 +150,7 @@ def _resolve(
         superior = superiors.get(role_id) if shared else None
         posts[role_id] = RolePost(role_id, source, document, shared, superior, overrides.get(role_id))
     missed = scope.missed(included)
-    contributing = [document, *(post.document for post in posts.values()), *scope.catalogues]
+    contributing = [document, *(post.document for post in posts.values()), *scope.catalogs]
     return OrgRecords(
         organization.org_id,
         document,
@@ -173,8 +173,8 @@ def digest_documents(documents: Iterable[SourceDocument]) -> str:
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _loose_catalogues(tree: Tree) -> OrgRecords:
-    """The catalogues of a tree without an organisation, as one without roles would see them."""
+def _loose_catalogs(tree: Tree) -> OrgRecords:
+    """The catalogs of a tree without an organization, as one without roles would see them."""
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     scope = Scope((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})

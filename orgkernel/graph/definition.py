@@ -1,4 +1,4 @@
-"""An entry of a catalogue as an organisation sees it, and where it stands."""
+"""An entry of a catalog as an organization sees it, and where it stands."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ EntryT = TypeVar("EntryT")
 
 @dataclass(frozen=True, slots=True)
 class Definition(Generic[EntryT]):
-    """An entry of a catalogue as an organisation sees it: the nearest one of its id."""
+    """An entry of a catalog as an organization sees it: the nearest one of its id."""
 
     id: str
     record: EntryT
     document: SourceDocument
     section: str
     own: bool
-    """Whether the organisation declares it itself, and not a catalogue it shares with others."""
+    """Whether the organization declares it itself, and not a catalog it shares with others."""
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where the entry, or something in it, is written."""

@@ -1,4 +1,4 @@
-"""Which other organisations include a role, looked up when asked: there may be many of both."""
+"""Which other organizations include a role, looked up when asked: there may be many of both."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 
 
 class Including:
-    """Role id to the organisations that include it, put together when it is first asked for."""
+    """Role id to the organizations that include it, put together when it is first asked for."""
 
     def __init__(self, organizations: Callable[[], Iterable[tuple[str, Iterable[str]]]]) -> None:
         self._organizations = organizations
 
     @cached_property
     def by_role(self) -> Mapping[str, list[str]]:
-        """Role id to ids of organisations, in their order."""
+        """Role id to ids of organizations, in their order."""
         found: dict[str, list[str]] = defaultdict(list)
         for org_id, role_ids in self._organizations():
             for role_id in role_ids:
@@ -24,7 +24,7 @@ class Including:
 
 
 class Elsewhere(Mapping[str, tuple[str, ...]]):
-    """Role id to the organisations other than one's own that include it."""
+    """Role id to the organizations other than one's own that include it."""
 
     def __init__(self, including: Including, org_id: str) -> None:
         self._including = including

@@ -1,4 +1,4 @@
-"""An organisation's records to its edges, each with the place that declared it."""
+"""An organization's records to its edges, each with the place that declared it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Marked = tuple[Sequence[str], Sequence[int]]
 
 
 def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
-    """Every edge of an organisation, in the order of declaration; ids that nothing declares are kept as written."""
+    """Every edge of an organization, in the order of declaration; ids that nothing declares are kept as written."""
     yield from _hierarchy(records)
     overridden = records.organization.overrides
     for role_id, post in records.posts.items():
@@ -28,7 +28,7 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
         yield from _capabilities(role_id, profile.capabilities, document.name, marks)
         yield from _relations(records, post, profile, None if role_id in overridden else marks)
     yield from _channels(records)
-    yield from _catalogues(records)
+    yield from _catalogs(records)
     yield from map(run_of, extract_access_edges(records))
 
 
@@ -76,7 +76,7 @@ def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
 
 
 def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
-    # Most edges of an organisation come from these lists, which no override replaces; the marks of ids are integers.
+    # Most edges of an organization come from these lists, which no override replaces; the marks of ids are integers.
     if able == _NO_CAPABILITIES:
         return
     written = children_of(marks, "capabilities")
@@ -168,7 +168,7 @@ def _channels(records: OrgRecords) -> Iterator[EdgeRun]:
             yield EdgeRun(EdgeKind.SPEAKS_WITH, one, (other,), channel_id, document.name, (mark,))
 
 
-def _catalogues(records: OrgRecords) -> Iterator[EdgeRun]:
+def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
     for domain in records.domains.values():
         if domain.record.broader is not None:
             mark = find_mark(domain.document.marks, ("domains", domain.id, "broader"))
@@ -202,5 +202,5 @@ def _catalogues(records: OrgRecords) -> Iterator[EdgeRun]:
 def _entry(
     kind: EdgeKind, document: SourceDocument, source: str, targets: Sequence[str], marks: Sequence[int]
 ) -> EdgeRun:
-    """The edges that a list in an entry of a catalogue says."""
+    """The edges that a list in an entry of a catalog says."""
     return EdgeRun(kind, source, targets, "", document.name, marks)

@@ -1,4 +1,4 @@
-"""One organisation as an immutable `networkx.MultiDiGraph`. Only this module imports networkx."""
+"""One organization as an immutable `networkx.MultiDiGraph`. Only this module imports networkx."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about one organisation in domain words: the protocol that graph and index both answer.
+"""Questions about one organization in domain words: the protocol that graph and index both answer.
 
 Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the four primitives;
 the law `index_equals_graph` compares them on every role, domain, plan and tool.
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class OrgView(ABC):
-    """An organisation that can be asked. Roles come in the order of the hierarchy, edges in that of declaration."""
+    """An organization that can be asked. Roles come in the order of the hierarchy, edges in that of declaration."""
 
     def __init__(self, records: OrgRecords) -> None:
         self.records = records
@@ -103,11 +103,11 @@ class OrgView(ABC):
         return tuple(self.records.posts)
 
     def is_role(self, role_id: str) -> bool:
-        """Whether the organisation includes the role and has its profile."""
+        """Whether the organization includes the role and has its profile."""
         return role_id in self.records.posts
 
     def names_role(self, role_id: str) -> bool:
-        """Whether the organisation names the role, or a file that could not be read may declare it."""
+        """Whether the organization names the role, or a file that could not be read may declare it."""
         return (
             role_id in self.records.posts
             or role_id in self.records.without_profile
@@ -132,7 +132,7 @@ class OrgView(ABC):
         return superiors
 
     def superior_of(self, role_id: str) -> str | None:
-        """The superior inside the organisation; None at the top."""
+        """The superior inside the organization; None at the top."""
         superior = self.superiors.get(role_id)
         return None if superior in self.external else superior
 
@@ -158,7 +158,7 @@ class OrgView(ABC):
         return tuple(chain)
 
     def roots(self) -> tuple[str, ...]:
-        """Roles without a superior inside the organisation."""
+        """Roles without a superior inside the organization."""
         inside = {role for role, superior in self.superiors.items() if superior not in self.external}
         return tuple(role for role in self.roles if role not in inside)
 
@@ -302,7 +302,7 @@ class OrgView(ABC):
         )
 
     def equipped_with(self, tool_id: str) -> Equipped:
-        """The roles of the organisation that are equipped with the tool."""
+        """The roles of the organization that are equipped with the tool."""
         return order_equipped(self.order, *self.columns_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _candidates(
     """Rows that could decide, the one that does first: a row of that name, else the first that fits in a matrix."""
     preferred = organization.rank_matrix
     if named is not None:
-        # The organisation's matrix first: two matrices may have rows of one name.
+        # The organization's matrix first: two matrices may have rows of one name.
         order = sorted(matrices.values(), key=lambda matrix: matrix.id != preferred)
         for matrix in order:
             for number, row in enumerate(matrix.record):

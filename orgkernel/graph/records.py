@@ -1,4 +1,4 @@
-"""What one organisation declares, resolved: its posts, and the catalogue entries it sees."""
+"""What one organization declares, resolved: its posts, and the catalog entries it sees."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REPLACED_AT = 2
 
 
 class RolePost:
-    """A profile at its place in one organisation, with what the organisation overrides. Never changed once made."""
+    """A profile at its place in one organization, with what the organization overrides. Never changed once made."""
 
     __slots__ = (
         "_changed",
@@ -57,7 +57,7 @@ class RolePost:
         self.document = document
         self.organization = organization
         self.shared_profile = shared_profile
-        """Whether several organisations include this profile; its `reports_to` is then only a default."""
+        """Whether several organizations include this profile; its `reports_to` is then only a default."""
         self.superior = superior
         """The superior that the hierarchy gives a shared profile."""
         self._changed: RoleProfile | None = None
@@ -71,7 +71,7 @@ class RolePost:
 
     @property
     def profile(self) -> RoleProfile:
-        """The profile with the organisation's overrides applied; it is kept where it differs from the document's."""
+        """The profile with the organization's overrides applied; it is kept where it differs from the document's."""
         if self._changed is not None:
             return self._changed
         written = cast(RoleProfile, self.document.record)
@@ -86,11 +86,11 @@ class RolePost:
 
     @property
     def is_overridden(self) -> bool:
-        """Whether the organisation overrides anything of the profile."""
+        """Whether the organization overrides anything of the profile."""
         return self._override is not None
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where a value of the post is written: among the overrides of the organisation, or in the profile."""
+        """Where a value of the post is written: among the overrides of the organization, or in the profile."""
         document, full = self.written(route)
         return document.place(*full, key=key)
 
@@ -115,7 +115,7 @@ class RolePost:
         return document.place_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether the profile, or the organisation for it, writes a value at a route."""
+        """Whether the profile, or the organization for it, writes a value at a route."""
         document, full = self.written(route)
         return document.has(*full)
 
@@ -135,7 +135,7 @@ class RolePost:
 
 @dataclass(frozen=True, slots=True)
 class OrgRecords:
-    """Everything an organisation's questions are answered from, besides its edges."""
+    """Everything an organization's questions are answered from, besides its edges."""
 
     org_id: str
     document: SourceDocument
@@ -153,17 +153,17 @@ class OrgRecords:
     excused: frozenset[str] = frozenset()
     """Role ids that a file which could not be read seems to declare: nothing is said about their absence."""
     incomplete: frozenset[str] = frozenset()
-    """Kinds of catalogue of which a file could not be read: nothing is said about ids missing there."""
+    """Kinds of catalog of which a file could not be read: nothing is said about ids missing there."""
     elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Role id to the other organisations that include it."""
+    """Role id to the other organizations that include it."""
     files: frozenset[str] = frozenset()
-    """Names of the files the organisation is made of, those that could not be read included."""
+    """Names of the files the organization is made of, those that could not be read included."""
     unread: frozenset[str] = frozenset()
     """Names of the files among them that could not be read."""
     digest: str = ""
-    catalogues: tuple[SourceDocument, ...] = ()
-    """The catalogue documents it sees, nearest first."""
-    catalogue_counts: tuple[int, ...] = ()
+    catalogs: tuple[SourceDocument, ...] = ()
+    """The catalog documents it sees, nearest first."""
+    catalog_counts: tuple[int, ...] = ()
     """How many of them are its own, how many of the folder it lies in, how many shared by all."""
     skill_categories: frozenset[str] = frozenset()
     ranks: tuple[Rank, ...] = ()
@@ -196,7 +196,7 @@ class OrgRecords:
 
 
 def external_ids(records: OrgRecords) -> frozenset[str]:
-    """Ids that stand for superiors outside the organisation."""
+    """Ids that stand for superiors outside the organization."""
     return frozenset({USER, *records.organization.external})
 
 
@@ -224,7 +224,7 @@ def _lost(name: str, value: object) -> bool:
 
 
 def adopt_superior(profile: RoleProfile, superior: str | None) -> RoleProfile:
-    """A profile that several organisations share, under its superior in one of them.
+    """A profile that several organizations share, under its superior in one of them.
 
     Its `reports_to` is only a default there, and a tier that escalates to this default means "my superior".
     """

@@ -1,6 +1,6 @@
-"""What organisations see: documents in groups, nearest first (design §3).
+"""What organizations see: documents in groups, nearest first (design §3).
 
-What a group or a folder holds is looked up once for all organisations that see it: there may be a thousand of them over
+What a group or a folder holds is looked up once for all organizations that see it: there may be a thousand of them over
 ten thousand profiles.
 """
 
@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, TypedDict
 
 from orgkernel.graph.definition import AliasTarget, Definition
-from orgkernel.graph.groups import CATALOGUES, Duplicate, Group
+from orgkernel.graph.groups import CATALOGS, Duplicate, Group
 from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
 from orgkernel.records.access_policies import AccessPolicies, Policy
 from orgkernel.records.crew_roster import CrewRoster, Member
@@ -28,7 +28,7 @@ from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 
 class _Definitions(TypedDict):
-    """Fields of `OrgRecords` that come from catalogues."""
+    """Fields of `OrgRecords` that come from catalogs."""
 
     domains: Mapping[str, Definition[Domain]]
     aliases: Mapping[str, AliasTarget]
@@ -36,8 +36,8 @@ class _Definitions(TypedDict):
     tools: Mapping[str, Definition[Tool]]
     skills: Mapping[str, Definition[Skill]]
     proficiency_scale: tuple[str, ...]
-    catalogues: tuple[SourceDocument, ...]
-    catalogue_counts: tuple[int, ...]
+    catalogs: tuple[SourceDocument, ...]
+    catalog_counts: tuple[int, ...]
     skill_categories: frozenset[str]
     ranks: tuple[Rank, ...]
     ladder: SourceDocument | None
@@ -52,18 +52,18 @@ class _Definitions(TypedDict):
 
 
 class Scope:
-    """What the organisations of one folder see: groups of documents, nearest first."""
+    """What the organizations of one folder see: groups of documents, nearest first."""
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self.groups = groups
-        self.catalogues = tuple(document for group in groups for document in group.catalogues)
+        self.catalogs = tuple(document for group in groups for document in group.catalogs)
 
     @classmethod
-    def of_catalogues(cls, catalogues: Sequence[SourceDocument], counts: Iterable[int]) -> Scope:
-        """The catalogues that a scope was made of, `counts` of them in each group, as a scope again."""
+    def of_catalogs(cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]) -> Scope:
+        """The catalogs that a scope was made of, `counts` of them in each group, as a scope again."""
         groups, start = [], 0
         for number, count in enumerate(counts):
-            groups.append(Group(catalogues[start : start + count], own=number == 0))
+            groups.append(Group(catalogs[start : start + count], own=number == 0))
             start += count
         return cls(tuple(groups))
 
@@ -72,10 +72,10 @@ class Scope:
 
     @cached_property
     def definitions(self) -> _Definitions:
-        """What the catalogues define; shared by all organisations of the folder."""
-        records = [document.record for document in self.catalogues]
-        skill_catalogues = [record for record in records if isinstance(record, SkillCatalog)]
-        scales = (record.proficiency_scale for record in skill_catalogues)
+        """What the catalogs define; shared by all organizations of the folder."""
+        records = [document.record for document in self.catalogs]
+        skill_catalogs = [record for record in records if isinstance(record, SkillCatalog)]
+        scales = (record.proficiency_scale for record in skill_catalogs)
         ranks, ladder, promotions = self._ladder()
         return {
             "domains": self._nearest(DomainCatalog, "domains"),
@@ -84,9 +84,9 @@ class Scope:
             "tools": self._nearest(ToolCatalog, "tools"),
             "skills": self._nearest(SkillCatalog, "skills"),
             "proficiency_scale": next((scale for scale in scales if scale), ()),
-            "catalogues": self.catalogues,
-            "catalogue_counts": tuple(len(group.catalogues) for group in self.groups),
-            "skill_categories": frozenset(each for record in skill_catalogues for each in record.categories),
+            "catalogs": self.catalogs,
+            "catalog_counts": tuple(len(group.catalogs) for group in self.groups),
+            "skill_categories": frozenset(each for record in skill_catalogs for each in record.categories),
             "ranks": ranks,
             "ladder": ladder,
             "promotions": promotions,
@@ -110,16 +110,16 @@ class Scope:
                 return document.record.ranks, document, promotions
         return (), None, {}
 
-    def _nearest(self, catalogue: type[Record], section: str) -> dict[str, Definition[Any]]:
+    def _nearest(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         found: dict[str, Definition[Any]] = {}
         for group in self.groups:
-            for entry_id, definition in group.entries(catalogue, section).items():
+            for entry_id, definition in group.entries(catalog, section).items():
                 found.setdefault(entry_id, definition)
         return found
 
     def _aliases(self) -> dict[str, AliasTarget]:
         found: dict[str, AliasTarget] = {}
-        for document in self.catalogues:
+        for document in self.catalogs:
             if isinstance(document.record, DomainCatalog):
                 for alias, target in document.record.aliases.items():
                     found.setdefault(alias, AliasTarget(target, document.place("aliases", alias)))
@@ -149,15 +149,13 @@ class Scope:
         return frozenset(each.kind for each in self.broken if each.kind)
 
     def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
-        """Names of the files an organisation with these roles lacks because they could not be read."""
-        catalogues = (
-            {each.name for each in self.broken if each.kind in CATALOGUES} if self.incomplete else set()
-        )
-        return frozenset(catalogues.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
+        """Names of the files an organization with these roles lacks because they could not be read."""
+        catalogs = {each.name for each in self.broken if each.kind in CATALOGS} if self.incomplete else set()
+        return frozenset(catalogs.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
 
 
 class Scopes:
-    """Documents by the folders in which organisations lie, readable ones or not."""
+    """Documents by the folders in which organizations lie, readable ones or not."""
 
     def __init__(self, tree: Tree) -> None:
         readable = {os.path.dirname(each.path) for each in tree.documents if each.kind == "organization"}
@@ -180,7 +178,7 @@ class Scopes:
         self._scopes: dict[str, Scope] = {}
 
     def of(self, folder: str) -> Scope:
-        """What the organisations of a folder see."""
+        """What the organizations of a folder see."""
         if folder not in self._scopes:
             own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
             self._scopes[folder] = Scope((own, self._group_beside(os.path.dirname(folder)), self._shared))
@@ -193,7 +191,7 @@ class Scopes:
                 yield from group.duplicates
 
     def _group_beside(self, parent: str) -> Group:
-        """Documents of the folder an organisation lies in, without those of other organisations' folders."""
+        """Documents of the folder an organization lies in, without those of other organizations' folders."""
         if parent not in self._beside:
             home, inside = self._home(parent), os.path.join(parent, "")
             self._beside[parent] = Group(
@@ -203,7 +201,7 @@ class Scopes:
         return self._beside[parent]
 
     def _home(self, folder: str) -> str | None:
-        """The nearest folder from here upwards in which an organisation lies."""
+        """The nearest folder from here upwards in which an organization lies."""
         if folder not in self._homes:
             parent = os.path.dirname(folder)
             if folder in self._org_folders:

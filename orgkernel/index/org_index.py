@@ -1,4 +1,4 @@
-"""One organisation as columns with two look-up tables."""
+"""One organization as columns with two look-up tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about access to one organisation, with the state and the time they are asked with."""
+"""Questions about access to one organization, with the state and the time they are asked with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clo
 
 
 class AccessDesk(msgspec.Struct, frozen=True, gc=False):
-    """An organisation that can be asked about access at this moment."""
+    """An organization that can be asked about access at this moment."""
 
     view: OrgView
     state: StateView
@@ -69,6 +69,6 @@ class AccessDesk(msgspec.Struct, frozen=True, gc=False):
 
 
 def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> AccessDesk:
-    """The desk of an organisation with what is stored now. Raises what reading the state raises."""
+    """The desk of an organization with what is stored now. Raises what reading the state raises."""
     state = EMPTY_STATE if source is None else source.read_view(view.org_id)
     return AccessDesk(view, state, clock or read_clock)

@@ -20,7 +20,7 @@ RoleState = Literal["idle", "active", "waiting", "error_recovery", "escalating",
 Health = Literal["nominal", "degraded", "critical"]
 
 Intervals = Callable[[str, str], int]
-"""From an organisation and a role to the turns between two reports."""
+"""From an organization and a role to the turns between two reports."""
 
 DEFAULT_INTERVAL = 5
 """Turns: what the specification's profiles have."""
@@ -87,7 +87,7 @@ def board_of(reports: Iterable[StoredReport], intervals: Intervals, now: float) 
 
 
 def intervals_of(state: State | None) -> Intervals:
-    """The intervals the profiles of served organisations state; the usual one for roles nobody declares."""
+    """The intervals the profiles of served organizations state; the usual one for roles nobody declares."""
 
     def find(org_id: str, role_id: str) -> int:
         served = None if state is None else state.served.get(org_id)

@@ -69,7 +69,7 @@ def _build_snapshot(
         raised[org_id] = check_organization(organization.index)
     beside = check_tree(tree, assembly, _loose_view(assembly))
     everything = [*(found for each in raised.values() for found in each), *beside]
-    # Organisations that share a profile each find the same in it: once is enough, and kept by file.
+    # Organizations that share a profile each find the same in it: once is enough, and kept by file.
     kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities)))
     kept_set = set(kept)
     by_file: dict[str, list[Diagnostic]] = {}
@@ -101,7 +101,7 @@ def _build(records: OrgRecords) -> OrgSnapshot:
 
 
 def _loose_view(assembly: Assembly) -> OrgView | None:
-    return _build(assembly.loose_catalogues).index if assembly.loose_catalogues else None
+    return _build(assembly.loose_catalogs).index if assembly.loose_catalogs else None
 
 
 def reported_files(

@@ -90,5 +90,5 @@ class FixedState:
         self._state = state
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The state, whichever organisation asks."""
+        """The state, whichever organization asks."""
         return self._state

@@ -1,4 +1,4 @@
-"""Run a user's decision cases: does the organisation answer as its author expects?"""
+"""Run a user's decision cases: does the organization answer as its author expects?"""
 
 from __future__ import annotations
 

@@ -12,26 +12,26 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.role_profile import RoleProfile
-from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
 
 
 def check_organization(view: OrgView) -> list[Diagnostic]:
-    """Findings about one organisation, before suppressions."""
+    """Findings about one organization, before suppressions."""
     found: list[Diagnostic] = []
     posts = Posts(view)
     for rule in rules_of(Scope.PROFILE) + rules_of(Scope.POST):
         asked = (view,) if rule.scope is Scope.POST else ()
         for post in rule.suspects(posts) if rule.suspects else view.records.posts.values():
             found += rule.run(*asked, post)
-    for rule in rules_of(Scope.CATALOGUE) + rules_of(Scope.ORGANIZATION):
+    for rule in rules_of(Scope.CATALOG) + rules_of(Scope.ORGANIZATION):
         found += rule.run(view)
     return found
 
 
 def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
-    """Findings about documents as such, and about what stands beside the organisations, before suppressions."""
+    """Findings about documents as such, and about what stands beside the organizations, before suppressions."""
     found = list(tree.diagnostics)
     for document in tree.documents:
         for rule in rules_of(Scope.DOCUMENT):
@@ -40,7 +40,7 @@ def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Di
         for rule in rules_of(Scope.PROFILE):
             found += rule.run(stray_post(document))
     if loose is not None:
-        for rule in rules_of(Scope.CATALOGUE):
+        for rule in rules_of(Scope.CATALOG):
             found += rule.run(loose)
     for rule in rules_of(Scope.TREE):
         found += rule.run(assembly)
@@ -48,7 +48,7 @@ def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Di
 
 
 def stray_post(document: SourceDocument) -> RolePost:
-    """A profile no organisation includes, as if it stood alone."""
+    """A profile no organization includes, as if it stood alone."""
     assert isinstance(document.record, RoleProfile)
     return RolePost(document.record.role_id, document, document)
 

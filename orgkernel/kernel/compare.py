@@ -52,12 +52,12 @@ class _Read:
     name: str
     versions: dict[str, Version]
     errors: dict[str, int]
-    """Organisations with errors, and how many."""
+    """Organizations with errors, and how many."""
     unreadable: frozenset[str]
-    """Organisations that are declared there and cannot be read."""
+    """Organizations that are declared there and cannot be read."""
     unread_roles: dict[str, frozenset[str]] = field(default_factory=dict)
     other_errors: int = 0
-    """Errors that are about no organisation."""
+    """Errors that are about no organization."""
 
 
 def compare_trees(
@@ -164,7 +164,7 @@ def _request_of_revision(
 
 
 def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:
-    """In a checkout of orgkernel itself, the shared catalogues are those of the revision too."""
+    """In a checkout of orgkernel itself, the shared catalogs are those of the revision too."""
     name = os.path.relpath(os.path.realpath(shipped_folder("ontology")), repository.folder)
     at_revision = os.path.join(top, name)
     for root in request.roots:

@@ -9,7 +9,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.kernel.check import is_suppressed, with_severities
 from orgkernel.kernel.snapshot import Snapshot
-from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.rule import Scope
 
 

@@ -22,7 +22,7 @@ from orgkernel.loading.files import SUFFIXES
 _OBJECT = re.compile(rb"[0-9a-f]{40,64}\n")
 _LINK = b"120000"
 _FILES = (b"100644", b"100755", b"100664", _LINK)
-# Looking for the organisation a path belongs to goes up some folders: above the tree there must be nothing to find.
+# Looking for the organization a path belongs to goes up some folders: above the tree there must be nothing to find.
 _ABOVE = os.path.join("1", "2", "3", "4", "5", "6")
 # They name another repository than the one a path lies in; git sets them for its hooks.
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")

@@ -17,7 +17,7 @@ UNKNOWN_NAME = "UNKNOWN_NAME"
 
 
 def require_declared(state: State, grant: Grant) -> None:
-    """Raise `Refused` for a grant of an organisation, subject or resource that nothing declares."""
+    """Raise `Refused` for a grant of an organization, subject or resource that nothing declares."""
     if grant.org_id is not None and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
@@ -32,7 +32,7 @@ def require_declared(state: State, grant: Grant) -> None:
 
 
 def require_known_subject(views: Iterable[OrgView], subject: str, state: State) -> None:
-    """Raise `Refused` for a subject that none of some organisations knows."""
+    """Raise `Refused` for a subject that none of some organizations knows."""
     views = tuple(views)
     if not any(_knows_subject(view, subject) for view in views):
         known = [each for view in views for each in _subjects(view)]
@@ -42,7 +42,7 @@ def require_known_subject(views: Iterable[OrgView], subject: str, state: State) 
 
 
 def knows_resource(view: OrgView, resource: str) -> bool:
-    """Whether an organisation knows what a grant gives; `tool:name*` stands for every tool of such a name."""
+    """Whether an organization knows what a grant gives; `tool:name*` stands for every tool of such a name."""
     kind, _, name = resource.partition(":")
     tool = name.partition(":")[0]
     if tool.endswith(STAR):

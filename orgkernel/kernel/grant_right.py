@@ -1,6 +1,6 @@
 """Whether a role or an agent may give a permission away: what its `may_grant` names, and no more than it has itself.
 
-Whoever stands outside the organisation, a person or an operator, is not asked here: their key says what they may do.
+Whoever stands outside the organization, a person or an operator, is not asked here: their key says what they may do.
 """
 
 from __future__ import annotations

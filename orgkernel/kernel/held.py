@@ -1,4 +1,4 @@
-"""What the kernel holds at one moment, and what a load makes of it: the last good version of every organisation."""
+"""What the kernel holds at one moment, and what a load makes of it: the last good version of every organization."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
 
 @dataclass(frozen=True)
 class ServedOrganization:
-    """The version of an organisation that answers."""
+    """The version of an organization that answers."""
 
     snapshot: OrgSnapshot
     stale: bool = False
@@ -26,7 +26,7 @@ class State:
     latest: Snapshot
     served: Mapping[str, ServedOrganization]
     refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organisations whose latest version has errors, with what was found about them, the stale ones included."""
+    """Organizations whose latest version has errors, with what was found about them, the stale ones included."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Reload:
 
     updated: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Organisations whose new version has errors, so that the last good one keeps answering."""
+    """Organizations whose new version has errors, so that the last good one keeps answering."""
     refused: tuple[str, ...] = ()
-    """Organisations that have errors and never had a good version."""
+    """Organizations that have errors and never had a good version."""
     removed: tuple[str, ...] = ()
     changed: bool = False
     """Whether anything differs from before, findings included."""
@@ -91,7 +91,7 @@ def next_state(
 
 
 def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Organisations whose own file could not be read, by the id it seems to declare, and the names of the files.
+    """Organizations whose own file could not be read, by the id it seems to declare, and the names of the files.
 
     A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (design §3).
     """

@@ -1,4 +1,4 @@
-"""The kernel: one registry that holds the last good version of every organisation and answers from it."""
+"""The kernel: one registry that holds the last good version of every organization and answers from it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Kernel(Registry):
-    """Answers for all organisations below some paths. Safe to use from several threads.
+    """Answers for all organizations below some paths. Safe to use from several threads.
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
@@ -63,7 +63,7 @@ class Kernel(Registry):
     def open(
         cls, *paths: str | os.PathLike[str], active: str | None = None, store: StateSource | None = None
     ) -> Kernel:
-        """Read and check everything at the paths; without a path, the organisations that come with the package.
+        """Read and check everything at the paths; without a path, the organizations that come with the package.
 
         Errors in documents do not raise: ask `check`. Raises `NothingToRead` for a path that does not exist. Access
         is decided with the state of `store`; without one, as if nothing had been stored.
@@ -76,7 +76,7 @@ class Kernel(Registry):
         return cls(request, active=active, store=store)
 
     def with_store(self, store: StateSource | None, clock: Clock | None = None) -> Kernel:
-        """The same organisations, as they are held now, deciding access with another state, or by another clock.
+        """The same organizations, as they are held now, deciding access with another state, or by another clock.
 
         >>> Kernel.open(active="blank").with_store(None).organization("active").snapshot.org_id
         'blank'
@@ -196,7 +196,7 @@ class Kernel(Registry):
         return self.access_desk(org).envelope(subject, context)
 
     def access_desk(self, org: str) -> AccessDesk:
-        """An organisation with the state as it is now, for several questions of one moment. Raises as `decide`.
+        """An organization with the state as it is now, for several questions of one moment. Raises as `decide`.
 
         >>> Kernel.open().access_desk("blank").state.version
         0
@@ -242,7 +242,7 @@ class Kernel(Registry):
         return decide_role_pace(index, role, observation, previous, new_task=new_task)
 
     def report(self, org: str, situation: Situation) -> dict[str, Any]:
-        """The SALUTE report of a role in a situation, with what the organisation knows of it. Raises as `manifest`.
+        """The SALUTE report of a role in a situation, with what the organization knows of it. Raises as `manifest`.
 
         >>> from orgkernel.runtime.salute import Situation
         >>> report = Kernel.open().report("software_dev", Situation(role_id="co", now=0, tier="alternate"))
@@ -297,9 +297,9 @@ class Kernel(Registry):
         after: str | None = None,
         limit: int | None = None,
     ) -> OrganizationManifest:
-        """An organisation and those of its roles that fit, at most `limit` of them after the role `after`.
+        """An organization and those of its roles that fit, at most `limit` of them after the role `after`.
 
-        Raises `UnknownRole` when `after` is no role of the organisation, besides what `dispatch` raises.
+        Raises `UnknownRole` when `after` is no role of the organization, besides what `dispatch` raises.
 
         >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)

@@ -21,7 +21,7 @@ class StateSource(Protocol):
     """Where the state is kept; the stores of `state` are such."""
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The latest state an organisation's decisions depend on."""
+        """The latest state an organization's decisions depend on."""
 
 
 def read_clock() -> tuple[float, int]:

@@ -29,7 +29,7 @@ from orgkernel.records.record import PREFIX
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
-    """An organisation; its documents by number, its findings by number."""
+    """An organization; its documents by number, its findings by number."""
 
     document: int
     posts: tuple[str, ...]
@@ -40,8 +40,8 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
     superiors: dict[str, str]
     """Of posts whose profile is shared."""
     without_profile: dict[str, Place]
-    catalogues: tuple[int, ...]
-    catalogue_counts: tuple[int, ...]
+    catalogs: tuple[int, ...]
+    catalog_counts: tuple[int, ...]
     excused: frozenset[str]
     incomplete: frozenset[str]
     unread: frozenset[str]
@@ -84,8 +84,8 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
                 if post.superior is not None
             },
             dict(each.records.without_profile),
-            tuple(numbers[id(document)] for document in each.records.catalogues),
-            each.records.catalogue_counts,
+            tuple(numbers[id(document)] for document in each.records.catalogs),
+            each.records.catalog_counts,
             each.records.excused,
             each.records.incomplete,
             each.records.unread,
@@ -154,10 +154,10 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
     restored: list[OrgRecords] = []
     organizations = {}
     for org in packed.organizations:
-        seen = (org.catalogues, org.catalogue_counts)
+        seen = (org.catalogs, org.catalog_counts)
         if seen not in scopes:
-            catalogues = [_at(tree, number) for number in org.catalogues]
-            scopes[seen] = Scope.of_catalogues(catalogues, org.catalogue_counts)
+            catalogs = [_at(tree, number) for number in org.catalogs]
+            scopes[seen] = Scope.of_catalogs(catalogs, org.catalog_counts)
         records = _records(org, tree, scopes[seen], including)
         restored.append(records)
         columns = EdgeColumns.unpack(org.columns)
@@ -193,7 +193,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
         )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
-    made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogues]
+    made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogs]
     return OrgRecords(
         organization.org_id,
         document,

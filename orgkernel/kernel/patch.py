@@ -2,7 +2,7 @@
 
 What a profile says in words and limits (`TEXTS`) makes no edge, and only rules about the profile and its post read it.
 What it says it is able to do (`capabilities`) makes edges, which are exchanged in columns and tables, and a dozen rules
-about organisations and the tree may have to run again (`rules/reach.py`). Everything else is taken over. Whenever a
+about organizations and the tree may have to run again (`rules/reach.py`). Everything else is taken over. Whenever a
 change may reach further, there is no patch, and the tree is linked and checked again as a whole. INVARIANT: a patched
 snapshot is the one that would be built (laws `warm_equals_cold` and `patched_equals_rebuilt`).
 """
@@ -88,7 +88,7 @@ def patch_snapshot(
     posts = {org_id: _posts_of(each, changes) for org_id, each in snapshot.organizations.items()}
     touched = {each.records.document.name for org_id, each in snapshot.organizations.items() if posts[org_id]}
     if len(touched) != sum(document.name in touched for document in tree.documents):
-        return None  # several organisations in one file
+        return None  # several organizations in one file
     if any(not any(change.role_id in theirs for theirs in posts.values()) for change in changes):
         return None  # a stray
     organizations: dict[str, OrgSnapshot] = {}
@@ -141,7 +141,7 @@ def _exchange_documents(tree: Tree, changes: Iterable[_Change], rows: Mapping[in
 
 
 def _posts_of(organization: OrgSnapshot, changes: Iterable[_Change]) -> dict[str, RolePost]:
-    """The posts of an organisation that have a new profile."""
+    """The posts of an organization that have a new profile."""
     found = {}
     for change in changes:
         post = organization.records.posts.get(change.role_id)
@@ -153,10 +153,10 @@ def _posts_of(organization: OrgSnapshot, changes: Iterable[_Change]) -> dict[str
 def _relinked(
     organization: OrgSnapshot, posts: Mapping[str, RolePost], changes: Iterable[_Change]
 ) -> tuple[OrgSnapshot, list[Difference]] | None:
-    """The organisation with these posts, and what they say otherwise; None where their edges cannot be exchanged."""
+    """The organization with these posts, and what they say otherwise; None where their edges cannot be exchanged."""
     records = organization.records
     everybody = {**records.posts, **posts}
-    made_of = [records.document, *(post.document for post in everybody.values()), *records.catalogues]
+    made_of = [records.document, *(post.document for post in everybody.values()), *records.catalogs]
     records = replace(records, posts=everybody, digest=digest_documents(made_of))
     exchanges: list[Exchange] = []
     kinds = []

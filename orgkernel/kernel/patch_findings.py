@@ -1,6 +1,6 @@
 """The findings of a patched snapshot: those that a few changed profiles can have made others are found again.
 
-Rules about a profile or its post run for those that changed. A rule about organisations or the tree runs again as a whole
+Rules about a profile or its post run for those that changed. A rule about organizations or the tree runs again as a whole
 where a change reaches it, or where one of its findings is at a line of a changed file.
 """
 
@@ -17,7 +17,7 @@ from orgkernel.kernel.build import reported_files
 from orgkernel.kernel.check import with_severities
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
 from orgkernel.loading.sources import SourceDocument, Tree
-from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
 
@@ -37,9 +37,9 @@ def exchange_findings(
     severities: Mapping[str, Severity | None],
     asked: frozenset[str],
 ) -> tuple[dict[str, OrgSnapshot], tuple[Diagnostic, ...]] | None:
-    """The relinked organisations with their findings, and all findings to report; None where others may have changed.
+    """The relinked organizations with their findings, and all findings to report; None where others may have changed.
 
-    `changed` are the documents and the roles they are profiles of, `posts` theirs by organisation, and `reached` the
+    `changed` are the documents and the roles they are profiles of, `posts` theirs by organization, and `reached` the
     codes of rules that have to run again.
     """
     touched = {each.records.document.name for org_id, each in organizations.items() if posts[org_id]}
@@ -89,7 +89,7 @@ def _judge(organization: OrgSnapshot, posts: _Posts) -> Iterable[Diagnostic]:
 
 
 def _judge_whole(organization: OrgSnapshot, codes: Collection[str]) -> Iterable[Diagnostic]:
-    for rule in rules_of(Scope.CATALOGUE) + rules_of(Scope.ORGANIZATION):
+    for rule in rules_of(Scope.CATALOG) + rules_of(Scope.ORGANIZATION):
         if rule.code in codes:
             yield from rule.run(organization.index)
 
@@ -113,7 +113,7 @@ def _judge_tree(
         for document in tree.documents
         if document.kind == "role_profile" and not document.context and id(document) not in included
     )
-    # A patched tree has organisations, and everything in it could be read.
+    # A patched tree has organizations, and everything in it could be read.
     assembly = Assembly(records, (), None, strays, strays_are_known=True)
     for rule in again:
         yield from rule.run(assembly)
@@ -128,12 +128,12 @@ class _Stale:
         self.again = set(reached)
         """Codes of the rules that run again as a whole."""
         self._files = {document.name for document, _ in changed}
-        # A role of the same id in an organisation with another profile is none of ours.
+        # A role of the same id in an organization with another profile is none of ours.
         self._theirs = self._files | organizations
         self._subjects = {f"role:{role_id}" for _, role_id in changed}
         self._of_posts = {rule.code for scope in (Scope.PROFILE, Scope.POST) for rule in rules_of(scope)}
         self._of_documents = {rule.code for rule in rules_of(Scope.DOCUMENT)}
-        scopes = (Scope.CATALOGUE, Scope.ORGANIZATION, Scope.TREE)
+        scopes = (Scope.CATALOG, Scope.ORGANIZATION, Scope.TREE)
         whole = {rule.code for scope in scopes for rule in rules_of(scope)}
         self._of_whole = whole.difference(_OF_ALL_DOCUMENTS)
 

@@ -23,7 +23,7 @@ class Project:
     folder: str
     paths: tuple[str, ...] = (".",)
     active: str | None = None
-    """The organisation that answers where none is named."""
+    """The organization that answers where none is named."""
     severities: dict[str, Severity | None] = field(default_factory=dict)
     """Rule code to its severity here; None switches the rule off."""
     fail_on: Severity = Severity.ERROR

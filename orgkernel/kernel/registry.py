@@ -1,4 +1,4 @@
-"""The registry: the last good version of every organisation below some paths, read again when its files change."""
+"""The registry: the last good version of every organization below some paths, read again when its files change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ACTIVE = "active"
 
 
 class Registry:
-    """What is held, and which version of an organisation answers. Safe to use from several threads."""
+    """What is held, and which version of an organization answers. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Registry:
         return self._state.latest.diagnostics
 
     def organization(self, org: str) -> ServedOrganization:
-        """The version of an organisation that answers; `active` is the only one served, or the one opened as active."""
+        """The version of an organization that answers; `active` is the only one served, or the one opened as active."""
         state = self._state
         org_id = self._resolve(org, state)
         if org_id in state.served:
@@ -70,7 +70,7 @@ class Registry:
         raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
 
     def latest(self, org: str) -> OrgSnapshot:
-        """The latest version of an organisation that was read, errors or not: what its author works on.
+        """The latest version of an organization that was read, errors or not: what its author works on.
 
         >>> from orgkernel import Kernel
         >>> Kernel.open().latest("blank").has_errors
@@ -82,12 +82,12 @@ class Registry:
         return found or self.organization(org).snapshot
 
     def refusal(self, org: str) -> tuple[Diagnostic, ...]:
-        """What keeps the latest version of an organisation from answering; nothing where it answers."""
+        """What keeps the latest version of an organization from answering; nothing where it answers."""
         state = self._state
         return state.refused.get(self._resolve(org, state), ())
 
     def reload(self, changed: Collection[str] | None = None) -> Reload:
-        """Read what changed again. An organisation that now has errors keeps its last good version.
+        """Read what changed again. An organization that now has errors keeps its last good version.
 
         Who watches all files can say which paths `changed`; the others are then not looked at.
 
@@ -106,7 +106,7 @@ class Registry:
             self._loader.save()
 
     def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
-        """The version of an organisation that answers, which has this role."""
+        """The version of an organization that answers, which has this role."""
         snapshot = self.organization(org).snapshot
         snapshot.require_role(role)
         return snapshot

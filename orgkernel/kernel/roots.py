@@ -1,4 +1,4 @@
-"""Paths a user names to what is read: with the folder an organisation lies in, and the shared ontology."""
+"""Paths a user names to what is read: with the folder an organization lies in, and the shared ontology."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None =
 
     Paths below `shown_from`, by default `folder`, are shown relative to it, others in full.
 
-    A folder is read whole. An organisation's folder also sees the `roles/` and the catalogues beside it; a file, or a
-    folder without an organisation, sees the one it lies in. What is read only for that reason is not reported on.
+    A folder is read whole. An organization's folder also sees the `roles/` and the catalogs beside it; a file, or a
+    folder without an organization, sees the one it lies in. What is read only for that reason is not reported on.
     """
     reader = shown_from or folder
     roots: list[Root] = []
@@ -44,7 +44,7 @@ def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None =
         home = _home(full)
         alone = mentions(full, ORGANIZATION)
         if home in (None, full) or alone:
-            # An organisation named by its file is read alone: its neighbours in a flat folder are not asked about.
+            # An organization named by its file is read alone: its neighbors in a flat folder are not asked about.
             roots.append(Root(full, name))
         if home is not None and home != full:
             (context if alone else roots).append(Root(home, _shown(home, reader), context=alone))
@@ -65,7 +65,7 @@ def shipped_request() -> Request:
 
 
 def shared_ontology() -> Root:
-    """The catalogues every organisation falls back to."""
+    """The catalogs every organization falls back to."""
     return Root(shipped_folder("ontology"), "ontology", shared=True, context=True)
 
 
@@ -76,12 +76,12 @@ def _shown(full: str, folder: str) -> str:
 
 
 def holds_organization(folder: str) -> bool:
-    """Whether an organisation lies directly in a folder."""
+    """Whether an organization lies directly in a folder."""
     return any(mentions(path, ORGANIZATION) for path in documents_in(folder))
 
 
 def _home(path: str) -> str | None:
-    """The folder of the organisation that a path needs to be understood; None where it is read by itself."""
+    """The folder of the organization that a path needs to be understood; None where it is read by itself."""
     if os.path.isdir(path) and holds_organization(path):
         return path
     above = _organization_above(os.path.dirname(path))
@@ -102,13 +102,13 @@ def _organization_above(folder: str) -> str | None:
 
 
 def _beside(folder: str, name: str) -> list[Root]:
-    """The `roles/` and the catalogues of the folder an organisation lies in."""
+    """The `roles/` and the catalogs of the folder an organization lies in."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     found = []
     if os.path.isdir(os.path.join(parent, "roles")):
         found.append(Root(os.path.join(parent, "roles"), os.path.join(above, "roles"), context=True))
-    catalogues = (
+    catalogs = (
         path for path in documents_in(parent) if mentions(path, PREFIX) and not mentions(path, ORGANIZATION)
     )
-    found += [Root(path, os.path.join(above, os.path.basename(path)), context=True) for path in catalogues]
+    found += [Root(path, os.path.join(above, os.path.basename(path)), context=True) for path in catalogs]
     return found

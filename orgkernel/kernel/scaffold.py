@@ -1,4 +1,4 @@
-"""Begin something: a copy of a template, or a role in an organisation that exists."""
+"""Begin something: a copy of a template, or a role in an organization that exists."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class NewRole:
 
     path: str
     included: bool
-    """Whether the organisation's file could be changed to include the role; otherwise the user has to."""
+    """Whether the organization's file could be changed to include the role; otherwise the user has to."""
 
 
 def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, reports_to: str | None) -> NewRole:
@@ -150,7 +150,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
 
 
 def _modeline(folder: str) -> str:
-    """The editor hint, where the organisation's folder has the schemas it would point to."""
+    """The editor hint, where the organization's folder has the schemas it would point to."""
     if not os.path.isfile(os.path.join(folder, _SCHEMAS, "role_profile.json")):
         return ""
     schemas = _SCHEMAS.replace(os.sep, "/")
@@ -188,7 +188,7 @@ def _scalar(text: str) -> str:
 
 
 def _include(document: SourceDocument, role_id: str) -> bool:
-    """Add a line to the hierarchy of an organisation's YAML file; leave the file alone unless that is all it does."""
+    """Add a line to the hierarchy of an organization's YAML file; leave the file alone unless that is all it does."""
     original = os.path.realpath(document.path)
     with open(original, "rb") as file:
         content = file.read()

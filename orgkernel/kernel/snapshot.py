@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OrgSnapshot:
-    """One organisation as it was read, with everything found about it."""
+    """One organization as it was read, with everything found about it."""
 
     records: OrgRecords
     columns: EdgeColumns
@@ -31,7 +31,7 @@ class OrgSnapshot:
 
     @cached_property
     def graph(self) -> OrgGraph:
-        """The organisation as a graph; networkx is imported when it is first asked for."""
+        """The organization as a graph; networkx is imported when it is first asked for."""
         from orgkernel.graph.org_graph import OrgGraph
 
         return OrgGraph(self.records, self.columns)
@@ -49,16 +49,16 @@ class OrgSnapshot:
 
     @property
     def org_id(self) -> str:
-        """Id of the organisation."""
+        """Id of the organization."""
         return self.records.org_id
 
     @property
     def digest(self) -> str:
-        """Of the names and contents of everything the organisation is made of."""
+        """Of the names and contents of everything the organization is made of."""
         return self.records.digest
 
     def require_role(self, role_id: str) -> None:
-        """Raise `UnknownRole` where the organisation has no such role."""
+        """Raise `UnknownRole` where the organization has no such role."""
         view = self.index
         if not view.is_role(role_id):
             help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
@@ -98,7 +98,7 @@ def build_snapshot(
     """Read, assemble and check, in one or two processes; by default, in as many as are faster.
 
     `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
-    organisation among them includes; by default everything is reported that is not read as context only.
+    organization among them includes; by default everything is reported that is not read as context only.
     """
     # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored from a cache needs neither.
     from orgkernel.kernel.build import read_and_build

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from orgkernel.diagnostics.catalogue import UNREADABLE
+from orgkernel.diagnostics.catalog import UNREADABLE
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.upgrade_steps import STEPS, Change, Draft, Left, Route, Step, tidy, write_version
 from orgkernel.loading.documents import parse_source, read_documents, says_ours

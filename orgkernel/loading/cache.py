@@ -2,7 +2,7 @@
 
 Nothing here raises and nothing is trusted: what is missing, cut short, changed by a bit or owned by somebody else is not
 there. What cannot be written is remembered as `problem`, one sentence for people, and answers stay right without it.
-Files are written beside their place, synchronised and renamed, so that two processes that fill the cache at once, and one
+Files are written beside their place, synchronized and renamed, so that two processes that fill the cache at once, and one
 that is killed, leave whole entries.
 """
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Place
-from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
 from orgkernel.loading.parsed import Refusal, unprintable
@@ -35,7 +35,7 @@ class Root:
     path: str
     name: str
     shared: bool = False
-    """The catalogues every organisation falls back to."""
+    """The catalogs every organization falls back to."""
     context: bool = False
     """Read only so that others can refer to it; its own findings are not reported."""
 
@@ -118,7 +118,7 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
             if real in seen:
                 continue
             seen.add(real)
-            # The shared catalogues stay shared when a path of the user's covers them.
+            # The shared catalogs stay shared when a path of the user's covers them.
             located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
     return located
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any
 
-from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import LINE_BREAK, PLAIN, QUOTED, Marks, pack_mark, unpack_mark
 from orgkernel.loading.parsed import MAX_DEPTH, MAX_REFUSALS, MAX_VALUES, Parsed, ParsedText, Refusal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from orgkernel.diagnostics.catalogue import Row
+from orgkernel.diagnostics.catalog import Row
 from orgkernel.loading.marks import Marks
 
 # Budgets, checked while parsing and before anything is built from the values (design §11).

@@ -1,6 +1,6 @@
 """Plainly written YAML, line by line: block mappings and lists with one value a line, as nearly every document is.
 
-libyaml takes longer to make its events than all of this takes, and most lines of an organisation's files also stand in
+libyaml takes longer to make its events than all of this takes, and most lines of an organization's files also stand in
 others of its files (`pace_plan:`, `    - browser_agent`), so what a line says is read once. Whatever is not certain to
 mean here what it means to libyaml – text over several lines, anchors, tags, a second document, anything refused – is
 left to `yaml_reader`; the law `plain_yaml_agrees_with_libyaml` compares the two on values and marks.

@@ -99,7 +99,7 @@ def _read_one(
         folder = os.path.dirname(each.path)
         reading.folders.add(folder)
         if os.path.basename(folder) == ROLES:
-            reading.folders.add(os.path.dirname(folder))  # where the organisation of the roles lies
+            reading.folders.add(os.path.dirname(folder))  # where the organization of the roles lies
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:

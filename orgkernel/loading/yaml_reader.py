@@ -21,7 +21,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from orgkernel.diagnostics import catalogue as row
+from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import (
     BLOCK,

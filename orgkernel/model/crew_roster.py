@@ -17,7 +17,7 @@ class Assignment(Record):
 
     role: RoleId
     org: OrgId | None = None
-    """Organisation of the role; by default that of the roster."""
+    """Organization of the role; by default that of the roster."""
     watches: tuple[Id, ...] = ("alpha",)
     """Watches on which the agent fills it."""
 
@@ -44,5 +44,5 @@ class CrewRoster(Document):
     kind: Literal["orgkernel:crew_roster"] = Field(default="orgkernel:crew_roster", alias="_schema")
     description: str = ""
     org: OrgId | None = None
-    """Organisation the assignments are in that name none; absent means each that sees the roster and has the role."""
+    """Organization the assignments are in that name none; absent means each that sees the roster and has the role."""
     agents: dict[AgentId, Member] = Field(default_factory=dict)

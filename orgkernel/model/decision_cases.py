@@ -1,4 +1,4 @@
-"""`decision_cases`: a user's own tests for their organisation, run by `orgkernel test`."""
+"""`decision_cases`: a user's own tests for their organization, run by `orgkernel test`."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class Given(Record):
 
 
 class Case(Record):
-    """Expectations about one organisation, under a sentence that says what is true."""
+    """Expectations about one organization, under a sentence that says what is true."""
 
     name: str
     org: OrgId

@@ -26,7 +26,7 @@ class Identity(Record):
 
 
 class Person(Record):
-    """Somebody who talks to the organisation."""
+    """Somebody who talks to the organization."""
 
     name: str = ""
     relationship: Relationship | None = None

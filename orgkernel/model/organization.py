@@ -26,7 +26,7 @@ TextOrLines = Annotated[
 
 
 class Mission(Record):
-    """What the organisation is for."""
+    """What the organization is for."""
 
     objective: str = ""
     success_criteria: TextOrLines = ""
@@ -63,7 +63,7 @@ class MicrocosmConfig(Record):
 
 
 class Network(Record):
-    """How containers of one organisation find each other."""
+    """How containers of one organization find each other."""
 
     protocol: str = "ssh"
     discovery: str = "static_manifest"
@@ -81,7 +81,7 @@ class MacrocosmConfig(Record):
 
 
 class Department(Record):
-    """A part of the organisation (ours)."""
+    """A part of the organization (ours)."""
 
     name: str = ""
     description: str = ""
@@ -125,7 +125,7 @@ class PaceOverride(Record):
 
 
 class RoleOverride(Record):
-    """What differs for a role in this organisation; only the fields written replace those of its profile (ours)."""
+    """What differs for a role in this organization; only the fields written replace those of its profile (ours)."""
 
     doctrine: Doctrine | None = None
     requirements: Requirements | None = None
@@ -135,7 +135,7 @@ class RoleOverride(Record):
 
 
 class Organization(Document):
-    """An organisation of roles."""
+    """An organization of roles."""
 
     kind: Literal["orgkernel:organization"] = Field(default="orgkernel:organization", alias="_schema")
     org_id: OrgId
@@ -143,7 +143,7 @@ class Organization(Document):
     description: str = ""
     mission: Mission = Mission()
     hierarchy: dict[RoleId, Post]
-    """The roles the organisation includes; the first without a superior is its root."""
+    """The roles the organization includes; the first without a superior is its root."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"
     microcosm_config: MicrocosmConfig = MicrocosmConfig()
@@ -155,9 +155,9 @@ class Organization(Document):
     )
     """Values of the published variant; kept, not read."""
     domains: tuple[DomainId, ...] = ()
-    """Domains the organisation answers for: each must be handled by a role (ours)."""
+    """Domains the organization answers for: each must be handled by a role (ours)."""
     external: tuple[Id, ...] = ()
-    """Ids of superiors outside the organisation (ours)."""
+    """Ids of superiors outside the organization (ours)."""
     departments: dict[Id, Department] = Field(default_factory=dict)
     layers: tuple[Id, ...] = ()
     """Dispatch layers, uppermost first (ours)."""
@@ -171,5 +171,5 @@ class Organization(Document):
 
     @property
     def name(self) -> str:
-        """The organisation's name for people."""
+        """The organization's name for people."""
         return self.org_name or self.org_id.replace("_", " ").title()

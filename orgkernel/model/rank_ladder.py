@@ -67,8 +67,8 @@ class RankLadder(Document):
     kind: Literal["orgkernel:rank_ladder"] = Field(default="orgkernel:rank_ladder", alias="_schema")
     description: str = ""
     ranks: tuple[Rank, ...] = ()
-    """Ranks, lowest first. The nearest ladder that lists any is the one an organisation has."""
+    """Ranks, lowest first. The nearest ladder that lists any is the one an organization has."""
     promotions: dict[RankId, Promotion] = Field(default_factory=dict)
     """What each rank takes, under the rank that is reached."""
     matrices: dict[Id, tuple[MatrixRow, ...]] = Field(default_factory=dict)
-    """Permission matrices. Nothing is capped by one until a tool or an organisation refers to it."""
+    """Permission matrices. Nothing is capped by one until a tool or an organization refers to it."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-# What `_schema` begins with, and what it is for an organisation.
+# What `_schema` begins with, and what it is for an organization.
 PREFIX = "orgkernel:"
 ORGANIZATION = f"{PREFIX}organization"
 

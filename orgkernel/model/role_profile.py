@@ -19,7 +19,7 @@ AUTHORITY_OF_TYPE: dict[RoleType, int] = {"specialist": 1, "executive": 2, "comm
 
 
 class ChainOfCommand(Record):
-    """The role's place by default; an organisation's hierarchy decides where it includes the role."""
+    """The role's place by default; an organization's hierarchy decides where it includes the role."""
 
     reports_to: Id | None = None
     """Role id of the superior; `null`, `user` or an id declared external at the top."""
@@ -144,11 +144,11 @@ class RoleProfile(Document):
     """What the role explicitly lacks, so that an agent does not invent it (ours)."""
     dispatch: DispatchRights = DispatchRights()
     department: Id | None = None
-    """Department of the organisation (ours)."""
+    """Department of the organization (ours)."""
     tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
     """`external` is a person or system outside the crew (ours)."""
     layer: Id | None = None
-    """Dispatch layer of the organisation (ours)."""
+    """Dispatch layer of the organization (ours)."""
     position: Literal["manager", "worker", "unified"] | None = None
     """Talks and delegates, executes, or both; by default manager where the role can delegate (ours)."""
     clearance: Literal["basic", "enhanced", "full", "oracle"] | None = None

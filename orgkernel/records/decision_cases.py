@@ -1,4 +1,4 @@
-"""`decision_cases`: a user's own tests for their organisation, run by `orgkernel test`. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`decision_cases`: a user's own tests for their organization, run by `orgkernel test`. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Any, Literal
@@ -120,7 +120,7 @@ class Given(Record, frozen=True, kw_only=True):
 
 
 class Case(Record, frozen=True, kw_only=True):
-    """Expectations about one organisation, under a sentence that says what is true."""
+    """Expectations about one organization, under a sentence that says what is true."""
     name: str
     org: OrgId
     given: Given = Given()

@@ -16,7 +16,7 @@ class Identity(Record, frozen=True, kw_only=True):
 
 
 class Person(Record, frozen=True, kw_only=True):
-    """Somebody who talks to the organisation."""
+    """Somebody who talks to the organization."""
     name: str = ''
     relationship: Relationship | None = None
     tags: tuple[Id, ...] = ()

@@ -10,7 +10,7 @@ TextOrLines = str | tuple[str, ...]
 
 
 class Mission(Record, frozen=True, kw_only=True):
-    """What the organisation is for."""
+    """What the organization is for."""
     objective: str = ''
     success_criteria: TextOrLines = ''
     constraints: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class MicrocosmConfig(Record, frozen=True, kw_only=True):
 
 
 class Network(Record, frozen=True, kw_only=True):
-    """How containers of one organisation find each other."""
+    """How containers of one organization find each other."""
     protocol: str = 'ssh'
     discovery: str = 'static_manifest'
     heartbeat_interval_seconds: int = 30
@@ -56,7 +56,7 @@ class MacrocosmConfig(Record, frozen=True, kw_only=True):
 
 
 class Department(Record, frozen=True, kw_only=True):
-    """A part of the organisation (ours)."""
+    """A part of the organization (ours)."""
     name: str = ''
     description: str = ''
 
@@ -92,7 +92,7 @@ class PaceOverride(Record, frozen=True, kw_only=True):
 
 
 class RoleOverride(Record, frozen=True, kw_only=True):
-    """What differs for a role in this organisation; only the fields written replace those of its profile (ours)."""
+    """What differs for a role in this organization; only the fields written replace those of its profile (ours)."""
     doctrine: Doctrine | None = None
     requirements: Requirements | None = None
     pace_plan: PaceOverride | None = None
@@ -101,7 +101,7 @@ class RoleOverride(Record, frozen=True, kw_only=True):
 
 
 class Organization(Document, frozen=True, kw_only=True):
-    """An organisation of roles."""
+    """An organization of roles."""
     kind: Literal['orgkernel:organization'] = msgspec.field(default='orgkernel:organization', name='_schema')
     org_id: OrgId
     org_name: str = ''
@@ -126,5 +126,5 @@ class Organization(Document, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The organisation's name for people."""
+        """The organization's name for people."""
         return self.org_name or self.org_id.replace('_', ' ').title()

@@ -10,7 +10,7 @@ AUTHORITY_OF_TYPE: dict[RoleType, int] = {'specialist': 1, 'executive': 2, 'comm
 
 
 class ChainOfCommand(Record, frozen=True, kw_only=True):
-    """The role's place by default; an organisation's hierarchy decides where it includes the role."""
+    """The role's place by default; an organization's hierarchy decides where it includes the role."""
     reports_to: Id | None = None
     authority_level: int | None = None
     can_delegate: bool | None = None

@@ -1,9 +1,9 @@
-"""An organisation names a role that has no profile.
+"""An organization names a role that has no profile.
 
 ## What it checks
 
-Every role in the hierarchy, as an entry or among somebody's subordinates, has a profile: in the organisation's own
-folder, in the folder that one lies in, or in the shared catalogues.
+Every role in the hierarchy, as an entry or among somebody's subordinates, has a profile: in the organization's own
+folder, in the folder that one lies in, or in the shared catalogs.
 
 ## Why it matters
 

@@ -1,9 +1,9 @@
-"""A role reports to a role that its organisation does not have.
+"""A role reports to a role that its organization does not have.
 
 ## What it checks
 
-The superior of every role, from `chain_of_command.reports_to` or from the hierarchy, is a role of the organisation,
-`user`, or an id the organisation lists under `external`.
+The superior of every role, from `chain_of_command.reports_to` or from the hierarchy, is a role of the organization,
+`user`, or an id the organization lists under `external`.
 
 ## Why it matters
 
@@ -25,8 +25,8 @@ chain_of_command:
 
 ## Known limits
 
-A superior that a file declares which could not be read is not reported. One that another organisation declares is
-reported by ORG205. Where several organisations include a profile and the hierarchy of one gives the role a superior, the
+A superior that a file declares which could not be read is not reported. One that another organization declares is
+reported by ORG205. Where several organizations include a profile and the hierarchy of one gives the role a superior, the
 profile's is not looked at there. Where the hierarchy misspells the superior, ORG201 reports that.
 
 ## Since
@@ -73,7 +73,7 @@ def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
 
 
 def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts whose superior the organisation does not name."""
+    """Posts whose superior the organization does not name."""
     return posts.under_unnamed_superior
 
 

@@ -1,12 +1,12 @@
-"""An organisation is led by more than one role.
+"""An organization is led by more than one role.
 
 ## What it checks
 
-At most one role has subordinates and no superior in the organisation.
+At most one role has subordinates and no superior in the organization.
 
 ## Why it matters
 
-An organisation has one mission and one role that answers for it. What lies between two chains of command belongs to
+An organization has one mission and one role that answers for it. What lies between two chains of command belongs to
 nobody: no common superior can settle who takes a task, and an escalation stops half-way.
 
 ## Example

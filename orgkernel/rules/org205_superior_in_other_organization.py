@@ -1,12 +1,12 @@
-"""A role reports to a role of another organisation.
+"""A role reports to a role of another organization.
 
 ## What it checks
 
-The superior that `chain_of_command.reports_to` names is a role of the organisation itself, and not only of another one.
+The superior that `chain_of_command.reports_to` names is a role of the organization itself, and not only of another one.
 
 ## Why it matters
 
-One organisation is active at a time. A superior in another one is not there to give orders or to take an escalation.
+One organization is active at a time. A superior in another one is not there to give orders or to take an escalation.
 
 ## Example
 
@@ -26,8 +26,8 @@ chain_of_command:
 
 ## Known limits
 
-Only organisations that were read are known; a superior that none of them includes is reported by ORG202. Where several
-organisations include a profile and the hierarchy of one gives the role a superior, the profile's is not looked at there.
+Only organizations that were read are known; a superior that none of them includes is reported by ORG202. Where several
+organizations include a profile and the hierarchy of one gives the role a superior, the profile's is not looked at there.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
-    """A superior that only other organisations include."""
+    """A superior that only other organizations include."""
     superior = post.profile.chain_of_command.reports_to
     if superior is None or superior in view.external or view.names_role(superior):
         return
@@ -65,7 +65,7 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
 
 
 def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts whose superior the organisation does not name."""
+    """Posts whose superior the organization does not name."""
     return posts.under_unnamed_superior
 
 

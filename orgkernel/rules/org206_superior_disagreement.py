@@ -27,7 +27,7 @@ chain_of_command:
 
 ## Known limits
 
-Where several organisations include a profile, what it says is only a default and cannot disagree. A superior that is
+Where several organizations include a profile, what it says is only a default and cannot disagree. A superior that is
 not declared, one without a profile, a role listed under several superiors and a circle have rules of their own (ORG202,
 ORG205, ORG201, ORG213, ORG203).
 

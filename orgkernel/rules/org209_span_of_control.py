@@ -2,7 +2,7 @@
 
 ## What it checks
 
-No role has more direct subordinates than the organisation's `limits.span_of_control`, which is 7 unless written.
+No role has more direct subordinates than the organization's `limits.span_of_control`, which is 7 unless written.
 
 ## Why it matters
 

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-In an organisation of several roles each has a superior or subordinates. Where nobody commands anybody, that is said
+In an organization of several roles each has a superior or subordinates. Where nobody commands anybody, that is said
 once.
 
 ## Why it matters

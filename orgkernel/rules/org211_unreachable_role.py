@@ -1,8 +1,8 @@
-"""A role is below no root of its organisation.
+"""A role is below no root of its organization.
 
 ## What it checks
 
-Following the superiors upwards from any role ends at the top of the organisation: not in a circle, and not at a role
+Following the superiors upwards from any role ends at the top of the organization: not in a circle, and not at a role
 that has no profile.
 
 ## Why it matters

@@ -1,12 +1,12 @@
-"""An organisation has no roles.
+"""An organization has no roles.
 
 ## What it checks
 
-The `hierarchy` of every organisation names at least one role.
+The `hierarchy` of every organization names at least one role.
 
 ## Why it matters
 
-Such an organisation takes no task and answers every question with nothing; it looks as if it were switched off.
+Such an organization takes no task and answers every question with nothing; it looks as if it were switched off.
 
 ## Example
 

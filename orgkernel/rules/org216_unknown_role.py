@@ -1,9 +1,9 @@
-"""Something refers to a role that the organisation does not have.
+"""Something refers to a role that the organization does not have.
 
 ## What it checks
 
 Roles that are named by `communication_channels`, `domain_routing`, `separations`, `overrides` and the `dispatch` rights
-of a role are roles of the organisation. Channels and dispatch rights may also name `user` and ids declared external.
+of a role are roles of the organization. Channels and dispatch rights may also name `user` and ids declared external.
 
 ## Why it matters
 
@@ -31,8 +31,8 @@ communication_channels:
 ## Known limits
 
 Superiors, subordinates and escalations have rules of their own. A role whose profile is missing is reported by ORG201,
-one that a file which could not be read seems to declare is not reported, and neither is a role of another organisation
-that a profile shared with that organisation may dispatch.
+one that a file which could not be read seems to declare is not reported, and neither is a role of another organization
+that a profile shared with that organization may dispatch.
 
 ## Since
 

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-No two organisations have one id. Among the documents of one folder with an organisation no two profiles declare one
-role, no two catalogues one id of a kind (a domain, plan, tool, skill, matrix, qualification, person, system origin,
+No two organizations have one id. Among the documents of one folder with an organization no two profiles declare one
+role, no two catalogs one id of a kind (a domain, plan, tool, skill, matrix, qualification, person, system origin,
 webhook, policy or agent), and no two ladders list ranks.
 
 ## Why it matters
@@ -27,8 +27,8 @@ description: Restructures existing modules.
 
 ## Known limits
 
-A nearer declaration takes the place of one farther away on purpose: an organisation's own profile that of a shared
-folder, its own catalogue the shared one. `active.json`, by which a host knows the active organisation, is a copy.
+A nearer declaration takes the place of one farther away on purpose: an organization's own profile that of a shared
+folder, its own catalog the shared one. `active.json`, by which a host knows the active organization, is a copy.
 
 ## Since
 

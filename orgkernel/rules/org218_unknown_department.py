@@ -1,9 +1,9 @@
-"""A role belongs to a department that its organisation does not have.
+"""A role belongs to a department that its organization does not have.
 
 ## What it checks
 
-The `department` of a role, in its profile or among the organisation's `overrides`, is one of the `departments` the
-organisation declares.
+The `department` of a role, in its profile or among the organization's `overrides`, is one of the `departments` the
+organization declares.
 
 ## Why it matters
 
@@ -26,7 +26,7 @@ department: engineering
 
 ## Known limits
 
-An organisation that declares no departments leaves them to its profiles.
+An organization that declares no departments leaves them to its profiles.
 
 ## Since
 

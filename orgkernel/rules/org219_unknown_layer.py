@@ -1,9 +1,9 @@
-"""A role or a dispatch edge names a layer that the organisation does not have.
+"""A role or a dispatch edge names a layer that the organization does not have.
 
 ## What it checks
 
-The `layer` of a role, in its profile or among the organisation's `overrides`, and both ends of every entry of
-`dispatch_edges` are among the organisation's `layers`.
+The `layer` of a role, in its profile or among the organization's `overrides`, and both ends of every entry of
+`dispatch_edges` are among the organization's `layers`.
 
 ## Why it matters
 
@@ -29,7 +29,7 @@ dispatch_edges:
 
 ## Known limits
 
-An organisation that declares neither layers nor edges leaves layers to its profiles. One with edges and no layers at
+An organization that declares neither layers nor edges leaves layers to its profiles. One with edges and no layers at
 all is reported once.
 
 ## Since

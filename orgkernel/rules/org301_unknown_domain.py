@@ -1,9 +1,9 @@
-"""A domain is named that no catalogue declares.
+"""A domain is named that no catalog declares.
 
 ## What it checks
 
-Every domain that is named is declared by a domain catalogue the organisation sees: those of `bst_domains`, of plans and
-skills, what a domain is `broader` than, and the targets of aliases. The organisation's `domains` and the keys of its
+Every domain that is named is declared by a domain catalog the organization sees: those of `bst_domains`, of plans and
+skills, what a domain is `broader` than, and the targets of aliases. The organization's `domains` and the keys of its
 `domain_routing` may also be aliases; everywhere else an alias is reported, with the domain it means.
 
 ## Why it matters
@@ -27,7 +27,7 @@ bst_domains:
 
 ## Known limits
 
-Nothing is reported while a domain catalogue could not be read. An alias of an alias is reported: it means no domain.
+Nothing is reported while a domain catalog could not be read. An alias of an alias is reported: it means no domain.
 
 ## Since
 
@@ -52,11 +52,11 @@ def check(view: OrgView) -> Iterator[Finding]:
     records = view.records
     if "domain_catalog" in records.incomplete:
         return
-    of_catalogues = find_undeclared(
+    of_catalogs = find_undeclared(
         view, EdgeKind.HANDLES, EdgeKind.SERVES, EdgeKind.NARROWER_THAN,
         known=records.domains, also=_of_entries(records),
     )  # fmt: skip
-    yield from undeclared(of_catalogues, "domain", lambda word: _help(view, word, records.domains))
+    yield from undeclared(of_catalogs, "domain", lambda word: _help(view, word, records.domains))
     words = {
         *records.domains,
         *(alias for alias, meant in records.aliases.items() if meant.target is not None),
@@ -106,4 +106,4 @@ def _of_organization(records: OrgRecords) -> Iterator[Reference]:
         yield Reference(place, "organization", records.org_id, "routes", word)
 
 
-RULE = Rule("ORG301", "unknown-domain", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG301", "unknown-domain", Severity.ERROR, Scope.CATALOG, check)

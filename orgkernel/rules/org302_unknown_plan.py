@@ -1,8 +1,8 @@
-"""A role follows a plan that no catalogue declares.
+"""A role follows a plan that no catalog declares.
 
 ## What it checks
 
-Every plan in a role's `htn_plans` is declared by a plan catalogue the organisation sees.
+Every plan in a role's `htn_plans` is declared by a plan catalog the organization sees.
 
 ## Why it matters
 
@@ -25,7 +25,7 @@ htn_plans:
 
 ## Known limits
 
-Nothing is reported while a plan catalogue could not be read.
+Nothing is reported while a plan catalog could not be read.
 
 ## Since
 
@@ -53,4 +53,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
 
 
-RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, Scope.CATALOG, check)

@@ -1,10 +1,10 @@
-"""A tool is named that no catalogue declares.
+"""A tool is named that no catalog declares.
 
 ## What it checks
 
-Every tool that is named is declared by a tool catalogue the organisation sees: those a role is equipped with or may
+Every tool that is named is declared by a tool catalog the organization sees: those a role is equipped with or may
 grant, those a plan and its steps need, those a skill prefers, those a tool falls back to or is essential together with,
-those a policy speaks of, those a qualification unlocks and those an organisation's separations keep apart.
+those a policy speaks of, those a qualification unlocks and those an organization's separations keep apart.
 
 ## Why it matters
 
@@ -27,7 +27,7 @@ tools_primary:
 
 ## Known limits
 
-Nothing is reported while a tool catalogue could not be read. The tools of a server that are written `server.tool` have
+Nothing is reported while a tool catalog could not be read. The tools of a server that are written `server.tool` have
 to be declared like all others. A policy's globs may match nothing.
 
 ## Since
@@ -81,4 +81,4 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "separation", name, "keeps apart", word)
 
 
-RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, Scope.CATALOG, check)

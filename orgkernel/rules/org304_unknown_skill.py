@@ -1,9 +1,9 @@
-"""A skill, or a category of skills, is named that no catalogue declares.
+"""A skill, or a category of skills, is named that no catalog declares.
 
 ## What it checks
 
 Every skill that a role requires, that another skill presupposes or that a qualification raises, and the category of
-every skill, is declared by a skill catalogue the organisation sees.
+every skill, is declared by a skill catalog the organization sees.
 
 ## Why it matters
 
@@ -25,7 +25,7 @@ skills:
 
 ## Known limits
 
-Nothing is reported while a skill catalogue could not be read.
+Nothing is reported while a skill catalog could not be read.
 
 ## Since
 
@@ -53,8 +53,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     unknown = find_undeclared(view, EdgeKind.REQUIRES, EdgeKind.PRESUPPOSES, EdgeKind.RAISES, known=skills)
     yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
     categories = view.records.skill_categories
-    uncategorised = find_undeclared(view, known=categories, also=_of_entries(view.records))
-    yield from undeclared(uncategorised, "skill category", lambda word: did_you_mean(word, categories))
+    uncategorized = find_undeclared(view, known=categories, also=_of_entries(view.records))
+    yield from undeclared(uncategorized, "skill category", lambda word: did_you_mean(word, categories))
 
 
 def _of_entries(records: OrgRecords) -> Iterator[Reference]:
@@ -64,4 +64,4 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "skill", skill.id, "is of category", skill.record.category)
 
 
-RULE = Rule("ORG304", "unknown-skill", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG304", "unknown-skill", Severity.ERROR, Scope.CATALOG, check)

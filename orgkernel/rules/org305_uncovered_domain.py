@@ -1,14 +1,14 @@
-"""A domain that the organisation answers for is handled by none of its roles.
+"""A domain that the organization answers for is handled by none of its roles.
 
 ## What it checks
 
-Every domain the organisation lists under `domains`, and every domain of its own domain catalogue that is not marked
+Every domain the organization lists under `domains`, and every domain of its own domain catalog that is not marked
 `passthrough`, goes to a role: one that handles it or a domain that it is narrower than.
 
 ## Why it matters
 
-A task of that domain activates nobody. The host goes on as if there were no organisation, with every tool and without
-a plan, although the organisation says that this is its work.
+A task of that domain activates nobody. The host goes on as if there were no organization, with every tool and without
+a plan, although the organization says that this is its work.
 
 ## Example
 
@@ -27,9 +27,9 @@ domains:
 
 ## Known limits
 
-Listing a domain under `domains` asks for a role even if the catalogue marks the domain `passthrough`. Nothing is
-reported while a domain catalogue could not be read, while a role of the hierarchy has no profile (it may handle the
-domain), or for a domain that a role seems to misspell, which ORG301 reports. Domains of shared catalogues are not asked
+Listing a domain under `domains` asks for a role even if the catalog marks the domain `passthrough`. Nothing is
+reported while a domain catalog could not be read, while a role of the hierarchy has no profile (it may handle the
+domain), or for a domain that a role seems to misspell, which ORG301 reports. Domains of shared catalogs are not asked
 for unless they are listed.
 
 ## Since
@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains the organisation answers for that dispatch can give to nobody."""
+    """Domains the organization answers for that dispatch can give to nobody."""
     if not view.roles or view.records.without_profile or "domain_catalog" in view.records.incomplete:
         return
     answered = answered_domains(view)
@@ -70,7 +70,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def answered_domains(view: OrgView) -> Mapping[str, Place]:
-    """The domains that must be handled by a role, and where the organisation says so first."""
+    """The domains that must be handled by a role, and where the organization says so first."""
     own = (each for each in view.records.domains.values() if each.own and not each.record.passthrough)
     return {**{each.id: each.place() for each in own}, **_listed(view)}
 

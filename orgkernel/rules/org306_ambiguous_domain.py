@@ -3,7 +3,7 @@
 ## What it checks
 
 For every domain that roles handle, the first and the second candidate of dispatch differ in something that was meant to
-decide: the role type, the place in the organisation's `domain_routing`, or the number of domains they handle.
+decide: the role type, the place in the organization's `domain_routing`, or the number of domains they handle.
 
 ## Why it matters
 

@@ -26,7 +26,7 @@ domain_routing:
 ## Known limits
 
 Only the first role of each list is compared; those after it matter when a task needs tools the first one lacks. Roles
-the organisation does not have are reported by ORG216 and passed over, and nothing is said about a list whose first role
+the organization does not have are reported by ORG216 and passed over, and nothing is said about a list whose first role
 has no profile or names a domain that ORG301 reports. A domain that nobody takes is left to ORG305 where that reports it.
 
 ## Since

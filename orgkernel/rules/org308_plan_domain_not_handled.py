@@ -27,7 +27,7 @@ htn_plans: [bugfix_workflow]
 ## Known limits
 
 Handling a domain narrower than the plan's is not enough, as in dispatch. Plans without domains, and roles and plans that
-name a domain ORG301 reports, are passed over. Nothing is reported while a domain catalogue could not be read.
+name a domain ORG301 reports, are passed over. Nothing is reported while a domain catalog could not be read.
 
 ## Since
 

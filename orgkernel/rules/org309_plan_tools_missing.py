@@ -26,7 +26,7 @@ tools_primary: [code_execution_tool, memory_load, memory_save]
 
 ## Known limits
 
-The level a step needs is not looked at. A tool the missing one falls back to does not count. Tools that no catalogue
+The level a step needs is not looked at. A tool the missing one falls back to does not count. Tools that no catalog
 declares, and those the role seems to misspell, are left to ORG303.
 
 ## Since

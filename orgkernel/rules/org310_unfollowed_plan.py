@@ -1,8 +1,8 @@
-"""A plan of the organisation's own catalogue is followed by no role.
+"""A plan of the organization's own catalog is followed by no role.
 
 ## What it checks
 
-Every plan that the organisation itself declares is in the `htn_plans` of one of its roles.
+Every plan that the organization itself declares is in the `htn_plans` of one of its roles.
 
 ## Why it matters
 
@@ -27,7 +27,7 @@ capabilities:
 
 ## Known limits
 
-Plans of catalogues shared with other organisations are not asked for. Nothing is reported while a role of the hierarchy
+Plans of catalogs shared with other organizations are not asked for. Nothing is reported while a role of the hierarchy
 has no profile, since it may follow the plan, or for a plan that a role seems to misspell, which ORG302 reports.
 
 ## Since
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Plans of its own that an organisation does not use."""
+    """Plans of its own that an organization does not use."""
     plans = view.records.plans
     if view.records.without_profile:
         return

@@ -7,7 +7,7 @@ at least one of them.
 
 ## Why it matters
 
-The role never gets any work. It looks like capacity the organisation has, and its tools, plans and tests are looked
+The role never gets any work. It looks like capacity the organization has, and its tools, plans and tests are looked
 after for nothing.
 
 ## Example

@@ -50,4 +50,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from circles(view, EdgeKind.NARROWER_THAN, "take `broader` out of the widest of these domains")
 
 
-RULE = Rule("ORG312", "broader-cycle", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG312", "broader-cycle", Severity.ERROR, Scope.CATALOG, check)

@@ -51,4 +51,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from circles(view, EdgeKind.FALLS_BACK_TO, remedy)
 
 
-RULE = Rule("ORG313", "fallback-cycle", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG313", "fallback-cycle", Severity.ERROR, Scope.CATALOG, check)

@@ -51,4 +51,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from circles(view, EdgeKind.PRESUPPOSES, remedy)
 
 
-RULE = Rule("ORG314", "prerequisite-cycle", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG314", "prerequisite-cycle", Severity.ERROR, Scope.CATALOG, check)

@@ -3,7 +3,7 @@
 ## What it checks
 
 No alias, and no id listed under `unmapped`, is also a declared domain; no id is both an alias and `unmapped` in one
-catalogue.
+catalog.
 
 ## Why it matters
 
@@ -31,8 +31,8 @@ aliases:
 
 ## Known limits
 
-A domain of a nearer catalogue than the alias is meant to take its place and is not reported. A catalogue none of whose
-domains the organisation sees counts as farther than its own and nearer than the shared ones.
+A domain of a nearer catalog than the alias is meant to take its place and is not reported. A catalog none of whose
+domains the organization sees counts as farther than its own and nearer than the shared ones.
 
 ## Since
 
@@ -73,7 +73,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
-    for document in records.catalogues:
+    for document in records.catalogs:
         if not isinstance(document.record, DomainCatalog):
             continue
         for number, word in enumerate(document.record.unmapped):
@@ -93,4 +93,4 @@ def _distance(definition: Definition[Domain]) -> int:
     return _SHARED if definition.document.shared else _BETWEEN
 
 
-RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, Scope.CATALOGUE, check)
+RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, Scope.CATALOG, check)

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every rank that is named is one of the ladder the organisation sees: the `entry_rank` of a role, the rank an agent
+Every rank that is named is one of the ladder the organization sees: the `entry_rank` of a role, the rank an agent
 starts at, the ranks in a tool's `rank_matrix`, and in a ladder those of its matrices and promotions.
 
 ## Why it matters
@@ -26,7 +26,7 @@ entry_rank: lieutenant
 
 ## Known limits
 
-The nearest ladder that lists ranks is the one an organisation has. What a ladder says itself is compared with its own
+The nearest ladder that lists ranks is the one an organization has. What a ladder says itself is compared with its own
 ranks, or, where it lists none, with those of that ladder. Nothing is reported while a ladder could not be read.
 
 ## Since
@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     ranks = tuple(rank.id for rank in view.records.ranks)
     unknown = [*find_undeclared(view, EdgeKind.STARTS_AT, known=ranks, also=_references(view.records))]
-    for document in view.records.catalogues:
+    for document in view.records.catalogs:
         if isinstance(document.record, RankLadder):
             own = tuple(rank.id for rank in document.record.ranks) or ranks
             unknown += [each for each in _of_ladder(document, document.record) if each.target not in own]
@@ -85,4 +85,4 @@ def _of_ladder(document: SourceDocument, ladder: RankLadder) -> Iterator[Referen
                 yield Reference(place, "matrix", f"{matrix_id}/{row.name}", "gives a level to", rank_id)
 
 
-RULE = Rule("ORG401", "unknown-rank", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG401", "unknown-rank", Severity.ERROR, Scope.CATALOG, check)

@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Ranks that are listed again, or take less trust than the one below."""
-    for document in view.records.catalogues:
+    for document in view.records.catalogs:
         if isinstance(document.record, RankLadder):
             yield from _of_ladder(document, document.record.ranks)
 
@@ -77,4 +77,4 @@ def _of_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Fi
             )
 
 
-RULE = Rule("ORG402", "ranks-out-of-order", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG402", "ranks-out-of-order", Severity.ERROR, Scope.CATALOG, check)

@@ -84,4 +84,4 @@ def _falling(
             highest = (height, rank_id)
 
 
-RULE = Rule("ORG403", "falling-matrix", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG403", "falling-matrix", Severity.ERROR, Scope.CATALOG, check)

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The `rank_matrix` of a tool is the name of a matrix, or of a row of one, in a ladder the organisation sees; that of an
-organisation is the name of a matrix.
+The `rank_matrix` of a tool is the name of a matrix, or of a row of one, in a ladder the organization sees; that of an
+organization is the name of a matrix.
 
 ## Why it matters
 
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG404", "unknown-matrix", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG404", "unknown-matrix", Severity.ERROR, Scope.CATALOG, check)

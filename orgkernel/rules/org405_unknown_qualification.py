@@ -1,9 +1,9 @@
-"""A qualification is named that no catalogue declares.
+"""A qualification is named that no catalog declares.
 
 ## What it checks
 
 Every qualification that a tool or a promotion needs, or that another qualification builds on, is declared by a
-qualification catalogue the organisation sees.
+qualification catalog the organization sees.
 
 ## Why it matters
 
@@ -23,7 +23,7 @@ deploy: {type: remote_api, side_effects: write, qualifications: [release_safety]
 
 ## Known limits
 
-Nothing is reported while a qualification catalogue could not be read.
+Nothing is reported while a qualification catalog could not be read.
 
 ## Since
 
@@ -61,4 +61,4 @@ def _of_promotions(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "promotion", promotion.id, "needs", word)
 
 
-RULE = Rule("ORG405", "unknown-qualification", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG405", "unknown-qualification", Severity.ERROR, Scope.CATALOG, check)

@@ -1,8 +1,8 @@
-"""A tool is for a department that no organisation has.
+"""A tool is for a department that no organization has.
 
 ## What it checks
 
-Every department in the `departments` of a tool is one that an organisation which sees the tool declares.
+Every department in the `departments` of a tool is one that an organization which sees the tool declares.
 
 ## Why it matters
 
@@ -23,8 +23,8 @@ deploy: {type: remote_api, departments: [engineering]}
 
 ## Known limits
 
-An organisation that declares no departments leaves them to its profiles; a department that one of its roles belongs
-to counts there. Nothing is reported while an organisation could not be read.
+An organization that declares no departments leaves them to its profiles; a department that one of its roles belongs
+to counts there. Nothing is reported while an organization could not be read.
 
 ## Since
 

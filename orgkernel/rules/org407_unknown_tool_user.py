@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every id in the `restricted_to` of a tool is a role of an organisation that sees the tool, or an agent of a roster.
+Every id in the `restricted_to` of a tool is a role of an organization that sees the tool, or an agent of a roster.
 
 ## Why it matters
 
@@ -22,7 +22,7 @@ deploy: {type: remote_api, restricted_to: [devops_specialist]}
 
 ## Known limits
 
-A role that a file which could not be read seems to declare is not reported, and nothing is while an organisation
+A role that a file which could not be read seems to declare is not reported, and nothing is while an organization
 could not be read.
 
 ## Since

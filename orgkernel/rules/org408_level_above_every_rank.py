@@ -3,7 +3,7 @@
 ## What it checks
 
 The level at which a role is equipped with a tool (`tools: [{tool, level}]`), and the level that each action of an
-organisation's own tool requires, is one that the highest rank reaches in the matrix that decides about the tool.
+organization's own tool requires, is one that the highest rank reaches in the matrix that decides about the tool.
 
 ## Why it matters
 

@@ -52,4 +52,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG410", "lock-without-timeout", Severity.WARNING, Scope.CATALOGUE, check)
+RULE = Rule("ORG410", "lock-without-timeout", Severity.WARNING, Scope.CATALOG, check)

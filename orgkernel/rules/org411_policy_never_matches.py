@@ -30,7 +30,7 @@ late-family:
 ## Known limits
 
 Relationships and tags are looked for only where a directory lists people. What a runtime never reports, such as a
-channel it does not have, is not known here. A policy that several organisations see is reported when it can match in
+channel it does not have, is not known here. A policy that several organizations see is reported when it can match in
 none of them.
 
 ## Since

@@ -28,7 +28,7 @@ permissions:
 
 ## Known limits
 
-A `deny` list that names every tool one by one is not recognised.
+A `deny` list that names every tool one by one is not recognized.
 
 ## Since
 
@@ -59,4 +59,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, Scope.CATALOGUE, check)
+RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, Scope.CATALOG, check)

@@ -65,4 +65,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG414", "policy-allows-role", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG414", "policy-allows-role", Severity.ERROR, Scope.CATALOG, check)

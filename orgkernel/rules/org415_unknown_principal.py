@@ -3,7 +3,7 @@
 ## What it checks
 
 The person, system origin, webhook, agent and role that the `match` of a policy names are declared: in a directory, in
-a roster, by an organisation that sees the policy. `cron`, `runtime`, `boot`, `restart`, `node` and `clock` always
+a roster, by an organization that sees the policy. `cron`, `runtime`, `boot`, `restart`, `node` and `clock` always
 are.
 
 ## Why it matters
@@ -30,7 +30,7 @@ payments:
 
 ## Known limits
 
-Nothing is reported while a directory, a roster or an organisation could not be read. `*` stands for any, declared or
+Nothing is reported while a directory, a roster or an organization could not be read. `*` stands for any, declared or
 not.
 
 ## Since

@@ -80,4 +80,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG416", "pinned-sessions-collide", Severity.WARNING, Scope.CATALOGUE, check)
+RULE = Rule("ORG416", "pinned-sessions-collide", Severity.WARNING, Scope.CATALOG, check)

@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             others.append((person, number))
 
 
-RULE = Rule("ORG417", "duplicate-identity", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG417", "duplicate-identity", Severity.ERROR, Scope.CATALOG, check)

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-For each of an organisation's `separations`: no agent fills two of its roles, no role is equipped with two of its
+For each of an organization's `separations`: no agent fills two of its roles, no role is equipped with two of its
 tools, and no agent has two of the tools by the roles it fills together.
 
 ## Why it matters

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Where the organisation has `layers`, a role hands work (to its subordinates, and to those it may dispatch) to its own
+Where the organization has `layers`, a role hands work (to its subordinates, and to those it may dispatch) to its own
 layer or along one of the `dispatch_edges`; without edges, to the next layer below.
 
 ## Why it matters
@@ -68,7 +68,7 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
 
 
 def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts in a layer of the organisation."""
+    """Posts in a layer of the organization."""
     layers = posts.records.organization.layers
     return [post for post, profile in posts.pairs if profile.layer in layers] if layers else []
 

@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Fields of policies that nobody reads."""
-    for document in view.records.catalogues:
+    for document in view.records.catalogs:
         if document.kind == "access_policies":
             yield from _of_document(document)
 
@@ -65,4 +65,4 @@ def _of_document(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG421", "policy-field-unknown", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG421", "policy-field-unknown", Severity.ERROR, Scope.CATALOG, check)

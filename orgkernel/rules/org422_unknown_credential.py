@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every credential that a policy names is one that a tool or a role of an organisation which sees the policy uses.
+Every credential that a policy names is one that a tool or a role of an organization which sees the policy uses.
 
 ## Why it matters
 
@@ -26,8 +26,8 @@ work:
 
 ## Known limits
 
-There is no catalogue of credentials: their names are known from the `credentials` of tools and roles. Nothing is
-reported while a profile or a catalogue is missing.
+There is no catalog of credentials: their names are known from the `credentials` of tools and roles. Nothing is
+reported while a profile or a catalog is missing.
 
 ## Since
 

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The `escalate_to` of every tier is a superior of the role in the organisation: the direct one or any further up,
-including the person or organisation outside it that the top reports to.
+The `escalate_to` of every tier is a superior of the role in the organization: the direct one or any further up,
+including the person or organization outside it that the top reports to.
 
 ## Why it matters
 
@@ -32,7 +32,7 @@ authority to change the order nor the duty to look at the report.
 
 Silent where the chain of command itself is broken (a superior that is not declared, has no profile or stands in a file
 that could not be read; a circle), since other rules report that. Where the top of the chain reports to nobody, every
-id outside the organisation counts as above it. An `escalate_to` on `primary` is never read and not looked at.
+id outside the organization counts as above it. An `escalate_to` on `primary` is never read and not looked at.
 
 ## Since
 

@@ -30,8 +30,8 @@ nobody leaves it to each runtime whom to tell.
 
 ## Known limits
 
-A tier without any action is not reported. Profiles that no organisation includes are not looked at, since only an
-organisation says who is above a role.
+A tier without any action is not reported. Profiles that no organization includes are not looked at, since only an
+organization says who is above a role.
 
 ## Since
 

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Where a roster assigns agents to an organisation, every role of it is filled by at least one, but for roles whose
+Where a roster assigns agents to an organization, every role of it is filled by at least one, but for roles whose
 `tier` is `external`.
 
 ## Why it matters
@@ -25,7 +25,7 @@ agents:
 
 ## Known limits
 
-An organisation without assignments has no crew yet and is not looked at. Whether an agent is alive is not known here.
+An organization without assignments has no crew yet and is not looked at. Whether an agent is alive is not known here.
 
 ## Since
 

@@ -53,4 +53,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG602", "agent-without-role", Severity.WARNING, Scope.CATALOGUE, check)
+RULE = Rule("ORG602", "agent-without-role", Severity.WARNING, Scope.CATALOG, check)

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-The role of every assignment is one of the organisation it is in: the one the assignment names, or the roster, or else
+The role of every assignment is one of the organization it is in: the one the assignment names, or the roster, or else
 any that sees the roster.
 
 ## Why it matters
@@ -25,9 +25,9 @@ agents:
 
 ## Known limits
 
-A role that a file which could not be read seems to declare is not reported, and nothing is while an organisation
-could not be read. An organisation that is not among those read is reported only in an organisation's own roster; one
-that is shared may speak of organisations elsewhere.
+A role that a file which could not be read seems to declare is not reported, and nothing is while an organization
+could not be read. An organization that is not among those read is reported only in an organization's own roster; one
+that is shared may speak of organizations elsewhere.
 
 ## Since
 

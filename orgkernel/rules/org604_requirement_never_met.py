@@ -2,8 +2,8 @@
 
 ## What it checks
 
-No requirement of an organisation's own promotions asks for more skills (`min_count`) than there can be: universal
-skills in the catalogues, or skills of the role that lists the most.
+No requirement of an organization's own promotions asks for more skills (`min_count`) than there can be: universal
+skills in the catalogs, or skills of the role that lists the most.
 
 ## Why it matters
 
@@ -26,7 +26,7 @@ promotions:
 ## Known limits
 
 The shared ladder is not looked at. Universal skills are those of category `pcc`. Nothing is reported while a profile
-or a skill catalogue is missing.
+or a skill catalog is missing.
 
 ## Since
 
@@ -82,4 +82,4 @@ def _most(records: OrgRecords, requirement: Requirement) -> int:
     return max(counts, default=0)
 
 
-RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, Scope.CATALOGUE, check)
+RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, Scope.CATALOG, check)

@@ -51,4 +51,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from circles(view, EdgeKind.BUILDS_ON, remedy)
 
 
-RULE = Rule("ORG605", "qualification-cycle", Severity.ERROR, Scope.CATALOGUE, check)
+RULE = Rule("ORG605", "qualification-cycle", Severity.ERROR, Scope.CATALOG, check)

@@ -1,8 +1,8 @@
-"""A qualification that an organisation declares itself changes nothing.
+"""A qualification that an organization declares itself changes nothing.
 
 ## What it checks
 
-Every qualification of an organisation's own catalogue is needed for a tool or a promotion, raises a skill, or is one
+Every qualification of an organization's own catalog is needed for a tool or a promotion, raises a skill, or is one
 that another builds on.
 
 ## Why it matters
@@ -25,7 +25,7 @@ qualifications:
 
 ## Known limits
 
-Catalogues shared between organisations are not looked at. Silent while a file could not be read, because that may be
+Catalogs shared between organizations are not looked at. Silent while a file could not be read, because that may be
 where the qualification is used.
 
 ## Since
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """A qualification of an own catalogue that nothing uses, in any organisation that sees it."""
+    """A qualification of an own catalog that nothing uses, in any organization that sees it."""
     idle = {
         qualification.place(): qualification
         for records in assembly.organizations

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-An organisation's own promotion does not lead to the lowest rank of the ladder, and where a roster assigns agents to
-the organisation, at least one starts below the rank the promotion leads to.
+An organization's own promotion does not lead to the lowest rank of the ladder, and where a roster assigns agents to
+the organization, at least one starts below the rank the promotion leads to.
 
 ## Why it matters
 
@@ -86,4 +86,4 @@ def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int
     yield max((order.get(post.profile.entry_rank or "", 0) for post in posts if post), default=0)
 
 
-RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, Scope.CATALOGUE, check)
+RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, Scope.CATALOG, check)

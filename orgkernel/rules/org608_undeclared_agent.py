@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every agent of the store, but for decommissioned ones, is declared by a roster of an organisation that was read. Asked
+Every agent of the store, but for decommissioned ones, is declared by a roster of an organization that was read. Asked
 with a store only: `orgkernel check --store`, `orgkernel agent list`, and the diagnostics of a registry that has one.
 
 ## Why it matters
@@ -65,7 +65,7 @@ def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
 
 
 def _place(views: Sequence[OrgView]) -> Place:
-    """The agents of the first roster; where there is none, the first organisation."""
+    """The agents of the first roster; where there is none, the first organization."""
     rosters = [
         definition.document.place("agents", key=True)
         for view in views

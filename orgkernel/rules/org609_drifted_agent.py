@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
-    """Agents that stand otherwise; one that several organisations share is looked at once."""
+    """Agents that stand otherwise; one that several organizations share is looked at once."""
     seen = set()
     for view in views:
         for agent_id, definition in view.records.agents.items():

@@ -1,14 +1,14 @@
-"""A tool that an organisation declares itself is used by nothing.
+"""A tool that an organization declares itself is used by nothing.
 
 ## What it checks
 
-Every tool of an organisation's own catalogue is one that a role is equipped with, that a plan needs, that another tool
+Every tool of an organization's own catalog is one that a role is equipped with, that a plan needs, that another tool
 falls back to, that a policy speaks of, or that is essential.
 
 ## Why it matters
 
 A tool nobody is equipped with is refused to everybody. Either a role was forgotten, or the entry outlived its use and
-only makes the catalogue longer to read and to trust.
+only makes the catalog longer to read and to trust.
 
 ## Example
 
@@ -26,8 +26,8 @@ tools:
 
 ## Known limits
 
-Catalogues shared between organisations are not looked at. Silent while a role has no profile or a file could not be
-read, because that may be where the tool is used. A tool that only a profile in no organisation lists counts as used.
+Catalogs shared between organizations are not looked at. Silent while a role has no profile or a file could not be
+read, because that may be where the tool is used. A tool that only a profile in no organization lists counts as used.
 
 ## Since
 
@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """A tool of an own catalogue that nothing uses, in any organisation that sees it."""
+    """A tool of an own catalog that nothing uses, in any organization that sees it."""
     unused = {
         tool.place(): tool
         for records in assembly.organizations
@@ -74,7 +74,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 
 def _uses(records: OrgRecords) -> set[str]:
-    """The tools that something in an organisation refers to."""
+    """The tools that something in an organization refers to."""
     used = {tool for post in records.posts.values() for tool in _equipment(post.profile)}
     for plan in records.plans.values():
         used.update(plan.record.tools)

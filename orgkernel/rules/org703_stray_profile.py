@@ -1,8 +1,8 @@
-"""A role profile is part of no organisation.
+"""A role profile is part of no organization.
 
 ## What it checks
 
-Every profile is included by an organisation, which does so by naming its role in the `hierarchy`.
+Every profile is included by an organization, which does so by naming its role in the `hierarchy`.
 
 ## Why it matters
 
@@ -25,7 +25,7 @@ hierarchy:
 
 ## Known limits
 
-Silent where no organisation was read, or where one could not be. A second profile of the same role beside the first is
+Silent where no organization was read, or where one could not be. A second profile of the same role beside the first is
 reported as a duplicate instead.
 
 ## Since
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """A profile no organisation includes."""
+    """A profile no organization includes."""
     if not assembly.strays_are_known:
         return
     duplicates = {duplicate.place for duplicate in assembly.duplicates}
@@ -77,7 +77,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def _advice(records: OrgRecords, role_id: str) -> str:
-    """What to do about a stray profile, given the organisation that lies nearest."""
+    """What to do about a stray profile, given the organization that lies nearest."""
     organization = f"organization {quote(records.org_id)}"
     nearer = records.posts.get(role_id)
     if nearer is not None:

@@ -28,7 +28,7 @@ standing_orders:
 
 ## Known limits
 
-Keys and comments are not looked at, nor a document that could not be read: run a scanner of your history besides. A password made of words is not recognised. Where a text is escaped or folded over several lines, the
+Keys and comments are not looked at, nor a document that could not be read: run a scanner of your history besides. A password made of words is not recognized. Where a text is escaped or folded over several lines, the
 place is the line it begins on.
 
 ## Since

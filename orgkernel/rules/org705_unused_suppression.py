@@ -40,10 +40,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.catalogue import ROWS
+from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.catalogue import all_rules, rules_of
+from orgkernel.rules.catalog import all_rules, rules_of
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _CODE = "ORG705"

@@ -6,7 +6,7 @@ Every case of `decision_cases` asks at least one question: `dispatch`, `access`,
 
 ## Why it matters
 
-A case that asks nothing passes whatever the organisation answers, and its name says that something was tested.
+A case that asks nothing passes whatever the organization answers, and its name says that something was tested.
 
 ## Example
 

@@ -1,12 +1,12 @@
-"""The page of every code: a rule's docstring, or a row of the catalogue of reading and shape errors."""
+"""The page of every code: a rule's docstring, or a row of the catalog of reading and shape errors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.catalogue import ROWS, Row
-from orgkernel.rules.catalogue import all_rules, page_of
+from orgkernel.diagnostics.catalog import ROWS, Row
+from orgkernel.rules.catalog import all_rules, page_of
 from orgkernel.rules.rule import Rule
 
 

@@ -1,4 +1,4 @@
-"""The posts of an organisation side by side, so that a rule finds those it has to look at without asking each of them.
+"""The posts of an organization side by side, so that a rule finds those it has to look at without asking each of them.
 
 A rule's `suspects` is a quick test over all posts: it may name a post about which there is nothing to say, and never
 leaves out one about which there is (law `suspects_hold_all_findings`). What is to be said is its `check`'s alone.
@@ -18,7 +18,7 @@ from orgkernel.triggers.lower_limits import are_in_order
 
 
 class Posts:
-    """An organisation's posts with their profiles, and what several rules ask of all of them."""
+    """An organization's posts with their profiles, and what several rules ask of all of them."""
 
     def __init__(self, view: OrgView, posts: Iterable[RolePost] | None = None) -> None:
         """Rules about profiles can be given some of the `posts` only; those about posts compare them with all others."""
@@ -59,7 +59,7 @@ class Posts:
 
     @cached_property
     def under_unnamed_superior(self) -> list[RolePost]:
-        """Posts whose profile names a superior that the organisation does not name."""
+        """Posts whose profile names a superior that the organization does not name."""
         names, external = self.view.names_role, self.view.external
         return [
             post

@@ -35,7 +35,7 @@ _KIND_OF = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one profile says of its abilities before and after, in one organisation."""
+    """What one profile says of its abilities before and after, in one organization."""
 
     before: OrgView
     after: OrgView

@@ -18,17 +18,17 @@ class Scope(Enum):
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
     PROFILE = "profile"
-    """`check(post: RolePost)`: a role's profile as its organisation overrides it; also a profile nobody includes."""
+    """`check(post: RolePost)`: a role's profile as its organization overrides it; also a profile nobody includes."""
     POST = "post"
-    """`check(view: OrgView, post: RolePost)`: a role and its neighbours."""
-    CATALOGUE = "catalogue"
-    """`check(view: OrgView)`: the catalogue entries an organisation sees; also catalogues no organisation sees."""
+    """`check(view: OrgView, post: RolePost)`: a role and its neighbors."""
+    CATALOG = "catalog"
+    """`check(view: OrgView)`: the catalog entries an organization sees; also catalogs no organization sees."""
     ORGANIZATION = "organization"
-    """`check(view: OrgView)`: an organisation as a whole."""
+    """`check(view: OrgView)`: an organization as a whole."""
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
     STATE = "state"
-    """`check(views: Sequence[OrgView], state: StateView)`: all organisations and what is stored, where a store is named."""
+    """`check(views: Sequence[OrgView], state: StateView)`: all organizations and what is stored, where a store is named."""
     SUPPRESSION = "suppression"
     """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
 
@@ -58,7 +58,7 @@ class Rule:
     scope: Scope
     check: Check
     suspects: Callable[[Posts], Iterable[RolePost]] | None = None
-    """For rules about profiles and posts: those of an organisation that `check` has to look at."""
+    """For rules about profiles and posts: those of an organization that `check` has to look at."""
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:
         """The rule's findings as diagnostics."""

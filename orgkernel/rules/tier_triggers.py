@@ -14,7 +14,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 from orgkernel.triggers import ParsedTrigger, parse_trigger
 
-# Roles are many and their triggers few: most organisations copy them (0.1 ms a parse, 100,000 roles).
+# Roles are many and their triggers few: most organizations copy them (0.1 ms a parse, 100,000 roles).
 REMEMBERED = 4_096
 
 

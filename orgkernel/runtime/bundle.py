@@ -1,6 +1,6 @@
-"""What a host asks of a compiled organisation: whether it can be used, and which role takes a task (design §10).
+"""What a host asks of a compiled organization: whether it can be used, and which role takes a task (design §10).
 
-A bundle is one JSON document, made by `orgkernel compile --agent-zero` from a checked organisation, so that a host
+A bundle is one JSON document, made by `orgkernel compile --agent-zero` from a checked organization, so that a host
 needs neither YAML nor rules nor the access decision: who takes which domain and which of the host's tools a role may
 call are worked out in it. Nothing of it is believed before `read_bundle` has checked it.
 
@@ -68,7 +68,7 @@ def find_role(bundle: Bundle, word: str) -> RoleChoice:
     domain: str | None = word
     if word not in bundle.domains:
         if word not in bundle.aliases:
-            return RoleChoice(None, None, f"no catalogue declares domain `{word}`")
+            return RoleChoice(None, None, f"no catalog declares domain `{word}`")
         domain = bundle.aliases[word]
         if domain is None:
             return RoleChoice(None, None, f"`{word}` is listed as meaning no domain here")
@@ -93,7 +93,7 @@ def read_bundle(data: object) -> Bundle:
     `BUNDLE_MALFORMED` with the route to the value, `BUNDLE_CHANGED` (the checksum does not fit).
     """
     if not isinstance(data, dict) or data.get("_schema") != SCHEMA:
-        raise BundleError("NOT_A_BUNDLE", "", f"this is no compiled organisation (`{SCHEMA}`)")
+        raise BundleError("NOT_A_BUNDLE", "", f"this is no compiled organization (`{SCHEMA}`)")
     top = Fields(data, "")
     _check_version(top.text("_version"))
     try:

@@ -1,4 +1,4 @@
-"""The records of a compiled organisation, as a host holds them. Standard library only.
+"""The records of a compiled organization, as a host holds them. Standard library only.
 
 INVARIANT: they are made by `read_bundle` alone, which checks shapes and references; who holds one may rely on both.
 Mappings inside are plain JSON, shared by everybody who reads the bundle: do not change them.
@@ -55,7 +55,7 @@ class BundleTool:
     """A tool by the name the host calls it."""
 
     tool: str
-    """Its id in the catalogue."""
+    """Its id in the catalog."""
     name: str
     roles: tuple[str, ...]
     """Roles that may use it."""
@@ -75,7 +75,7 @@ class BundleRole:
     """What the role is told about itself, for the prompt."""
     reports_to: str | None
     chain: tuple[str, ...]
-    """Everybody above, nearest first; the last may stand outside the organisation."""
+    """Everybody above, nearest first; the last may stand outside the organization."""
     subordinates: tuple[str, ...]
     can_delegate: bool
     delegates_to: tuple[str, ...]
@@ -93,12 +93,12 @@ class BundleRole:
     """Model calls without progress that the doctrine allows: `max` of the trigger language."""
     doctrine: Mapping[str, Any]
     profile: Mapping[str, Any]
-    """The role in the JSON form of the specification, which neighbour layers read."""
+    """The role in the JSON form of the specification, which neighbor layers read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One compiled organisation."""
+    """One compiled organization."""
 
     digest: str
     """Of the documents it was compiled from."""
@@ -119,11 +119,11 @@ class Bundle:
 
     @property
     def org_id(self) -> str:
-        """Id of the organisation."""
+        """Id of the organization."""
         return str(self.organization["org_id"])
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The organisation in the JSON form of the specification."""
+        """The organization in the JSON form of the specification."""
         document: Mapping[str, Any] = self.organization["document"]
         return document

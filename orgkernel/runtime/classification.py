@@ -6,7 +6,7 @@ alone, and a passthrough domain (conversation) is the answer only where no work 
 
 Evidence for a domain is, in points: a trigger found in the message, one for each of its words; an example that the message
 repeats in other words, three, word by word, ten. What stands at the start counts twice. A single trigger of one word
-counts only beside another word that the catalogue uses of work, or something written like code or a file. Between the
+counts only beside another word that the catalog uses of work, or something written like code or a file. Between the
 words of a trigger there may be two others: `write a small Go function` has `write a function` in it.
 
 Standard library only: this module also runs inside hosts.
@@ -45,7 +45,7 @@ _STOP: Final = frozenset(
 
 
 class DomainWords(NamedTuple):
-    """What a catalogue says of a domain, as far as messages are compared with it."""
+    """What a catalog says of a domain, as far as messages are compared with it."""
 
     examples: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Classification:
 
 
 def build_classifier(domains: Mapping[str, DomainWords]) -> Classifier:
-    """Make a catalogue's domains ready for comparing with messages."""
+    """Make a catalog's domains ready for comparing with messages."""
     triggers: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     examples = []
     vocabulary: set[str] = set()
@@ -151,7 +151,7 @@ def _find_triggers(
 
 
 def _match(trigger: tuple[str, ...], stems: list[str], place: int) -> int | None:
-    """Where a trigger that begins at a place ends, with gaps where it has words enough to be recognised across them."""
+    """Where a trigger that begins at a place ends, with gaps where it has words enough to be recognized across them."""
     gap = _GAP if len(tuple(_content(trigger))) > 1 else 0
     for stem in trigger[1:]:
         nearby = stems[place + 1 : place + 2 + gap]

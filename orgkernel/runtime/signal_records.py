@@ -37,7 +37,7 @@ class WorkingMemory:
 
 @dataclass(frozen=True, slots=True)
 class OrgKernel:
-    """The organisation: the role the agent is in."""
+    """The organization: the role the agent is in."""
 
     active: bool | None = None
     current_role: str | None = None
@@ -152,7 +152,7 @@ class Signals:
     said: Mapping[str, SignalRecord] = field(default_factory=dict)
     """Layers of the list in their own words."""
     derived: Mapping[str, SignalRecord] = field(default_factory=dict)
-    """The same, read from what neighbours store for themselves."""
+    """The same, read from what neighbors store for themselves."""
     spoken: tuple[str, ...] = ()
     """Who warned or corrected this turn in their own words, in the order they are found."""
     warned: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ from .layer_ledger import (
     read_counts,
     read_events,
 )
-from .neighbours import derive
+from .neighbors import derive
 from .signal_records import (
     RECORDS,
     Bst,
@@ -138,10 +138,10 @@ def read_signals(store: Mapping[str, Any]) -> Signals:
     )
 
 
-def survey(store: Mapping[str, Any], neighbours: Mapping[str, object]) -> Signals:
+def survey(store: Mapping[str, Any], neighbors: Mapping[str, object]) -> Signals:
     """What was said, and for layers that say nothing what their stores show (see `derive`)."""
     said = read_signals(store)
-    seen = derive(neighbours, said.turn)
+    seen = derive(neighbors, said.turn)
     return Signals(said.turn, said.said, seen.derived, said.spoken, seen.warned)
 
 

@@ -25,7 +25,7 @@ _FULL_ENOUGH: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Who is steered: the active role at its place in the organisation."""
+    """Who is steered: the active role at its place in the organization."""
 
     role_id: str
     role_name: str = ""

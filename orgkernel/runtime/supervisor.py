@@ -43,7 +43,7 @@ class SupervisorMemory:
     own: Mapping[str, str] = field(default_factory=dict)
     """Role id to the tier last spoken of; a role that is missing is at primary."""
     reported: Mapping[str, str] = field(default_factory=dict)
-    """Reporter (role, organisation, agent number) to the tier last seen or, where it needs help, spoken of."""
+    """Reporter (role, organization, agent number) to the tier last seen or, where it needs help, spoken of."""
     said: Mapping[str, int] = field(default_factory=dict)
     """How often a role and tier were spoken of in this task."""
     spoken_turn: int | None = None

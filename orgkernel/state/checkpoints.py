@@ -2,7 +2,7 @@
 
 A folder beside the store holds the key (readable by its owner only), one head per writer and the sealed segments. A
 head is overwritten after every commit and before the callers are answered, so that cutting off the end of a chain shows;
-it is not synchronised to the disk, so that after a power failure it may lag behind the table, which is no finding. The
+it is not synchronized to the disk, so that after a power failure it may lag behind the table, which is no finding. The
 signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008).
 """
 

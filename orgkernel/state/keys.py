@@ -20,7 +20,7 @@ from orgkernel.state.tables import api_keys
 from orgkernel.state.transaction import Transaction
 
 PREFIX = "orgk_"
-"""What every key begins with, so that one that got somewhere it should not be is recognised."""
+"""What every key begins with, so that one that got somewhere it should not be is recognized."""
 _BYTES = 32
 
 

@@ -102,7 +102,7 @@ class Locks:
         return lock
 
     def list(self, org_id: str | None = None) -> tuple[ToolLock, ...]:
-        """What is held, by organisation and tool; a lock whose time has run out is nobody's."""
+        """What is held, by organization and tool; a lock whose time has run out is nobody's."""
         query = (
             select(tool_locks)
             .where(tool_locks.c.holder.is_not(None))

@@ -1,4 +1,4 @@
-"""The latest reports as decisions and manifests read them: by whom they are about, one organisation at a time."""
+"""The latest reports as decisions and manifests read them: by whom they are about, one organization at a time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BySubject = Mapping[str, tuple[StoredReport, ...]]
 
 
 class Reported(msgspec.Struct, frozen=True):
-    """The latest report of each agent in each role, by organisation and subject."""
+    """The latest report of each agent in each role, by organization and subject."""
 
     organizations: Mapping[str, BySubject]
 
     def of(self, org_id: str | None) -> tuple[BySubject, frozenset[str]]:
-        """Those of one organisation, or of all, and the subjects whose newest one is of a raised tier."""
+        """Those of one organization, or of all, and the subjects whose newest one is of a raised tier."""
         if org_id is not None:
             found = self.organizations.get(org_id, MappingProxyType({}))
         else:

@@ -51,7 +51,7 @@ class Reports:
         return self._rows.writer.submit(lambda transaction: self._store(transaction, draft, digest, actor))
 
     def latest(self, org_id: str | None = None, role_id: str | None = None) -> tuple[StoredReport, ...]:
-        """The latest report of each agent in each role, by organisation, role and agent."""
+        """The latest report of each agent in each role, by organization, role and agent."""
         query = (
             select(salute_reports)
             .join(salute_latest, salute_latest.c.number == salute_reports.c.number)

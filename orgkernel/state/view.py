@@ -44,7 +44,7 @@ Locks = Mapping[tuple[str, str], ToolLock]
 
 
 class _Held:
-    """A view, and what is made of it for each organisation: replaced whole, so that reading it waits for nobody."""
+    """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
 
     def __init__(self, view: StateView, locks: Locks, reported: Reported) -> None:
         self.view = view
@@ -53,7 +53,7 @@ class _Held:
         self._of_org: dict[str, StateView] = {}
 
     def of(self, org_id: str | None) -> StateView:
-        """The view of an organisation; of none, that of all."""
+        """The view of an organization; of none, that of all."""
         if org_id is None:
             return self.view
         found = self._of_org.get(org_id)
@@ -77,7 +77,7 @@ class Views:
         self._version = VersionReader(rows)
 
     def read(self, org_id: str | None = None) -> StateView:
-        """The state now. Tools are locked per organisation: with `org_id` the view has the locks of that one."""
+        """The state now. Tools are locked per organization: with `org_id` the view has the locks of that one."""
         with self._refreshing:
             if self._version.read() != self._held.view.version:
                 # All tables at one moment, and the version of that moment.

@@ -52,7 +52,7 @@ class Parts:
         return self.permits.kernel
 
     def view(self, org: str) -> OrgView:
-        """The organisation as it is served now."""
+        """The organization as it is served now."""
         return self.kernel.organization(org).snapshot.index
 
     def tool(self, org: str, tool_id: str) -> Tool | None:

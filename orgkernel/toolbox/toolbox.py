@@ -1,4 +1,4 @@
-"""A toolbox: the tools an organisation declares, joined to what serves them. The only code that calls a tool."""
+"""A toolbox: the tools an organization declares, joined to what serves them. The only code that calls a tool."""
 
 from __future__ import annotations
 

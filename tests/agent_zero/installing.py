@@ -1,4 +1,4 @@
-"""Our extension in a host, and an organisation in force there."""
+"""Our extension in a host, and an organization in force there."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def install(root: Path, generation: str) -> None:
 
 @cache
 def compiled(org_id: str) -> dict[str, Any]:
-    """The bundle of a shipped organisation."""
+    """The bundle of a shipped organization."""
     view = Kernel.open().latest(org_id).index
     bundle: dict[str, Any] = json.loads(json.dumps(compile_bundle(view, "orgkernel tests")))
     return bundle
@@ -54,7 +54,7 @@ def activate(
     change: Callable[[dict[str, Any]], None] | None = None,
     **settings: str,
 ) -> None:
-    """Put an organisation in force; `change` edits its bundle first."""
+    """Put an organization in force; `change` edits its bundle first."""
     bundle = copy.deepcopy(compiled(org_id))
     if change is not None:
         change(bundle)

@@ -51,7 +51,7 @@ def read(root: Path, path: str) -> Any:
 
 
 def in_force(root: Path) -> tuple[str, str] | None:
-    """The organisation a host would load and what it was compiled from; None when it is off."""
+    """The organization a host would load and what it was compiled from; None when it is off."""
     if not (root / ORGANIZATIONS / "active.json").exists():
         return None
     active = read(root, f"{ORGANIZATIONS}/active.json")
@@ -168,7 +168,7 @@ def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
 
 
 def test_settings_stay_until_others_are_chosen(host: tuple[str, Path]) -> None:
-    """Activating a newer version of an organisation does not undo what was chosen, by option or by hand."""
+    """Activating a newer version of an organization does not undo what was chosen, by option or by hand."""
     _, root = host
     active = root / ORGANIZATIONS / "active.json"
     activate(str(root), BUNDLES["blank"], {"enforcement": "observe"})
@@ -283,7 +283,7 @@ def stopping(stop_at: int) -> Iterator[None]:
 def test_a_crash_leaves_the_old_organization_or_the_new_one(
     old: str | None, new: str | None, tmp_path: Path
 ) -> None:
-    """Wherever it stops, a host loads one whole organisation or none, and the next call finishes or takes all back."""
+    """Wherever it stops, a host loads one whole organization or none, and the next call finishes or takes all back."""
     root = make_host(tmp_path, "G3")
     (root / ORGANIZATIONS).mkdir()
     untouched = picture(root)
@@ -329,12 +329,12 @@ def test_a_journal_cannot_lead_out_of_the_host(tmp_path: Path) -> None:
 
 
 def test_what_was_compiled_loads_as_documents(tmp_path: Path) -> None:
-    """The organisation and its roles in the form of the specification pass our own check."""
+    """The organization and its roles in the form of the specification pass our own check."""
     for org, bundle in BUNDLES.items():
         folder = tmp_path / org
         files = {f"roles/{role}.json": json.dumps(data["profile"]) for role, data in bundle["roles"].items()}
         write_tree(folder, {"org.json": json.dumps(bundle["organization"]["document"]), **files})
-        if org != "household":  # its tools are declared in a catalogue of its own
+        if org != "household":  # its tools are declared in a catalog of its own
             assert Kernel.open(folder).check() == (), org
 
 
@@ -350,7 +350,7 @@ def test_the_command_switches_on_and_off_and_says_what_is_on(host: tuple[str, Pa
     status = json.loads(run("org", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout)
     assert (status["on"], status["organization"], status["behind"]) == (False, "software_dev", False)
     assert (
-        status["why"] == "the extension is not installed (an organisation is active, but nothing acts on it)"
+        status["why"] == "the extension is not installed (an organization is active, but nothing acts on it)"
     )
     change_line(work / "dev/roles/bugfix_specialist.yaml", "role_name: Bugfix Specialist", "role_name: Fixer")
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
@@ -428,9 +428,9 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
     [
         ("{", "active.json cannot be read as JSON"),
         ("[]", "active.json cannot be read as JSON"),
-        ("{}", "active.json is no organisation: it has no `org_id`"),
+        ("{}", "active.json is no organization: it has no `org_id`"),
         ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate again"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is no compiled organisation (`orgkernel:agent_zero_bundle`); activate again"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is no compiled organization (`orgkernel:agent_zero_bundle`); activate again"),
         ('{"org_id": "a"}', "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, tools are not kept to"),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from tests.agent_zero.double import running
 from tests.agent_zero.double_loop import Response
 from tests.agent_zero.installing import activate
-from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import answer, call, shell
 
 PACKAGE = "usr.organizations.lib.orgkernel_agent_zero"
@@ -73,7 +73,7 @@ def one_turn(host) -> tuple:
 @pytest.mark.parametrize("enforcement", ["observe", "enforce"])
 def test_whatever_of_ours_raises_the_turn_is_as_without_us(root, generation, enforcement):
     """The same answer and the same calls; under `observe` the same prompts to the letter; told at most once a cause."""
-    add_neighbours(root, generation)
+    add_neighbors(root, generation)
     with running(root, generation) as host:
         without = one_turn(host)
     activate(root, enforcement=enforcement)
@@ -113,7 +113,7 @@ def test_with_on_error_refuse_what_is_essential_to_the_role_still_runs(root, gen
             assert host.say(agent, "Fix the bug in parser.py", turns) == "fixed"
         assert [tool for _, tool in host.ran] == ["input", "response"]
         entries = [text for _, text in agent.context.log.entries]
-        assert "[ORG] Refused `memory_load`: the organisation could not be asked" in entries
+        assert "[ORG] Refused `memory_load`: the organization could not be asked" in entries
 
 
 def test_with_on_error_refuse_no_call_runs_that_was_not_asked_for(root, generation):

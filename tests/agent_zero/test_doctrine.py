@@ -6,7 +6,7 @@ import pytest
 
 from tests.agent_zero.double_loop import RepairableException, Response
 from tests.agent_zero.installing import activate
-from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import MISSING, answer, archived, call, org_lines, reports, shell
 
 BUG = "Fix the bug in parser.py"
@@ -52,8 +52,8 @@ def test_the_tier_stands_in_the_prompt_as_long_as_it_lasts(started):
 
 
 def test_success_of_any_tool_ends_a_row_of_failures(started):
-    """A neighbour's counter waits for the same tool; ours does not."""
-    add_neighbours(started.root, started.generation, "fallback")
+    """A neighbor's counter waits for the same tool; ours does not."""
+    add_neighbors(started.root, started.generation, "fallback")
     activate(started.root)
     agent = started.host.open_chat()
     failing(started.host, MISSING, MISSING, MISSING)
@@ -107,7 +107,7 @@ def test_no_progress_in_too_many_turns_is_an_emergency(started):
     assert reports(started.root)["bugfix_specialist"]["status"]["health"] == "critical"
 
 
-def test_a_tier_that_a_plan_of_a_neighbour_raises_counts(started):
+def test_a_tier_that_a_plan_of_a_neighbor_raises_counts(started):
     """Its escalation is written to the attribute that we write, too; it is restored when nothing trips."""
     activate(started.root)
     agent = started.host.open_chat()
@@ -134,7 +134,7 @@ def test_each_role_has_counters_of_its_own_and_no_role_has_none(started):
 
 def test_reports_carry_what_was_read_and_written(started):
     """Files, working directory and the plan's progress are real values."""
-    add_neighbours(started.root, started.generation, "belief", "selector")
+    add_neighbors(started.root, started.generation, "belief", "selector")
     activate(started.root)
     agent = started.host.open_chat()
     turns = [call("text_editor:read", path="a.py"), call("text_editor:patch", path="b.py"), answer()]

@@ -7,7 +7,7 @@ import pytest
 from tests.agent_zero.double import running
 from tests.agent_zero.double_prompts import PROJECT, SECRETS, STOCK_TOOLS, TOOLS_HEADER, mcp_text, tool_text
 from tests.agent_zero.installing import activate, compiled
-from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import answer, call, org_lines, shell
 
 BUG = "Fix the bug in parser.py"
@@ -50,7 +50,7 @@ def test_the_trimmed_section_is_what_the_host_would_have_built_from_those_files(
 
 def test_a_switch_shows_other_tools_in_the_very_next_call(started):
     """Also where a tracker of the host still believes in the task before while the prompt is built."""
-    add_neighbours(started.root, started.generation)
+    add_neighbors(started.root, started.generation)
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, BUG)
@@ -122,9 +122,9 @@ def test_what_is_not_enforced_is_logged_and_runs(started, enforcement):
 
 
 def test_under_observe_the_host_cannot_tell_that_we_are_there(tmp_path, generation, root):
-    """Prompts, calls and what neighbours read are those of a host without us."""
+    """Prompts, calls and what neighbors read are those of a host without us."""
     turns = [shell(), call("browser_agent", query="x"), shell("cat", 1), answer()]
-    add_neighbours(root, generation)
+    add_neighbors(root, generation)
     seen = []
     for on in (False, True):
         if on:
@@ -138,7 +138,7 @@ def test_under_observe_the_host_cannot_tell_that_we_are_there(tmp_path, generati
 
 
 @pytest.mark.parametrize("setting", ["warn", "refuse"])
-def test_a_tool_no_catalogue_knows_is_warned_of_or_refused(root, generation, setting):
+def test_a_tool_no_catalog_knows_is_warned_of_or_refused(root, generation, setting):
     """An MCP tool and its block in the prompt, and a tool file of somebody else."""
     activate(root, unlisted_tools=setting)
     (root / "prompts/agent.system.tool.stock_ticker.md").write_text(
@@ -155,7 +155,7 @@ def test_a_tool_no_catalogue_knows_is_warned_of_or_refused(root, generation, set
         assert ran == ["mail.send", "stock_ticker", "response"]
         assert mcp_text({"mail": ("send", "list")}) in system
         assert "### stock_ticker" in system
-        assert "Bugfix Specialist uses `mail.send`, which no catalogue knows" in lines
+        assert "Bugfix Specialist uses `mail.send`, which no catalog knows" in lines
     else:
         assert ran == ["response"]
         assert "mail.send" not in system
@@ -234,7 +234,7 @@ def test_an_executive_is_pointed_to_the_subordinate_who_may(started):
 
 def test_the_plan_of_another_role_is_not_carried_on(started):
     """A plan that runs when the role switches is released, and the log says so."""
-    add_neighbours(started.root, started.generation)
+    add_neighbors(started.root, started.generation)
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, BUG)
@@ -272,7 +272,7 @@ def test_switching_off_takes_everything_back_at_once(started):
     assert agent._org_active_role["role_id"] == "bugfix_specialist"
 
 
-def test_what_a_neighbour_does_to_the_role_it_reads_stays_with_it(started):
+def test_what_a_neighbor_does_to_the_role_it_reads_stays_with_it(started):
     """The bundle is shared by every agent of the process."""
     activate(started.root)
     agent, other = started.host.open_chat(), started.host.open_chat()

@@ -55,7 +55,7 @@ def test_installed_copied_by_hand_run_activated_run_and_taken_out(tmp_path, gene
     activate(root, "sigint_alpha", enforcement="trim")
     ran, systems, lines = one_turn(root, generation)
     assert ran == ["browser_agent", "response"]
-    assert systems == before[1], "no role of this organisation takes bugs"
+    assert systems == before[1], "no role of this organization takes bugs"
     assert lines == []
     assert read_status(str(root)).organization == "sigint_alpha"
 

@@ -11,7 +11,7 @@ import pytest
 from tests.agent_zero.double_loop import Response
 from tests.agent_zero.double_prompts import Prompts
 from tests.agent_zero.installing import LIBRARY, activate, bundle_file, compiled
-from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import answer, archived, call, org_lines, reports, shell
 
 BUG = "Fix the bug in parser.py"
@@ -19,7 +19,7 @@ BUG = "Fix the bug in parser.py"
 
 def test_a_tracker_without_a_belief_means_conversation(started):
     """It drops the key; then no role is active, whatever words the message has."""
-    add_neighbours(started.root, started.generation, "belief")
+    add_neighbors(started.root, started.generation, "belief")
     activate(started.root)
     agent = started.host.open_chat()
     assert started.host.say(agent, "The app does crash") == "done"
@@ -113,7 +113,7 @@ def test_an_active_file_that_cannot_be_read_is_off_and_told_once(started, text):
     assert status["since"].endswith("Z")
 
 
-def test_an_edit_that_breaks_leaves_the_last_good_organisation(started):
+def test_an_edit_that_breaks_leaves_the_last_good_organization(started):
     """And a mended file is read at once; the status no longer speaks of it."""
     activate(started.root)
     active = started.root / "usr/organizations/active.json"
@@ -127,14 +127,14 @@ def test_an_edit_that_breaks_leaves_the_last_good_organisation(started):
     started.host.say(agent, BUG)
     said = [line for line in org_lines(agent) if "no JSON" in line]
     assert len(said) == 1
-    assert said[0].endswith("; the organisation loaded before stays in force")
+    assert said[0].endswith("; the organization loaded before stays in force")
     status = json.loads((started.root / "usr/organizations/status.json").read_text(encoding="utf-8"))
     assert status["last_error"] is None
 
 
 @pytest.mark.parametrize("break_it", ["changed", "missing", "other", "outside"])
 def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
-    """Changed after it was compiled, gone, of another organisation, or outside our folder."""
+    """Changed after it was compiled, gone, of another organization, or outside our folder."""
     activate(started.root)
     folder = started.root / "usr/organizations"
     bundle = bundle_file(started.root)
@@ -215,7 +215,7 @@ def test_a_chat_that_is_loaded_again_begins_anew(started):
 
 
 def test_context_that_fills_up_escalates_by_the_real_window(started):
-    """The window is the model's, not a neighbour's assumption."""
+    """The window is the model's, not a neighbor's assumption."""
     activate(started.root)
     started.host.window = 3_000
     agent = started.host.open_chat()
@@ -226,7 +226,7 @@ def test_context_that_fills_up_escalates_by_the_real_window(started):
     assert archived(started.root)[-1]["environment"]["context_fill_pct"] > 85
 
 
-def test_an_organisation_copied_by_hand_works_without_a_bundle(started):
+def test_an_organization_copied_by_hand_works_without_a_bundle(started):
     """Roles, plans and reports work; tools are not limited, and it says so."""
     bundle = compiled("sigint_alpha")
     folder = started.root / "usr/organizations"
@@ -234,7 +234,7 @@ def test_an_organisation_copied_by_hand_works_without_a_bundle(started):
     (folder / "active.json").write_text(json.dumps(bundle["organization"]["document"]), encoding="utf-8")
     for role_id, role in bundle["roles"].items():
         (folder / "roles" / f"{role_id}.json").write_text(json.dumps(role["profile"]), encoding="utf-8")
-    add_neighbours(started.root, started.generation)
+    add_neighbors(started.root, started.generation)
     agent = started.host.open_chat()
     started.host.say(agent, "Find out who owns this", [call("scheduler:list"), answer()])
     assert agent._org_active_role["role_id"] == "sigint_specialist"
@@ -248,8 +248,8 @@ def test_an_organisation_copied_by_hand_works_without_a_bundle(started):
     ("routing", "taker"),
     [({}, "first"), ({"bugfix": ["nobody", "second", "first"]}, "second"), ({"bugfix": "second"}, "first")],
 )
-def test_an_organisation_copied_by_hand_is_routed_as_it_says(started, routing, taker):
-    """Among equals `domain_routing` decides, as it does in a compiled organisation; of another form it is passed over."""
+def test_an_organization_copied_by_hand_is_routed_as_it_says(started, routing, taker):
+    """Among equals `domain_routing` decides, as it does in a compiled organization; of another form it is passed over."""
     folder = started.root / "usr/organizations"
     (folder / "roles").mkdir(parents=True)
     document = {"org_id": "mine", "hierarchy": {"first": {}, "second": {}}, "domain_routing": routing}
@@ -257,13 +257,13 @@ def test_an_organisation_copied_by_hand_is_routed_as_it_says(started, routing, t
     for role_id in document["hierarchy"]:
         profile = {"role_id": role_id, "role_type": "specialist", "capabilities": {"bst_domains": ["bugfix"]}}
         (folder / "roles" / f"{role_id}.json").write_text(json.dumps(profile), encoding="utf-8")
-    add_neighbours(started.root, started.generation)
+    add_neighbors(started.root, started.generation)
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [answer()])
     assert agent._org_active_role["role_id"] == taker
 
 
-def test_an_organisation_copied_by_hand_finds_a_bundle_that_was_installed(started):
+def test_an_organization_copied_by_hand_finds_a_bundle_that_was_installed(started):
     """The installer brings compiled bundles of the templates; then it is as if it had been activated."""
     bundle = compiled("software_dev")
     folder = started.root / "usr/organizations"
@@ -276,7 +276,7 @@ def test_an_organisation_copied_by_hand_finds_a_bundle_that_was_installed(starte
 
 
 def test_role_files_that_are_missing_or_broken_are_told_and_the_rest_works(started):
-    """One broken file does not take the organisation down."""
+    """One broken file does not take the organization down."""
     bundle = compiled("software_dev")
     folder = started.root / "usr/organizations"
     (folder / "roles").mkdir(parents=True)
@@ -337,7 +337,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(started, monkeypatch
 
 
 def test_files_are_read_again_only_when_they_change(started, monkeypatch):
-    """A model call reads no organisation file; the host's prompt files are read once a task."""
+    """A model call reads no organization file; the host's prompt files are read once a task."""
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [shell("ls", number) for number in range(3)])

@@ -33,7 +33,7 @@ def test_installed_activated_used_and_taken_out(tmp_path: Path, generation: str)
         agent = host.open_chat()
         host.say(agent, "Fix the bug in parser.py", [shell(), answer()])
         assert org_lines(agent) == []
-        assert status(root)["why"] == "no organisation is active"
+        assert status(root)["why"] == "no organization is active"
 
         done = run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -63,7 +63,7 @@ def test_taken_out_in_the_other_order_nothing_is_left(tmp_path: Path, generation
     assert run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/organizations/active.json").unlink()
     assert status(root)["why"] == (
-        "no organisation is active; what activation wrote beside it is still there: `orgkernel org deactivate` removes it"
+        "no organization is active; what activation wrote beside it is still there: `orgkernel org deactivate` removes it"
     )
     subprocess.run(["bash", SCRIPT, "--uninstall", root], check=True, capture_output=True)
     run_here("org", "deactivate", "--agent-zero", root, cwd=tmp_path)
@@ -96,7 +96,7 @@ def test_copying_an_organization_by_hand_is_enough(tmp_path: Path, generation: s
 
 
 def test_the_tests_put_everything_where_the_installer_does(tmp_path: Path, generation: str) -> None:
-    """What other tests of a host install is the extension as users get it, but for the organisations and the list."""
+    """What other tests of a host install is the extension as users get it, but for the organizations and the list."""
     by_hand, by_script = (build_host(tmp_path / name, generation) for name in ("by hand", "by script"))
     install(by_hand, generation)
     subprocess.run(["bash", SCRIPT, by_script], check=True, capture_output=True)

@@ -143,7 +143,7 @@ def test_the_templates_come_compiled(host: tuple[str, Path]) -> None:
 
 
 def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path) -> None:
-    """Code is replaced, what this version no longer has goes, an organisation that was edited stays."""
+    """Code is replaced, what this version no longer has goes, an organization that was edited stays."""
     root = make_host(tmp_path, "G2")
     old = copy_of_the_sources(tmp_path)
     (old / "extension/host/gone.py").write_text("")
@@ -162,13 +162,13 @@ def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path
     assert left == [root / ORGANIZATIONS / "software_dev.json"]
 
 
-def test_an_upgrade_under_an_active_organisation_does_not_call_it_off(tmp_path: Path) -> None:
+def test_an_upgrade_under_an_active_organization_does_not_call_it_off(tmp_path: Path) -> None:
     """What is said at the end is so: the switch was not touched."""
     root = make_host(tmp_path, "G2")
     assert "Installed, and off." in installed(root)
     shutil.copyfile(root / ORGANIZATIONS / "software_dev.json", root / ORGANIZATIONS / "active.json")
     said = installed(root)
-    assert "the organisation in active.json stays active" in said
+    assert "the organization in active.json stays active" in said
     assert "off" not in said
 
 
@@ -345,7 +345,7 @@ def test_the_command_runs_the_script(host: tuple[str, Path], tmp_path: Path) -> 
     assert picture(root) == before
     done = run_here("org", "install", "--agent-zero", root, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert run_here("org", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("layer:          off: no organisation is active\n")  # fmt: skip
+    assert run_here("org", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("layer:          off: no organization is active\n")  # fmt: skip
     assert run_here("org", "uninstall", "--agent-zero", root, cwd=tmp_path).returncode == 0
     assert picture(root) == before
 

@@ -53,7 +53,7 @@ def test_what_worked_is_not_taken_for_a_failure(message):
     assert not has_failed(AGENT, message)
 
 
-def test_the_diagnosis_of_a_neighbour_counts():
+def test_the_diagnosis_of_a_neighbor_counts():
     """It has read the whole answer."""
     assert has_failed(SimpleNamespace(data={"_error_diagnosis": {"error_class": "network"}}), "odd words")
     assert not has_failed(SimpleNamespace(data={"_error_diagnosis": None}), "odd words")

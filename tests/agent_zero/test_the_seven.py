@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_loop import Response
 from tests.agent_zero.installing import activate, compiled
-from tests.agent_zero.neighbours import add_neighbours
+from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import MISSING, answer, archived, call, org_lines, reports, shell
 from tests.support.trees import REPOSITORY
 
@@ -18,18 +18,18 @@ PLANS = "_org_htn_allowed_plans"
 
 
 @pytest.fixture
-def neighbours(root, generation):
+def neighbors(root, generation):
     """With a belief state tracker, a plan selector and the rest beside us."""
-    add_neighbours(root, generation)
+    add_neighbors(root, generation)
 
 
-@pytest.fixture(params=["with_neighbours", "alone"])
+@pytest.fixture(params=["with_neighbors", "alone"])
 def beside(request, root, generation):
     """Once with the layers that hosts of this kind have, once without any; puts them into another host, too."""
 
     def add(folder):
-        if request.param == "with_neighbours":
-            add_neighbours(folder, generation)
+        if request.param == "with_neighbors":
+            add_neighbors(folder, generation)
 
     add(root)
     return add
@@ -134,7 +134,7 @@ def test_5_pace_escalation(started, beside):
     assert agent._org_pace_level == "primary"
 
 
-def test_6_htn_filtering(started, neighbours):
+def test_6_htn_filtering(started, neighbors):
     """The codegen specialist follows its own plans only: one that belongs to another role is not begun."""
     activate(started.root)
     agent = started.host.open_chat()

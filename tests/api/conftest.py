@@ -17,26 +17,26 @@ from tests.support.trees import TEMPLATES, copy_template
 
 @pytest.fixture(scope="session")
 def templates() -> Kernel:
-    """All shipped organisations, none of them active."""
+    """All shipped organizations, none of them active."""
     return Kernel.open(TEMPLATES)
 
 
 @pytest.fixture
 def client(templates: Kernel) -> Iterator[TestClient]:
-    """A client of the shipped organisations."""
+    """A client of the shipped organizations."""
     with client_of(templates) as asking:
         yield asking
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of one organisation, to be edited."""
+    """A copy of one organization, to be edited."""
     return copy_template(tmp_path / ORG, ORG)
 
 
 @pytest.fixture(scope="session")
 def household() -> Kernel:
-    """The organisation that declares people, policies and an exclusive tool."""
+    """The organization that declares people, policies and an exclusive tool."""
     return Kernel.open(TEMPLATES / "household")
 
 

@@ -108,7 +108,7 @@ def test_reports_of_another_server_come_too(server: Server) -> None:
 
 
 def test_only_some_roles_are_followed(server: Server) -> None:
-    """By role and organisation; a name nobody knows is told at once."""
+    """By role and organization; a name nobody knows is told at once."""
     with following(server, query="?org=software_dev&role=co") as events:
         report_now(server, "no")
         report_now(server, "not this", role="co", org="sigint_alpha")

@@ -91,7 +91,7 @@ def requests() -> Iterator[tuple[str, tuple[tuple[bytes, bytes], ...]]]:
 
 @pytest.fixture(scope="module")
 def kernel() -> Kernel:
-    """The shipped organisations, one of them active."""
+    """The shipped organizations, one of them active."""
     return Kernel.open(TEMPLATES, active=ORG)
 
 

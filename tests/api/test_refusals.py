@@ -15,7 +15,7 @@ DISPATCH = f"/v1/orgs/{ORG}/dispatch"
 
 
 def test_bad_cursor(client: TestClient) -> None:
-    """A cursor that is no role of the organisation is refused."""
+    """A cursor that is no role of the organization is refused."""
     problem(client.get(MANIFEST, params={"cursor": "nobody"}), 409, "BAD_CURSOR")
 
 
@@ -43,7 +43,7 @@ def test_misspelled_parameter_has_a_suggestion(client: TestClient) -> None:
     "path", ["/api/ontology/crew-manifest", "/v1/orgs/active", "/v1/orgs/active/manifest"]
 )
 def test_ambiguous_active(client: TestClient, path: str) -> None:
-    """With several organisations and none active, they are listed."""
+    """With several organizations and none active, they are listed."""
     said = problem(client.get(path), 409, "AMBIGUOUS_ACTIVE")
     assert [each["org_id"] for each in said["organizations"]] == [
         "blank", "household", "sigint_alpha", "software_dev",

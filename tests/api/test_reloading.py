@@ -156,7 +156,7 @@ def test_kernel_is_told_what_changed_only_when_everything_was_seen(
 
 
 def test_log_has_a_line_for_each_organization(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Kept, updated and unchanged organisations are told apart, and nothing is said when nothing changed."""
+    """Kept, updated and unchanged organizations are told apart, and nothing is said when nothing changed."""
     caplog.set_level(logging.INFO, "orgkernel.server")
     reloader = Reloader(Answers(Kernel.open(folder)))
 

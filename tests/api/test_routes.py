@@ -18,7 +18,7 @@ DISPATCH = f"/v1/orgs/{ORG}/dispatch"
 
 
 def test_organizations_are_listed(client: TestClient) -> None:
-    """The list has every organisation with its standing."""
+    """The list has every organization with its standing."""
     answer = client.get("/v1/orgs").json()
     assert [(each["org_id"], each["standing"], each["roles"]) for each in answer["organizations"]] == [
         ("blank", "served", 1), ("household", "served", 3), ("sigint_alpha", "served", 8), ("software_dev", "served", 8),
@@ -28,7 +28,7 @@ def test_organizations_are_listed(client: TestClient) -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_organizations_have_pages(client: TestClient, limit: int) -> None:
-    """Following the Link from page to page yields every organisation once, in order; a made-up cursor is refused."""
+    """Following the Link from page to page yields every organization once, in order; a made-up cursor is refused."""
     everything = client.get("/v1/orgs").json()
     assert (everything["count"], everything["next"]) == (len(everything["organizations"]), None)
     url: str | None = f"/v1/orgs?limit={limit}"
@@ -43,7 +43,7 @@ def test_organizations_have_pages(client: TestClient, limit: int) -> None:
 
 
 def test_organization_has_its_chart(client: TestClient, templates: Kernel) -> None:
-    """An organisation's chart names every role and its superior."""
+    """An organization's chart names every role and its superior."""
     answer = client.get(f"/v1/orgs/{ORG}").json()
     lines = {role["role_id"]: role["reports_to"] for role in answer["chart"]}
     assert list(lines) == list(templates.organization(ORG).snapshot.index.roles)
@@ -60,7 +60,7 @@ def test_role_is_the_kernels_manifest(client: TestClient, templates: Kernel) -> 
 
 
 def test_manifest_is_the_kernels(client: TestClient, templates: Kernel) -> None:
-    """An organisation's manifest is the kernel's, byte for byte."""
+    """An organization's manifest is the kernel's, byte for byte."""
     assert client.get(MANIFEST).content == encode(templates.crew(ORG))
 
 
@@ -132,7 +132,7 @@ def test_link_keeps_the_filters(client: TestClient) -> None:
 
 
 def test_crew_manifest_is_the_active_organizations() -> None:
-    """The name the specification uses answers with the manifest of the active organisation."""
+    """The name the specification uses answers with the manifest of the active organization."""
     kernel = Kernel.open(Path(__file__).parents[2] / "templates", active=ORG)
     with client_of(kernel) as client:
         assert client.get("/api/ontology/crew-manifest").content == client.get(MANIFEST).content

@@ -137,7 +137,7 @@ def test_what_is_no_report_at_all_is_refused(
 
 
 def test_only_declared_roles_report(server: Server) -> None:
-    """The organisation may be left out where it is clear; here there are several."""
+    """The organization may be left out where it is clear; here there are several."""
     said = problem(post(server, salute("bugfix_specialst")), 404, "UNKNOWN_ROLE")
     assert "did you mean `bugfix_specialist`?" in said["help"]
     problem(post(server, salute(org="software_deff")), 404, "UNKNOWN_ORGANIZATION")
@@ -173,7 +173,7 @@ def test_the_board_is_filtered_and_paged(server: Server) -> None:
     problem(server.get("/v1/salute?cursor=nonsense"), 409, "BAD_CURSOR")
     problem(server.get("/v1/salute?org=nobody"), 404, "UNKNOWN_ORGANIZATION")
     problem(server.get("/v1/salute?tier=panic"), 422, "INVALID_REQUEST")
-    problem(server.get("/v1/salute?colour=red"), 422, "INVALID_REQUEST")
+    problem(server.get("/v1/salute?color=red"), 422, "INVALID_REQUEST")
 
 
 def test_history_goes_back_page_by_page(server: Server) -> None:

@@ -31,7 +31,7 @@ schema = schemathesis.openapi.from_dict(build_openapi(), config=CONFIG).exclude(
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server over one organisation, which is therefore the active one, with a key that opens everything."""
+    """A server over one organization, which is therefore the active one, with a key that opens everything."""
     folder = tmp_path_factory.mktemp("schemathesis")
     store = folder / "state.db"
     secret = first_key(location_of(store))

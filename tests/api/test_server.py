@@ -36,7 +36,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    """A server over an organisation at `tmp_path/documents`."""
+    """A server over an organization at `tmp_path/documents`."""
     copy_template(tmp_path / "documents" / ORG, ORG)
     copy_template(tmp_path / "documents" / "blank", "blank")
     with running(tmp_path, tmp_path / "documents") as found:
@@ -66,7 +66,7 @@ def role_name(server: Server) -> str:
 
 
 def readiness(server: Server) -> str:
-    """The standing of the edited organisation."""
+    """The standing of the edited organization."""
     organizations = server.get("/readyz").json()["organizations"]
     return next(each["standing"] for each in organizations if each["org_id"] == ORG)
 
@@ -263,12 +263,12 @@ def test_mounted_folder_is_swapped(tmp_path: Path) -> None:
     mount = tmp_path / "mount"
     for version in ("..v1", "..v2"):
         copy_template(mount / version, "blank")
-    change_line(mount / "..v2" / "org.yaml", "org_name: My Organisation", "org_name: Other")
+    change_line(mount / "..v2" / "org.yaml", "org_name: My Organization", "org_name: Other")
     (mount / "..data").symlink_to("..v1")
     for name in ("org.yaml", "roles"):
         (mount / name).symlink_to(f"..data/{name}")
     with running(tmp_path, mount) as server:
-        assert server.get("/v1/orgs/blank").json()["org_name"] == "My Organisation"
+        assert server.get("/v1/orgs/blank").json()["org_name"] == "My Organization"
         (mount / "..data_tmp").symlink_to("..v2")
         (mount / "..data_tmp").rename(mount / "..data")
         until(lambda: server.get("/v1/orgs/blank").json()["org_name"], lambda name: name == "Other")
@@ -306,11 +306,11 @@ def test_bad_edit_keeps_the_last_good_version(server: Server, role_file: Path) -
 
 
 def test_organizations_move_on_without_the_bad_one(server: Server, role_file: Path, tmp_path: Path) -> None:
-    """While one organisation is kept, others take their edits."""
+    """While one organization is kept, others take their edits."""
     change_line(role_file, GOOD_LINE, BAD_LINE)
     until(lambda: readiness(server), lambda standing: standing == "stale")
     blank = tmp_path / "documents" / "blank" / "org.yaml"
-    change_line(blank, "org_name: My Organisation", "org_name: Other")
+    change_line(blank, "org_name: My Organization", "org_name: Other")
     until(lambda: server.get("/v1/orgs/blank").json()["org_name"], lambda name: name == "Other")
     assert readiness(server) == "stale"
 
@@ -325,7 +325,7 @@ def test_organization_is_removed_and_added(server: Server, tmp_path: Path) -> No
 
 
 def test_start_on_a_bad_organization(tmp_path: Path) -> None:
-    """A start on one bad organisation serves the rest, and the bad one as soon as it is mended."""
+    """A start on one bad organization serves the rest, and the bad one as soon as it is mended."""
     documents = tmp_path / "documents"
     copy_template(documents / ORG, ORG)
     copy_template(documents / "blank", "blank")
@@ -344,7 +344,7 @@ def test_single_file(tmp_path: Path) -> None:
     """A server over one file notices its edits."""
     folder = copy_template(tmp_path / "blank", "blank")
     with running(tmp_path, folder / "org.yaml") as server:
-        change_line(folder / "org.yaml", "org_name: My Organisation", "org_name: Other")
+        change_line(folder / "org.yaml", "org_name: My Organization", "org_name: Other")
         until(lambda: server.get("/v1/orgs/blank").json()["org_name"], lambda name: name == "Other")
 
 

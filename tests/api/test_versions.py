@@ -1,4 +1,4 @@
-"""From which version an answer is: tags, the cache, stale and refused organisations, readiness."""
+"""From which version an answer is: tags, the cache, stale and refused organizations, readiness."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_stale_answers_say_so(folder: Path) -> None:
 
 
 def test_organization_with_errors_from_the_start(tmp_path: Path) -> None:
-    """An organisation that never was in order is 503 with what was found; the rest is served."""
+    """An organization that never was in order is 503 with what was found; the rest is served."""
     copy_template(tmp_path / "sigint_alpha", "sigint_alpha")
     copy_template(tmp_path / ORG, ORG)
     change_line(tmp_path / ORG / ROLE_FILE, GOOD_LINE, BAD_LINE)
@@ -131,7 +131,7 @@ def test_organization_with_errors_from_the_start(tmp_path: Path) -> None:
     "text", ["", "org_id: [", "_schema: orgkernel:organization\norg_id: software_dev\n\tx"]
 )
 def test_unreadable_organization_file(folder: Path, text: str) -> None:
-    """An organisation whose own file cannot be read is 503, not 404."""
+    """An organization whose own file cannot be read is 503, not 404."""
     (folder / "org.yaml").write_text(text, encoding="utf-8")
     client = client_of(Kernel.open(folder))
     said = problem(client.get(f"/v1/orgs/{ORG}"), 503, "NOT_SERVED")
@@ -150,7 +150,7 @@ def test_not_ready(folder: Path) -> None:
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    """A registry without an organisation says so everywhere."""
+    """A registry without an organization says so everywhere."""
     client = client_of(Kernel.open(tmp_path))
     assert client.get("/v1/orgs").json()["organizations"] == []
     problem(client.get("/v1/orgs/active"), 404, "UNKNOWN_ORGANIZATION")

@@ -326,7 +326,7 @@ def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: Lo
 
 
 def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: Location) -> None:
-    """A misspelt subject, tool or organisation is refused with a suggestion."""
+    """A misspelt subject, tool or organization is refused with a suggestion."""
     admin = bearer(first_key(store))
     for change in (
         {"subject": "agent:buttler"}, {"resources": ["tool:githup"]}, {"org_id": "househole"},

@@ -21,7 +21,7 @@ ENGINES = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated organisation, beside which the governed one is written."""
+    """A generated organization, beside which the governed one is written."""
     folder = tmp_path_factory.mktemp("access") / "measured"
     generate(folder, 230)
     return folder
@@ -69,7 +69,7 @@ def test_a_wrong_answer_is_not_timed(engine: str, folder: Path, monkeypatch: pyt
 
 
 def test_the_governed_organization_is_served_without_a_finding(folder: Path) -> None:
-    """What is measured is an organisation as it should be."""
+    """What is measured is an organization as it should be."""
     kernel = Kernel.open(governed(folder))
     assert kernel.check() == ()
     assert len(kernel.organization("governed").snapshot.index.roles) == 230

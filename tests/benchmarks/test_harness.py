@@ -23,7 +23,7 @@ MORE = Row("more", ("measure_it", "per_second"), "/s", ("floors", "call"), 2.0, 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated organisation."""
+    """A generated organization."""
     folder = tmp_path_factory.mktemp("generated") / "measured"
     generate(folder, 230)
     return folder

@@ -129,7 +129,7 @@ def test_lists(home: Path) -> None:
         (("who-can", "drive", "tool:github"), "nobody: tool `github` has no action `drive`, it has `use`"),
         (("what-can", "person:partnr"), "nothing: `person:partnr` is not declared; did you mean `partner`?"),
         (("what-can", "persn:partner"), "nothing: `persn:partner` is not declared; did you mean `person`?"),
-        (("what-can", "person:neighbour", "--kind", "role"), "nothing"),
+        (("what-can", "person:neighbor", "--kind", "role"), "nothing"),
     ],
 )  # fmt: skip
 def test_an_empty_list_says_whether_the_name_is_known(

@@ -95,7 +95,7 @@ def test_needs_and_all_are_passed_on(shop: Path) -> None:
 
 
 def test_a_template_answers_where_there_is_no_organization_and_says_so(tmp_path: Path) -> None:
-    """What one tries first works anywhere; an organisation of that name that is there wins."""
+    """What one tries first works anywhere; an organization of that name that is there wins."""
     done = run("dispatch", "bugfix", "--org", "software_dev", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["role_id"] == "bugfix_specialist"
     assert done.stderr == (
@@ -146,7 +146,7 @@ def test_what_cannot_be_answered_is_exit_2_with_nothing_on_stdout(
 
 
 def test_an_organization_with_errors_is_not_answered_for(shop: Path) -> None:
-    """Exit 2 and where to look: an answer from a broken organisation would be a guess."""
+    """Exit 2 and where to look: an answer from a broken organization would be a guess."""
     write_tree(shop, {"roles/dev.yaml": SHOP["roles/dev.yaml"].replace("codegen]", "codegn]")})
     for arguments in (("dispatch", "codegen"), ("manifest", "co"), ("manifest",)):
         done = run(*arguments, "--org", "shop", cwd=shop)

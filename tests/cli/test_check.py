@@ -98,7 +98,7 @@ def test_concise_is_a_line_each(shop: Path) -> None:
 
 
 def test_full_shows_the_line_the_caret_the_help_and_the_rule(shop: Path) -> None:
-    """The exact text a person reads, for a broken organisation."""
+    """The exact text a person reads, for a broken organization."""
     write_tree(
         shop,
         {
@@ -147,7 +147,7 @@ def test_a_project_in_pyproject_toml_is_a_project_too(tmp_path: Path) -> None:
 
 
 def test_without_a_path_and_a_project_the_current_folder_is_checked(shop: Path) -> None:
-    """Standing in an organisation is enough."""
+    """Standing in an organization is enough."""
     write_tree(shop, ERROR)
     assert codes(run("check", "--format", "json", cwd=shop).stdout) == ["ORG301"]
 
@@ -209,7 +209,7 @@ def test_a_path_that_does_not_exist_is_exit_2(shop: Path) -> None:
 
 
 def test_a_path_may_be_one_file(shop: Path) -> None:
-    """Its own findings are reported, those of its neighbours are not, and what it refers to is known."""
+    """Its own findings are reported, those of its neighbors are not, and what it refers to is known."""
     write_tree(shop, ERROR | INFO)
     assert codes(run("check", "roles/dev.yaml", "--format", "json", cwd=shop).stdout) == ["ORG301"]
     assert codes(run("check", "roles/ops.yaml", "--format", "json", cwd=shop).stdout) == ["ORG702"]
@@ -218,7 +218,7 @@ def test_a_path_may_be_one_file(shop: Path) -> None:
 
 
 def test_a_path_may_be_a_folder_of_documents(shop: Path) -> None:
-    """A folder of roles is no organisation, and is checked with the one it lies in."""
+    """A folder of roles is no organization, and is checked with the one it lies in."""
     write_tree(shop, ERROR | {"org.yaml": SHOP["org.yaml"] + "hierachy: {}\n"})
     assert codes(run("check", "roles", "--format", "json", cwd=shop).stdout) == ["ORG301"]
 
@@ -240,7 +240,7 @@ def test_a_path_outside_the_current_folder_is_named_in_full(shop: Path, tmp_path
 
 
 def flat(tmp_path: Path) -> Path:
-    """The published layout: several organisations in one folder, sharing one `roles/`."""
+    """The published layout: several organizations in one folder, sharing one `roles/`."""
     other = (
         SHOP["org.yaml"]
         .replace("org_id: shop", "org_id: other")
@@ -259,7 +259,7 @@ def flat(tmp_path: Path) -> Path:
 
 
 def test_an_organization_file_in_a_flat_folder_is_checked_alone(tmp_path: Path) -> None:
-    """With the profiles it includes, and without its neighbours: their findings and roles are not its business."""
+    """With the profiles it includes, and without its neighbors: their findings and roles are not its business."""
     flat(tmp_path)
     shop = run("check", "shop.yaml", "--format", "json", cwd=tmp_path)
     assert (shop.returncode, codes(shop.stdout)) == (0, [])
@@ -274,7 +274,7 @@ def test_an_organization_file_in_a_flat_folder_is_checked_alone(tmp_path: Path) 
 
 
 def test_an_organization_folder_sees_the_roles_beside_it(tmp_path: Path) -> None:
-    """`roles/` may lie in the parent; a profile there that only another organisation includes is not reported."""
+    """`roles/` may lie in the parent; a profile there that only another organization includes is not reported."""
     write_tree(
         tmp_path,
         {
@@ -290,7 +290,7 @@ def test_an_organization_folder_sees_the_roles_beside_it(tmp_path: Path) -> None
 
 
 def test_shipped_is_what_comes_with_the_package(tmp_path: Path) -> None:
-    """From anywhere, three organisations without a finding, whatever project one stands in."""
+    """From anywhere, three organizations without a finding, whatever project one stands in."""
     write_tree(tmp_path, {"orgkernel.toml": 'paths = ["gone"]\n'})
     done = run("check", "--shipped", "--fail-on", "info", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
@@ -311,7 +311,7 @@ def test_the_repository_checks_its_own_templates() -> None:
 
 
 def test_every_template_is_clean_when_copied(tmp_path: Path) -> None:
-    """Each on its own, with the shared catalogues from the package."""
+    """Each on its own, with the shared catalogs from the package."""
     for template in ("blank", "software_dev", "sigint_alpha"):
         copy_template(tmp_path / template, template)
     done = run("check", "--fail-on", "info", cwd=tmp_path)

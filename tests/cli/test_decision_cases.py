@@ -45,7 +45,7 @@ cases:
           - codegen_module
         tools: []
         because: [HANDLES_DOMAIN]
-  - name: asked of another organisation
+  - name: asked of another organization
     org: shpo
     dispatch:
       - ask: {domain: codegen}
@@ -80,7 +80,7 @@ def test_failures_stand_at_the_line_that_expects_otherwise(shop: Path) -> None:
         "expected\n"
         "wrong.yaml:18:18: all wrong: dispatch docker_ops in shop: the reasons are [HANDLES_DOMAIN, ONLY_CANDIDATE], "
         "[HANDLES_DOMAIN] are expected\n"
-        "wrong.yaml:20:10: asked of another organisation: dispatch codegen in shpo: there is no organization `shpo`\n"
+        "wrong.yaml:20:10: asked of another organization: dispatch codegen in shpo: there is no organization `shpo`\n"
     )
     assert done.stderr == "0 passed, 4 failed\n"
 
@@ -101,7 +101,7 @@ def test_several_files_count_together_and_json_lists_every_expectation(shop: Pat
 
 
 def test_cases_may_lie_elsewhere_than_their_organization(shop: Path, tmp_path: Path) -> None:
-    """`--path` says where the organisations are; a folder of cases is read whole."""
+    """`--path` says where the organizations are; a folder of cases is read whole."""
     write_tree(tmp_path, {"expectations/first.yaml": CASES, "expectations/second.yaml": CASES})
     done = run("test", "expectations", "--path", "shop", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "4 passed, 0 failed\n")

@@ -192,7 +192,7 @@ def test_a_moved_role(repository: Path) -> None:
 
 
 def test_an_override_is_the_line(repository: Path) -> None:
-    """What an organisation overrides for a role is reported at the override."""
+    """What an organization overrides for a role is reported at the override."""
     path = repository / "org/org.yaml"
     path.write_text(
         path.read_text()
@@ -223,8 +223,8 @@ capabilities:
 """
 
 
-def test_a_catalogue_that_changes_many_roles(tmp_path: Path) -> None:
-    """What a catalogue says about a tool is reported once, what roles may do because of it for each of them."""
+def test_a_catalog_that_changes_many_roles(tmp_path: Path) -> None:
+    """What a catalog says about a tool is reported once, what roles may do because of it for each of them."""
     roles = {f"roles/{role}.yaml": READER.format(role=role) for role in ("co", "dev", "ops")}
     for side, said in (
         ("old", {"description": "One", "write": "write"}),
@@ -241,8 +241,8 @@ def test_a_catalogue_that_changes_many_roles(tmp_path: Path) -> None:
     assert "3 widened, 0 narrowed, 2 neither" in done.stdout
 
 
-def test_organisations_come_and_go(repository: Path) -> None:
-    """A whole organisation is one change; `--org` asks about one."""
+def test_organizations_come_and_go(repository: Path) -> None:
+    """A whole organization is one change; `--org` asks about one."""
     shutil.copytree(repository / "org", repository / "other")
     path = repository / "other/org.yaml"
     path.write_text(path.read_text().replace("org_id: software_dev", "org_id: other_dev"))
@@ -328,7 +328,7 @@ def test_links_stay_inside(repository: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_an_organisation_with_errors(repository: Path) -> None:
+def test_an_organization_with_errors(repository: Path) -> None:
     """A side with errors is compared as far as it can be read, and that is said on stderr."""
     change_line(
         repository / "org/org.yaml", "      - osint_specialist", "      - osint_specialist\n      - nobody"
@@ -348,8 +348,8 @@ def test_a_role_that_cannot_be_read(repository: Path) -> None:
     assert "without `codegen_specialist`, which cannot be read" in done.stderr
 
 
-def test_an_organisation_that_cannot_be_read(repository: Path) -> None:
-    """An organisation's file with a syntax error is not a removed organisation."""
+def test_an_organization_that_cannot_be_read(repository: Path) -> None:
+    """An organization's file with a syntax error is not a removed organization."""
     copy_template(repository / "other", "sigint_alpha")
     commit(repository)
     path = repository / "org/org.yaml"

@@ -30,7 +30,7 @@ def test_an_export_to_cedar_is_what_cedar_accepts(template: str, tmp_path: Path)
 
 
 def test_what_is_lost_is_said_beside_the_files(tmp_path: Path) -> None:
-    """What this organisation declares with its number, then what is always lost; on stderr, because it is no data."""
+    """What this organization declares with its number, then what is always lost; on stderr, because it is no data."""
     done = run("export", "--to", "cedar", "--org", "household", "-o", "out", cwd=tmp_path)
     assert (
         "  policies that annotate (2): sessions, personas and modifiers decide nothing in Cedar"

@@ -53,7 +53,7 @@ def test_every_template_fits_80_columns_and_shows_every_role(tmp_path: Path, tem
 
 
 def test_a_circle_is_drawn_once_and_said(tmp_path: Path) -> None:
-    """An organisation with errors is still drawn, because its author wants to see what is wrong."""
+    """An organization with errors is still drawn, because its author wants to see what is wrong."""
     folder = copy_template(tmp_path / "mine", "software_dev")
     change_line(
         folder / "org.yaml", "    role_name: Codegen Specialist", "    subordinates: [engineering_xo]"

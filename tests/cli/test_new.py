@@ -40,7 +40,7 @@ def test_every_file_is_listed_and_what_to_do_next_is_said(tmp_path: Path) -> Non
 
 
 def test_the_template_is_blank_unless_named(tmp_path: Path) -> None:
-    """The smallest organisation is the default."""
+    """The smallest organization is the default."""
     run("new", "mine", cwd=tmp_path)
     assert sorted(path.name for path in (tmp_path / "mine").rglob("*.yaml")) == ["co.yaml", "org.yaml"]
 

@@ -1,4 +1,4 @@
-"""`orgkernel new role ID --org ORG`: one new file, and one new line in the organisation's."""
+"""`orgkernel new role ID --org ORG`: one new file, and one new line in the organization's."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_ways_to_write_a_hierarchy(shop: Path, name: str, text: str, becomes: st
 def test_where_no_line_can_be_added_the_user_is_told_what_to_write(
     shop: Path, organization: dict[str, str]
 ) -> None:
-    """The profile is written all the same, the organisation's file is not touched."""
+    """The profile is written all the same, the organization's file is not touched."""
     (shop / "org.yaml").unlink()
     write_tree(shop, organization)
     before = everything(shop)
@@ -153,7 +153,7 @@ def test_a_taken_id_is_refused(shop: Path, role_id: str) -> None:
 
 
 def test_a_file_in_the_way_is_refused(shop: Path) -> None:
-    """A profile that no organisation includes is not overwritten."""
+    """A profile that no organization includes is not overwritten."""
     write_tree(shop, {"roles/reviewer.yaml": "_schema: orgkernel:role_profile\nrole_id: reviewer\n"})
     before = everything(shop)
     assert run("new", "role", "reviewer", "--org", "shop", cwd=shop).returncode == 2
@@ -200,7 +200,7 @@ def test_an_unknown_organization_or_superior_is_refused(shop: Path) -> None:
 
 
 def test_a_failure_leaves_nothing_behind(shop: Path) -> None:
-    """When the organisation's file cannot be replaced, the profile is taken back; a file in the way is not."""
+    """When the organization's file cannot be replaced, the profile is taken back; a file in the way is not."""
     (shop / f"org.yaml.{os.getpid()}.new").write_text("mine")  # `run` stays in this process
     before = everything(shop)
     done = run("new", "role", "reviewer", "--org", "shop", cwd=shop)

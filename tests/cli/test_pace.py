@@ -91,7 +91,7 @@ def test_a_new_task_restores_primary(crew: Path) -> None:
     assert done.stdout.startswith("co → primary, was emergency\n  because a new task began\n")
 
 
-def test_an_override_of_the_organisation_decides(lean: Path) -> None:
+def test_an_override_of_the_organization_decides(lean: Path) -> None:
     """Its trigger, with a published word for a name, at its own line; the superior is whom a tier without one means."""
     two = run("pace", "dev", "--org", "lean", "--observation", '{"consecutive_tool_failures": 2}', cwd=lean)
     assert "alternate trigger holds: consecutive_tool_failures 2 >= 2\n      org.yaml:8\n" in two.stdout

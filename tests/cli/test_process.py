@@ -138,7 +138,7 @@ HOSTILE_WORDS = (
 
 @pytest.mark.parametrize("word", HOSTILE_WORDS, ids=[ascii(word[:16]) for word in HOSTILE_WORDS])
 def test_hostile_ids_are_answered_in_a_line_or_two(shop: Path, word: str) -> None:
-    """As a domain: `not_applicable`. As an organisation or a role: exit 2. Never a traceback or a raw escape."""
+    """As a domain: `not_applicable`. As an organization or a role: exit 2. Never a traceback or a raw escape."""
     asked = run("dispatch", "--org", "shop", "--format", "json", "--", word, cwd=shop)
     assert asked.returncode == 0
     assert json.loads(asked.stdout)["outcome"] == "not_applicable"

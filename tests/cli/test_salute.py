@@ -27,7 +27,7 @@ FOLLOW = "from orgkernel.cli import main; main()"
 
 @pytest.fixture
 def here(quick_folder: Path) -> Path:
-    """A project with an organisation, and a folder a host reports to."""
+    """A project with an organization, and a folder a host reports to."""
     copy_template(quick_folder / "orgs" / "software_dev", "software_dev")
     (quick_folder / "orgkernel.toml").write_text('paths = ["orgs"]\n')
     (quick_folder / "reports" / "archive").mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_the_board_of_the_store(here: Path, ask: Run) -> None:
 
 
 def test_agents_of_one_role_are_told_apart(here: Path, ask: Run) -> None:
-    """And organisations, where there are several."""
+    """And organizations, where there are several."""
     with open_store(parse_location(".orgkernel/state.db", str(here))) as store:
         store.reports.record(salute("co", at=time.time()), actor="a", agent_id="worf")
         store.reports.record(salute("co", at=time.time(), agent=3), actor="a")

@@ -41,7 +41,7 @@ BY_HAND = (
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """An organisation that is up to date but for one role."""
+    """An organization that is up to date but for one role."""
     current = {name: text.replace("profile\n", 'profile\n_version: "1.0"\n') for name, text in SHOP.items()}
     return write_tree(tmp_path / "shop", current | {"roles/dev.yaml": DEV, "package.json": "{}"})
 
@@ -185,7 +185,7 @@ def test_a_broken_file_is_named_and_the_others_are_rewritten(shop: Path) -> None
 
 
 def test_only_what_is_named_is_rewritten(shop: Path) -> None:
-    """A role is not a reason to rewrite its organisation; without a path, orgkernel.toml says where to look."""
+    """A role is not a reason to rewrite its organization; without a path, orgkernel.toml says where to look."""
     org = (shop / "org.yaml").read_text(encoding="utf-8").replace('_version: "1.0"\n', "")
     write_tree(shop, {"org.yaml": org, "orgkernel.toml": 'paths = ["org.yaml"]\n'})
     done = run("upgrade", "dev.yaml", cwd=shop / "roles")

@@ -30,7 +30,7 @@ DOCUMENTS = [each for each in KERNEL.state.latest.tree.documents if each.kind ==
 
 
 class Asked:
-    """A case, and whom it is asked: a template, or an organisation of the corpus."""
+    """A case, and whom it is asked: a template, or an organization of the corpus."""
 
     def __init__(self, case: Case, kernel: Kernel, folder: Path) -> None:
         self.case, self.kernel, self.folder = case, kernel, folder

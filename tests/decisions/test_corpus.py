@@ -39,7 +39,7 @@ NOBODY = {
 
 
 class Organization:
-    """One organisation of the corpus, on disk and held by a kernel."""
+    """One organization of the corpus, on disk and held by a kernel."""
 
     def __init__(self, folder: Path, file: Mapping[str, Any]) -> None:
         self.folder = write_tree(folder, file["files"])

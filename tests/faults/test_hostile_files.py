@@ -39,7 +39,7 @@ def read_folder(folder: Path) -> Tree:
 
 
 def write_crowd(folder: Path, executives: int, each: int) -> None:
-    """One organisation of one commander, some executives and their specialists, one file each."""
+    """One organization of one commander, some executives and their specialists, one file each."""
     below = {f"x{x}": [f"r{x}_{r}" for r in range(each)] for x in range(executives)}
     lines = [
         "_schema: orgkernel:organization",

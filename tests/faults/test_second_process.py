@@ -36,7 +36,7 @@ BROKEN = {
 
 
 def lay_out(folder: Path) -> Path:
-    """Two organisations, with files of every kind of trouble between them."""
+    """Two organizations, with files of every kind of trouble between them."""
     copy_template(folder / "software_dev", "software_dev")
     copy_template(folder / "sigint_alpha", "sigint_alpha")
     write_tree(folder, BROKEN)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.diagnostics.catalogue import ROWS
+from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import Tree, read_tree
@@ -84,7 +84,7 @@ def test_case(case: dict[str, Any], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", sorted(ROWS))
 def test_every_code_has_cases(code: str) -> None:
-    """Every row of the catalogue fires in one of its cases and keeps silent in a near miss."""
+    """Every row of the catalog fires in one of its cases and keeps silent in a near miss."""
     cases = FILES[code]["cases"]
     fires = {name: any(found["code"] == code for found in case["expect"]) for name, case in cases.items()}
     assert any(fires.values())

@@ -211,7 +211,7 @@ def published_role(path: Path) -> dict[str, Any]:
 
 
 def published_organization(template: str) -> dict[str, Any]:
-    """A shipped organisation with the specification's fields alone, every field of a post written."""
+    """A shipped organization with the specification's fields alone, every field of a post written."""
     shipped = yaml.safe_load((TEMPLATES / template / "org.yaml").read_text(encoding="utf-8"))
     organization = only({**json.loads(ORGANIZATION), "hierarchy": {}}, shipped)
     organization["hierarchy"] = {
@@ -227,7 +227,7 @@ def published_organization(template: str) -> dict[str, Any]:
 
 
 def published_folder() -> dict[str, Any]:
-    """The folder of the specification: name of each file to its document; both organisations share `roles/`."""
+    """The folder of the specification: name of each file to its document; both organizations share `roles/`."""
     files: dict[str, Any] = {}
     for template in ("sigint_alpha", "software_dev"):
         files[f"{template}.json"] = published_organization(template)
@@ -280,7 +280,7 @@ def test_the_role_of_the_specification_loads_unchanged(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["software_dev.json", "software_dev.yaml"])
-def test_the_organisation_of_the_specification_loads_unchanged(name: str, tmp_path: Path) -> None:
+def test_the_organization_of_the_specification_loads_unchanged(name: str, tmp_path: Path) -> None:
     """Nothing is found in the schema's own text, and written again it is the same document."""
     tree = read_tree([Root(str(write_tree(tmp_path, {name: ORGANIZATION})), "")])
     assert tree.diagnostics == ()
@@ -301,7 +301,7 @@ def test_every_published_document_loads_unchanged(suffix: str, indent: int | Non
 
 
 def test_the_published_folder(tmp_path: Path) -> None:
-    """Two organisations that share one `roles/`, the active copy and the reports: nothing is found."""
+    """Two organizations that share one `roles/`, the active copy and the reports: nothing is found."""
     snapshot = lay_out(tmp_path, published_folder())
     assert found_in(snapshot) == []
     assert list(snapshot.organizations) == ["sigint_alpha", "software_dev"]
@@ -327,7 +327,7 @@ def test_the_published_folder_dispatches(tmp_path: Path) -> None:
     assert decide_dispatch(sigint, "codegen").escalation == ("ops_xo", "co", "user")
 
 
-def test_the_active_copy_alone_is_the_organisation(tmp_path: Path) -> None:
+def test_the_active_copy_alone_is_the_organization(tmp_path: Path) -> None:
     """Where the copy is all there is, it answers."""
     files = published_folder()
     del files["software_dev.json"], files["sigint_alpha.json"]
@@ -336,8 +336,8 @@ def test_the_active_copy_alone_is_the_organisation(tmp_path: Path) -> None:
     assert snapshot.organizations["software_dev"].records.document.name == "active.json"
 
 
-def test_a_link_to_the_active_organisation_is_not_another_one(tmp_path: Path) -> None:
-    """`active.json` may be a link: the organisation is called by its own file."""
+def test_a_link_to_the_active_organization_is_not_another_one(tmp_path: Path) -> None:
+    """`active.json` may be a link: the organization is called by its own file."""
     files = published_folder()
     del files["active.json"]
     lay_out(tmp_path, files)
@@ -377,7 +377,7 @@ def test_words_of_published_triggers_never_break_a_file(trigger: str, tmp_path: 
         assert {found.severity for found in found_in(snapshot)} == {Severity.WARNING}
 
 
-def test_a_report_cut_short_is_no_fault_of_the_organisation(tmp_path: Path) -> None:
+def test_a_report_cut_short_is_no_fault_of_the_organization(tmp_path: Path) -> None:
     """A running agent writes reports: one that is half written is found, and nobody else is held to it."""
     lay_out(tmp_path, published_folder())
     path = tmp_path / "reports/bugfix_specialist_latest.json"
@@ -387,8 +387,8 @@ def test_a_report_cut_short_is_no_fault_of_the_organisation(tmp_path: Path) -> N
     assert not any(organization.has_errors for organization in snapshot.organizations.values())
 
 
-def test_a_broken_organisation_is_no_fault_of_its_neighbour(tmp_path: Path) -> None:
-    """The broken file names roles that both share; the other organisation is read, checked and served."""
+def test_a_broken_organization_is_no_fault_of_its_neighbor(tmp_path: Path) -> None:
+    """The broken file names roles that both share; the other organization is read, checked and served."""
     lay_out(tmp_path, published_folder())
     path = tmp_path / "sigint_alpha.json"
     path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")
@@ -400,7 +400,7 @@ def test_a_broken_organisation_is_no_fault_of_its_neighbour(tmp_path: Path) -> N
 
 
 def test_the_copy_does_not_answer_for_a_broken_original(tmp_path: Path) -> None:
-    """A stale copy must not be presented as the organisation whose own file cannot be read."""
+    """A stale copy must not be presented as the organization whose own file cannot be read."""
     lay_out(tmp_path, published_folder())
     (tmp_path / "software_dev.json").write_text(
         '{"_schema": "orgkernel:organization", "org_id": "software_dev",'

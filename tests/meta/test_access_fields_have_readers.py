@@ -143,7 +143,7 @@ FIELDS: dict[str, Any] = {
     "crew_roster:agents.butler.assignments.0.org": "elsewhere",
     "crew_roster:agents.clerk.tier": "utility",
 }
-# Kind and route to another valid value, which a manifest of an agent or of the organisation shows.
+# Kind and route to another valid value, which a manifest of an agent or of the organization shows.
 SHOWN: dict[str, Any] = {
     "rank_ladder:ranks.0.name": "Lieutenant of the house",
     "rank_ladder:ranks.1.name": "Commander of the house",
@@ -282,7 +282,7 @@ def test_another_value_is_noticed(field: str, value: Any, tmp_path: Path, before
 
 @pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in SHOWN.items()])
 def test_another_value_is_shown(field: str, value: Any, tmp_path: Path) -> None:
-    """In the manifest of an agent or of the organisation."""
+    """In the manifest of an agent or of the organization."""
     kind, _, route = field.partition(":")
     shown = show(read(lay_out(tmp_path / "before")))
     folder = lay_out(tmp_path / "after")

@@ -96,7 +96,7 @@ def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
 
 
 def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:
-    """A role can break the organisation around it, so no file names are passed."""
+    """A role can break the organization around it, so no file names are passed."""
     (hook,) = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
     assert hook["pass_filenames"] is False
     program, command = hook["entry"].split()
@@ -211,11 +211,11 @@ PAGE = (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8")
     ("file", "command"),
     [
         (
-            ".github/workflows/organisation.yml",
+            ".github/workflows/organization.yml",
             ("check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
         ),
         (
-            ".github/workflows/organisation-scanning.yml",
+            ".github/workflows/organization-scanning.yml",
             ("check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
         ),
         (".gitlab-ci.yml", ("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci")),

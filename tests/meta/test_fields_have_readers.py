@@ -1,6 +1,6 @@
 """Every field of the specification's three schemas has a reader (design §3): what nobody reads fails here.
 
-The first kernel of this kind had fields that nothing read. For a role profile and an organisation each field is given
+The first kernel of this kind had fields that nothing read. For a role profile and an organization each field is given
 another valid value, and a manifest, a finding or a dispatch answer must change. A SALUTE report is only read, so each
 of its fields must be accepted as it is and refused, at its own place, as something else.
 """
@@ -128,7 +128,7 @@ SALUTE: dict[str, Any] = {
 
 
 def observe(snapshot: Snapshot) -> Any:
-    """All that can be seen of an organisation, without the places and digests that any edit changes."""
+    """All that can be seen of an organization, without the places and digests that any edit changes."""
     seen: list[Any] = [(found.code, found.message, found.help) for found in snapshot.diagnostics]
     for organization in snapshot.organizations.values():
         view = organization.index

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.diagnostics.catalogue import ROWS
-from orgkernel.rules.catalogue import all_rules, page_of
+from orgkernel.diagnostics.catalog import ROWS
+from orgkernel.rules.catalog import all_rules, page_of
 from orgkernel.rules.pages import all_pages
 from orgkernel.rules.rule import Rule
 from tests.support.trees import REPOSITORY
@@ -26,7 +26,7 @@ CASES = {
 RULES = [pytest.param(rule, id=rule.code) for rule in all_rules()]
 SECTIONS = ["What it checks", "Why it matters", "Example", "Instead", "Known limits", "Since"]
 
-# One cause, one diagnostic: these name every offender of an organisation in a single finding.
+# One cause, one diagnostic: these name every offender of an organization in a single finding.
 ONE_FOR_ALL = {"ORG204": 1}
 
 # Modules above 250 lines, and why each is not two.

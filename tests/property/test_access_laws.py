@@ -1,4 +1,4 @@
-"""Laws of access: what must hold whatever an organisation declares and whatever is stored (design §6)."""
+"""Laws of access: what must hold whatever an organization declares and whatever is stored (design §6)."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_allow_has_a_reason(seed: int) -> None:
 @given(SEEDS)
 @settings(max_examples=50)
 def test_every_reason_edge_exists(seed: int) -> None:
-    """A reason that reads as an edge is one of the organisation, at the line that declares it."""
+    """A reason that reads as an edge is one of the organization, at the line that declares it."""
     world, asked = questions(seed)
     view, state = views_of(world)[0], state_of(world)
     edges = {
@@ -542,7 +542,7 @@ def apply(world: World, asked: dict[str, Any], changes: frozenset[Change]) -> tu
     return changed, request
 
 
-# -- the shipped organisations -----------------------------------------------------------------------------------------
+# -- the shipped organizations -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("template", ["software_dev", "sigint_alpha", "household", "blank"])

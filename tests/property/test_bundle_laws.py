@@ -1,4 +1,4 @@
-"""Laws of the bundle: what a host reads from it is what the decisions answer, for every organisation there is."""
+"""Laws of the bundle: what a host reads from it is what the decisions answer, for every organization there is."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_bundle_equals_decisions_for_templates(org: str) -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents=trees())
 def test_bundle_equals_decisions_for_generated_organizations(documents: dict[str, dict[str, Any]]) -> None:
-    """The same for organisations with everything in them that can go wrong."""
+    """The same for organizations with everything in them that can go wrong."""
     for records in assemble(build_tree(documents)).organizations:
         for view in build_views(records):
             assert_bundle_equals_decisions(view, compiled(view))

@@ -238,7 +238,7 @@ def test_warm_equals_cold_when_files_are_old(
 def test_patched_equals_rebuilt(
     texts: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Profiles that gain a line each, one after the other, in two organisations that share them."""
+    """Profiles that gain a line each, one after the other, in two organizations that share them."""
     other = (
         "_schema: orgkernel:organization\norg_id: other\nhierarchy: {co: {subordinates: [dev]}, dev: {}}\n"
     )

@@ -1,4 +1,4 @@
-"""Laws of the diff, over edits of the templates, of a small organisation, and of manifests as such."""
+"""Laws of the diff, over edits of the templates, of a small organization, and of manifests as such."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orgkernel.crew.diff import (
     apply_changes,
     compare_manifests,
     compare_versions,
-    normalise,
+    normalize,
     reverse,
 )
 from orgkernel.crew.v1 import OrganizationManifest
@@ -64,7 +64,7 @@ def hold_laws(old: dict[str, Version], new: dict[str, Version]) -> None:
         }
         assert inverse == {(each.path, each.kind): each.classification for each in back}
     for org_id in old.keys() & new.keys():
-        before, after = normalise(old[org_id].manifest), normalise(new[org_id].manifest)
+        before, after = normalize(old[org_id].manifest), normalize(new[org_id].manifest)
         theirs = [each for each in changes if each.org_id == org_id]
         assert apply_changes(before, theirs) == after
         assert apply_changes(after, reverse(theirs)) == before
@@ -100,7 +100,7 @@ def test_moving_lines_changes_nothing(tree: str, data: st.DataObject) -> None:
     (still,) = read(TEMPLATES / tree).organizations.values()
     one, other = _manifest(still), _manifest(moved)
     assert compare_manifests(one, other) == ()
-    assert normalise(one) == normalise(other)
+    assert normalize(one) == normalize(other)
 
 
 def _manifest(snapshot: Any) -> OrganizationManifest:
@@ -156,8 +156,8 @@ def test_any_value_of_a_manifest(data: st.DataObject) -> None:
     one, other = (msgspec.convert(each, OrganizationManifest) for each in (before, after))
     changes = compare_manifests(one, other)
     assert (changes == ()) == (plainly(one) == plainly(other))
-    assert apply_changes(normalise(one), changes) == normalise(other)
-    assert apply_changes(normalise(other), reverse(changes)) == normalise(one)
+    assert apply_changes(normalize(one), changes) == normalize(other)
+    assert apply_changes(normalize(other), reverse(changes)) == normalize(one)
     assert reverse(changes) == compare_manifests(other, one)
 
 

@@ -37,7 +37,7 @@ from tests.reference.organizations import (
 from tests.support.trees import ONTOLOGY, TEMPLATES, copy_template, read
 
 NEEDS: tuple[tuple[str, ...], ...] = ((), ("t0",), ("t0", "server.t2"), ("ghost",))
-# What each parameter of a question may be asked with, besides what the organisation itself declares.
+# What each parameter of a question may be asked with, besides what the organization itself declares.
 ASKED = {
     "role_id": [*ROLES, "ghost", "user"],
     "domain_id": [*DOMAINS, "ghost"],
@@ -55,7 +55,7 @@ ASKED = {
 
 
 def declared(records: OrgRecords) -> dict[str, list[str]]:
-    """The ids an organisation declares, by the name of the parameter they are asked for with."""
+    """The ids an organization declares, by the name of the parameter they are asked for with."""
     found = {
         "role_id": [*records.posts, *records.without_profile],
         "domain_id": [*records.domains],
@@ -108,14 +108,14 @@ def check_views(records: OrgRecords) -> None:
 @given(trees())
 @settings(max_examples=60)
 def test_index_equals_graph(documents: Mapping[str, Any]) -> None:
-    """For any organisation, with circles, dangling ids and repetitions, graph and index answer alike."""
+    """For any organization, with circles, dangling ids and repetitions, graph and index answer alike."""
     for records in assemble(build_tree(documents)).organizations:
         check_views(records)
 
 
 @pytest.mark.parametrize("template", ["software_dev", "sigint_alpha", "blank"])
 def test_index_equals_graph_for_the_templates(template: str) -> None:
-    """For every shipped organisation, graph and index answer alike."""
+    """For every shipped organization, graph and index answer alike."""
     check_views(read(TEMPLATES / template).organizations[template].records)
 
 
@@ -138,14 +138,14 @@ def test_forward_and_reverse_agree(documents: Mapping[str, Any]) -> None:
 def plain(
     tree: Mapping[str, Any], org_path: str
 ) -> tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Organisation, profiles, domains and aliases as the reference sees them."""
+    """Organization, profiles, domains and aliases as the reference sees them."""
     organization = tree[org_path]
     paths = {
         role: oracle.find_profile(tree, org_path, SHARED, role)
         for role in oracle.included_roles(organization)
     }
-    catalogue = ("domain_catalog", "domains"), ("domain_catalog", "aliases")
-    domains, aliases = (oracle.merged(tree, org_path, SHARED, *each) for each in catalogue)
+    catalog = ("domain_catalog", "domains"), ("domain_catalog", "aliases")
+    domains, aliases = (oracle.merged(tree, org_path, SHARED, *each) for each in catalog)
     return (
         organization,
         {role: tree[path] for role, path in paths.items() if path is not None},
@@ -157,7 +157,7 @@ def plain(
 @given(trees())
 @settings(max_examples=120)
 def test_lookup_agrees_with_the_reference(documents: Mapping[str, Any]) -> None:
-    """Each organisation sees the nearest profile and the nearest catalogue entry of every id."""
+    """Each organization sees the nearest profile and the nearest catalog entry of every id."""
     assembly = assemble(build_tree(documents))
     for records in assembly.organizations:
         path = records.document.path
@@ -223,7 +223,7 @@ def test_dispatch_agrees_with_the_reference(documents: Mapping[str, Any]) -> Non
 
 
 def dispatches(documents: Mapping[str, Any]) -> dict[tuple[str, str, tuple[str, ...]], DispatchDecision]:
-    """The dispatch of every word for every organisation."""
+    """The dispatch of every word for every organization."""
     return {
         (records.org_id, word, needs): decide_dispatch(
             build_views(records)[0], word, needs=needs, all_considered=True
@@ -298,8 +298,8 @@ def test_a_role_for_another_domain_changes_no_answer(documents: dict[str, Any], 
 
 @given(trees(), st.data())
 @settings(max_examples=80)
-def test_an_organisation_is_its_files(documents: dict[str, Any], data: st.DataObject) -> None:
-    """The digest names exactly what an organisation is made of: any change in those files changes it, no other does."""
+def test_an_organization_is_its_files(documents: dict[str, Any], data: st.DataObject) -> None:
+    """The digest names exactly what an organization is made of: any change in those files changes it, no other does."""
     before = {each.org_id: each for each in assemble(build_tree(documents)).organizations}
     assert {org: each.digest for org, each in before.items()} == {
         each.org_id: each.digest for each in assemble(build_tree(documents)).organizations
@@ -332,7 +332,7 @@ def test_every_byte_and_name_counts(name: Path, tmp_path: Path) -> None:
 
 
 def test_the_ontology_counts(tmp_path: Path) -> None:
-    """A change in a shared catalogue changes every organisation that sees it."""
+    """A change in a shared catalog changes every organization that sees it."""
     (tmp_path / "shared").mkdir()
     for path in ONTOLOGY.glob("*.yaml"):
         (tmp_path / "shared" / path.name).write_bytes(path.read_bytes())

@@ -165,7 +165,7 @@ def test_loading_never_raises_on_damaged_documents(content: bytes) -> None:
 @given(st.lists(st.tuples(st.sampled_from(SHIPPED), mutated()), min_size=1, max_size=3))
 @settings(max_examples=25)
 def test_building_a_snapshot_never_raises_on_damaged_templates(damage: list[tuple[Path, bytes]]) -> None:
-    """Whatever happens to files of the shipped organisations, they are read, linked, checked and indexed."""
+    """Whatever happens to files of the shipped organizations, they are read, linked, checked and indexed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for path in SHIPPED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.org504_trigger_cannot_fire import RULE as CANNOT_FIRE
 from orgkernel.rules.org505_tiers_out_of_order import RULE as OUT_OF_ORDER
 from orgkernel.rules.rule import Scope

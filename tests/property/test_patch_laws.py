@@ -1,6 +1,6 @@
 """A snapshot in which profiles were exchanged is the one that would be built.
 
-`patched_equals_rebuilt`: whatever profiles come to be able to do, in organisations where every rule that looks at
+`patched_equals_rebuilt`: whatever profiles come to be able to do, in organizations where every rule that looks at
 abilities has something to look for. `only_rules_with_a_reach_see_abilities`: no other rule asks about them.
 """
 
@@ -23,14 +23,14 @@ from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.roots import resolve_paths, shipped_request
 from orgkernel.kernel.snapshot import OrgSnapshot
-from orgkernel.rules.catalogue import rules_of
+from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.reach import ABILITIES, REACH
 from orgkernel.rules.rule import Scope
 from tests.property.test_cache_laws import everything
 from tests.support.trees import write_tree
 
 ROLES = ("co", "xo", "dev", "ops", "doc")
-# Two organisations share the profiles; one keeps tools apart, prefers roles, counts skills and caps a tool by rank.
+# Two organizations share the profiles; one keeps tools apart, prefers roles, counts skills and caps a tool by rank.
 TREE = {
     "org.yaml": """\
 _schema: orgkernel:organization
@@ -330,9 +330,9 @@ def _organizations(tmp_path: Path) -> list[OrgSnapshot]:
 
 
 def test_only_rules_with_a_reach_see_abilities(tmp_path: Path) -> None:
-    """A rule about an organisation or the tree that is not in the table finds what it finds without the abilities."""
+    """A rule about an organization or the tree that is not in the table finds what it finds without the abilities."""
     blind = [(each, _blind(each.records)) for each in _organizations(tmp_path)]
-    for rule in (*rules_of(Scope.CATALOGUE), *rules_of(Scope.ORGANIZATION)):
+    for rule in (*rules_of(Scope.CATALOG), *rules_of(Scope.ORGANIZATION)):
         if rule.code not in REACH:
             for each, records in blind:
                 seen = list(rule.run(_BlindIndex(records, each.columns)))
@@ -358,7 +358,7 @@ def test_rules_in_the_table_see_abilities(tmp_path: Path) -> None:
     each = _organizations(tmp_path)[0]
     blind = _BlindIndex(_blind(each.records), each.columns)
     stopped = set()
-    for rule in (*rules_of(Scope.CATALOGUE), *rules_of(Scope.ORGANIZATION)):
+    for rule in (*rules_of(Scope.CATALOG), *rules_of(Scope.ORGANIZATION)):
         try:
             list(rule.run(blind))
         except AssertionError:

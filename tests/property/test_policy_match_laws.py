@@ -21,7 +21,7 @@ PEOPLE = {
     "owner": Person(relationship="owner", tags=("kin",)),
     "gran": Person(relationship="family", tags=("kin", "old")),
     "pal": Person(relationship="friend"),
-    "neighbour": Person(tags=("old",)),
+    "neighbor": Person(tags=("old",)),
 }
 DOCUMENT = SourceDocument("", "", "directory", Organization(org_id="demo", hierarchy={}), (0, {}), "")
 DEFINED = {name: Definition(name, person, DOCUMENT, "people", True) for name, person in PEOPLE.items()}

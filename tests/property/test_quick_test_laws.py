@@ -14,7 +14,7 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, RolePost
-from orgkernel.rules.catalogue import all_rules
+from orgkernel.rules.catalog import all_rules
 from orgkernel.rules.org3_contenders import contenders, find_handling
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Rule, Scope
@@ -24,7 +24,7 @@ from tests.support.trees import read
 
 
 def findings(rule: Rule, view: OrgView, posts: list[RolePost]) -> list[Diagnostic]:
-    """What a rule about single posts says about some of an organisation's."""
+    """What a rule about single posts says about some of an organization's."""
     asked = (view,) if rule.scope is Scope.POST else ()
     return [found for post in posts for found in rule.run(*asked, post)]
 
@@ -42,7 +42,7 @@ def check_suspects(records: OrgRecords) -> None:
 @settings(max_examples=60)
 @given(trees())
 def test_suspects_hold_all_findings(documents: Mapping[str, Any]) -> None:
-    """For any organisation, no rule leaves out a post about which it has something to say."""
+    """For any organization, no rule leaves out a post about which it has something to say."""
     for records in assemble(build_tree(documents)).organizations:
         check_suspects(records)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from orgkernel.decisions.rehearsal import Player, play_turn
 from orgkernel.decisions.signals import trace_turn
 from orgkernel.runtime import signals
-from orgkernel.runtime.neighbours import AGENT_ATTRIBUTES, AGENT_DATA
+from orgkernel.runtime.neighbors import AGENT_ATTRIBUTES, AGENT_DATA
 from orgkernel.runtime.signal_records import RECORDS, field_names
 from tests.support.layers import BASE, INJECTORS, SENSORS, WORST, Situation, players_of, rude
 
@@ -102,7 +102,7 @@ def test_a_rude_layer_is_never_overlooked(order: list[str], place: int) -> None:
 
 @given(stores, st.integers(0, 3), layers)
 def test_nothing_in_a_store_raises(store: dict[str, Any], turn: int, layer: str) -> None:
-    """Neighbours may leave what they like: it is read with care, and the next turn is a good one."""
+    """Neighbors may leave what they like: it is read with care, and the next turn is a good one."""
     trace_turn(store)
     signals.survey(store, store)
     signals.read(store, layer)

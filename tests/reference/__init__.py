@@ -1,1 +1,1 @@
-"""A naive reference, and generated organisations to compare with it."""
+"""A naive reference, and generated organizations to compare with it."""

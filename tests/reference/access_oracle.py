@@ -131,7 +131,7 @@ def crew(subject: Subject) -> bool:
 
 
 def included(world: World) -> list[str]:
-    """The roles of the organisation."""
+    """The roles of the organization."""
     names = list(world["organization"]["hierarchy"])
     for post in world["organization"]["hierarchy"].values():
         names += [each for each in post.get("subordinates", []) if each not in names]

@@ -1,4 +1,4 @@
-"""Generated organisations for access: small, every layer declared in some of them, with a state and requests."""
+"""Generated organizations for access: small, every layer declared in some of them, with a state and requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WINDOWS = ["08:00-18:00", "22:00-06:00", "weekends", "00:00-00:00"]
 
 
 class WorldMaker:
-    """Makes an organisation with everything access is decided from."""
+    """Makes an organization with everything access is decided from."""
 
     def __init__(self, seed: int, *, plain: bool = False) -> None:
         self._random = Random(seed)
@@ -53,7 +53,7 @@ class WorldMaker:
         """Without what only some circumstances or parents bring along."""
 
     def world(self) -> dict[str, Any]:
-        """An organisation as the oracle takes it, with its state."""
+        """An organization as the oracle takes it, with its state."""
         posts = self._hierarchy()
         world: dict[str, Any] = {
             "organization": {

@@ -12,7 +12,7 @@ from typing import Any
 Doc = Mapping[str, Any]
 
 
-# -- which documents an organisation sees ------------------------------------------------------------------------------
+# -- which documents an organization sees ------------------------------------------------------------------------------
 
 
 def folder_of(path: str) -> str:
@@ -21,7 +21,7 @@ def folder_of(path: str) -> str:
 
 
 def home_of(tree: Mapping[str, Doc], folder: str) -> str | None:
-    """The nearest folder from here upwards that holds an organisation."""
+    """The nearest folder from here upwards that holds an organization."""
     org_folders = {folder_of(path) for path, document in tree.items() if kind_of(document) == "organization"}
     while folder:
         if folder in org_folders:
@@ -36,7 +36,7 @@ def kind_of(document: Doc) -> str:
 
 
 def visible(tree: Mapping[str, Doc], org_path: str, shared: str) -> list[list[str]]:
-    """Paths an organisation sees: in its own folder, in the folder it lies in, below the shared folder."""
+    """Paths an organization sees: in its own folder, in the folder it lies in, below the shared folder."""
     own_folder = folder_of(org_path)
     parent = folder_of(own_folder)
     own, beside, common = [], [], []
@@ -60,7 +60,7 @@ def find_profile(tree: Mapping[str, Doc], org_path: str, shared: str, role_id: s
 
 
 def merged(tree: Mapping[str, Doc], org_path: str, shared: str, kind: str, section: str) -> dict[str, Any]:
-    """The entries of all catalogues of a kind; of two entries of one id, the nearer."""
+    """The entries of all catalogs of a kind; of two entries of one id, the nearer."""
     entries: dict[str, Any] = {}
     for group in visible(tree, org_path, shared):
         for path in group:
@@ -96,7 +96,7 @@ def superior(organization: Doc, profiles: Mapping[str, Doc], role_id: str) -> st
 
 
 def externals(organization: Doc) -> set[str]:
-    """Superiors outside the organisation."""
+    """Superiors outside the organization."""
     return {"user", *organization.get("external", [])}
 
 

@@ -1,4 +1,4 @@
-"""Generated organisations: small, with everything that can go wrong in them, as documents by path."""
+"""Generated organizations: small, with everything that can go wrong in them, as documents by path."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Maker:
         self._size = size
 
     def tree(self, org_ids: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-        """Organisations in folders of their own, in one folder, or one inside another's; profiles near and far."""
+        """Organizations in folders of their own, in one folder, or one inside another's; profiles near and far."""
         folders = [TOP, f"{TOP}/one", f"{TOP}/two", f"{TOP}/two/inner"]
         tree: dict[str, dict[str, Any]] = {}
         for org_id in org_ids[: self._number(1, len(org_ids))]:
@@ -53,11 +53,11 @@ class Maker:
                 tree[f"{folder}/roles/{role_id}.json"] = self.profile(role_id)
         if self._chance(0.3):
             folder = self._one(folders)
-            tree |= {f"{folder}/{name}": document for name, document in self.catalogues().items()}
-        return tree | {SHARED + name: document for name, document in self.catalogues().items()}
+            tree |= {f"{folder}/{name}": document for name, document in self.catalogs().items()}
+        return tree | {SHARED + name: document for name, document in self.catalogs().items()}
 
     def organization(self, org_id: str) -> dict[str, Any]:
-        """An organisation of the few roles there are."""
+        """An organization of the few roles there are."""
         heads = self._some(self._roles) or self._roles[:1]
         hierarchy = {role: self._fields(subordinates=lambda: self._few(self._roles)) for role in heads}
         words = [*DOMAINS, *ALIASES, "ghost"]
@@ -107,8 +107,8 @@ class Maker:
             ),
         }
 
-    def catalogues(self) -> dict[str, dict[str, Any]]:
-        """Catalogues by the names of their files."""
+    def catalogs(self) -> dict[str, dict[str, Any]]:
+        """Catalogs by the names of their files."""
 
         def entries(ids: list[str], **choices: Callable[[], Any]) -> dict[str, Any]:
             return {each: self._fields(**choices) for each in self._some(ids)}
@@ -212,7 +212,7 @@ class Maker:
 
 
 def trees(org_ids: tuple[str, ...] = ("a", "b", "c")) -> st.SearchStrategy[dict[str, dict[str, Any]]]:
-    """Trees of up to so many organisations; smaller numbers make smaller trees."""
+    """Trees of up to so many organizations; smaller numbers make smaller trees."""
     return st.builds(
         lambda size, seed: Maker(seed, size).tree(org_ids), st.integers(1, 7), st.integers(0, 2**32)
     )
@@ -239,6 +239,6 @@ def build_tree(documents: Mapping[str, Mapping[str, Any]]) -> Tree:
 
 
 def build_views(records: OrgRecords) -> tuple[OrgIndex, OrgGraph]:
-    """Both views of an organisation."""
+    """Both views of an organization."""
     columns = EdgeColumns(extract_edges(records))
     return OrgIndex(records, columns), OrgGraph(records, columns)

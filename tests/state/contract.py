@@ -339,7 +339,7 @@ class Requests:
 
 class LocksAndTheRest:
     def test_a_tool_has_one_holder(self, store: Store) -> None:
-        """Another one is told who; in another organisation it is another tool."""
+        """Another one is told who; in another organization it is another tool."""
         store.locks.acquire("shop", "press", "agent:worf", reason="printing")
         with pytest.raises(Conflict, match="locked by `agent:worf`") as refusal:
             store.locks.acquire("shop", "press", "agent:data")
@@ -476,7 +476,7 @@ class LocksAndTheRest:
 
 class Views:
     def test_nothing_stored_is_the_empty_state(self, store: Store) -> None:
-        """Also for an organisation."""
+        """Also for an organization."""
         assert store.read_view() == store.read_view("shop") == StateView()
 
     def test_a_view_is_the_same_object_until_something_changes(self, store: Store) -> None:

@@ -149,7 +149,7 @@ class Reports:
         assert (stored(store, salute(at=clock.now, task="next")).number or 0) > (gone.number or 0)
 
     def test_decisions_see_the_latest(self, store: Store, clock: Clock) -> None:
-        """By role and by agent, of one organisation; raised is who is not in primary or alternate."""
+        """By role and by agent, of one organization; raised is who is not in primary or alternate."""
         stored(store, salute(at=clock.now - 5, tier="emergency"), "worf")
         stored(store, salute(at=clock.now, agent=1))
         view = store.read_view("software_dev")

@@ -1,4 +1,4 @@
-"""The organisations of `access_corpus`, each held by a kernel, for every test that asks them."""
+"""The organizations of `access_corpus`, each held by a kernel, for every test that asks them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
 from orgkernel.records.decision_cases import Case, DecisionCases
-from orgkernel.rules.catalogue import all_rules
+from orgkernel.rules.catalog import all_rules
 from tests.support.trees import write_tree
 
 CORPUS = {
@@ -23,10 +23,10 @@ CORPUS = {
 
 
 class Organization:
-    """One organisation of the corpus, held by a kernel, with its cases read as a user's are."""
+    """One organization of the corpus, held by a kernel, with its cases read as a user's are."""
 
     def __init__(self, folder: Path, file: dict[str, Any]) -> None:
-        # Caps that contradict a role are findings, and what these organisations are made of.
+        # Caps that contradict a role are findings, and what these organizations are made of.
         caps = {code: None for code in (rule.code for rule in all_rules()) if code.startswith("ORG4")}
         self.folder = write_tree(folder / "org", file["files"])
         settings = "[severities]\n" + "".join(f'{code} = "off"\n' for code in caps)

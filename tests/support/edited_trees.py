@@ -19,7 +19,7 @@ from orgkernel.crew.places import places_of
 from tests.support.trees import TEMPLATES, read, write_tree
 
 Documents = dict[str, Any]
-"""File name to document; the organisation's is `org.json`."""
+"""File name to document; the organization's is `org.json`."""
 Edit = Callable[[Documents], None]
 
 NEW_IDS = ("alpha", "bravo", "charlie")
@@ -48,7 +48,7 @@ def template_documents(template: str) -> Documents:
 
 
 def small_documents() -> Documents:
-    """An organisation of three roles that says next to nothing."""
+    """An organization of three roles that says next to nothing."""
     roles = {
         f"roles/{role}.json": {"_schema": "orgkernel:role_profile", "role_id": role}
         for role in ("a", "b", "c")
@@ -61,7 +61,7 @@ def small_documents() -> Documents:
 
 
 def versions_of(documents: Documents) -> dict[str, Version]:
-    """The organisations of a tree, read as users' trees are."""
+    """The organizations of a tree, read as users' trees are."""
     with tempfile.TemporaryDirectory() as folder:
         write_tree(Path(folder), {name: json.dumps(document) for name, document in documents.items()})
         found = read(Path(folder)).organizations
@@ -87,9 +87,9 @@ def roles_in(documents: Documents) -> list[str]:
 
 @st.composite
 def edits(draw: st.DrawFn) -> Edit:
-    """One edit of a role, of the organisation or of a catalogue."""
+    """One edit of a role, of the organization or of a catalog."""
     number = draw(st.integers(0, 20))
-    make = draw(st.sampled_from((_profile, _profile, _place, _organization, _catalogue)))
+    make = draw(st.sampled_from((_profile, _profile, _place, _organization, _catalog)))
     change = draw(make())
 
     def edit(documents: Documents) -> None:
@@ -194,7 +194,7 @@ def _place(draw: st.DrawFn) -> Callable[[Documents, str], None]:
 
 @st.composite
 def _organization(draw: st.DrawFn) -> Callable[[Documents, str], None]:
-    """A field of the organisation takes another value."""
+    """A field of the organization takes another value."""
     fields: dict[tuple[str, ...], st.SearchStrategy[Any]] = {
         ("org_name",): st.sampled_from(("", "Other")),
         ("description",): st.sampled_from(("", "Another one.")),
@@ -220,8 +220,8 @@ def _organization(draw: st.DrawFn) -> Callable[[Documents, str], None]:
 
 
 @st.composite
-def _catalogue(draw: st.DrawFn) -> Callable[[Documents, str], None]:
-    """The organisation's own catalogues say something else, also of what is shared."""
+def _catalog(draw: st.DrawFn) -> Callable[[Documents, str], None]:
+    """The organization's own catalogs say something else, also of what is shared."""
     level = st.sampled_from(LEVELS)
     tool = st.fixed_dictionaries(
         {"type": st.just("browser")},

@@ -1,4 +1,4 @@
-"""A small organisation whose agents use tools."""
+"""A small organization whose agents use tools."""
 
 from __future__ import annotations
 

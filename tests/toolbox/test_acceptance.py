@@ -54,7 +54,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def opened_at(folder: Path, store: Store) -> tuple[Kernel, Toolbox]:
-    """What a host does with any organisation: nothing here knows what it declares."""
+    """What a host does with any organization: nothing here knows what it declares."""
     project = find_project(str(folder))
     kernel = Kernel.open(*(str(folder / path) for path in project.paths), store=store)
     assert [str(found) for found in kernel.check() if found.severity.value == "error"] == []
@@ -80,7 +80,7 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     view = kernel.organization("vessel").snapshot.index
     marlo = toolbox.context("vessel", "agent:marlo")
 
-    # The agent is recognised, and its chain of command resolved.
+    # The agent is recognized, and its chain of command resolved.
     assert [edge.target for edge in view.roles_filled_by("marlo")] == ["social_media_marketer"]
     assert [member.id for member in manifest.chain_of_command] == ["first_officer", "captain", "user"]
     assert manifest.department is not None

@@ -219,7 +219,7 @@ def test_many_agents_call_at_once(kernel: Kernel, store: Store) -> None:
 
 
 def test_only_agents_and_roles_have_tools(kernel: Kernel) -> None:
-    """Others are asked for by whom they trigger; an organisation nobody serves has none."""
+    """Others are asked for by whom they trigger; an organization nobody serves has none."""
     with pytest.raises(UsageError, match="neither an agent nor a role"):
         toolbox(kernel).context("post", "person:user")
     with pytest.raises(UnknownOrganization):

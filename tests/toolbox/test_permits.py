@@ -126,7 +126,7 @@ def test_a_permit_is_for_one_tool(permits: Permits, mails: Mails) -> None:
 
 
 def test_a_permit_of_another_kernel_is_none(kernel: Kernel, mail: Adapter, mails: Mails) -> None:
-    """Somebody's own organisation, in which everything is allowed, permits nothing here."""
+    """Somebody's own organization, in which everything is allowed, permits nothing here."""
     with pytest.raises(PermitRefused):
         run(mail, permitted(Permits(kernel)))
     assert mails.done == []

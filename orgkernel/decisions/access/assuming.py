@@ -16,7 +16,7 @@ from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.records.levels import LEVELS
 
 WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
-# The organisation and the subject with policies removed and in another role.
+# The organization and the subject with policies removed and in another role.
 Assumption = tuple[AccessTables, Holder]
 
 

@@ -31,7 +31,7 @@ def command_sources(view: OrgView, identity: Identity, target: str, action: str)
 
 
 def names_in_command(identity: Identity) -> tuple[str, ...]:
-    """The words under which a chain of command can name somebody outside the organisation."""
+    """The words under which a chain of command can name somebody outside the organization."""
     if identity.kind != "person":
         return ()
     return (identity.id, USER) if identity.is_owner else (identity.id,)

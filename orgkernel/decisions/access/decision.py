@@ -32,7 +32,7 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
     obligations: tuple[str, ...]
     """What the caller has to do, `WORD:ID` each: `approval`, `consume_grant`, `hold_lock`, `credential`."""
     snapshot: str
-    """Digest of the organisation the answer came from."""
+    """Digest of the organization the answer came from."""
     state_version: int
     grants: tuple[str, ...] = ()
     """Stored grants without which it would not be allowed, for the audit."""

@@ -120,7 +120,7 @@ def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
 
 
 class PolicyTable:
-    """All policies of an organisation, by whom they may match."""
+    """All policies of an organization, by whom they may match."""
 
     def __init__(self, policies: Iterable[AccessPolicy]) -> None:
         self.policies = tuple(policies)

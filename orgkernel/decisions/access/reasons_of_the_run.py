@@ -65,7 +65,7 @@ def _limit(case: Case, field: str, text: str) -> Said:
 
 
 def _why_limit(case: Case, field: str) -> Why:
-    """The line of a limit; where none is written, that of the organisation it holds in."""
+    """The line of a limit; where none is written, that of the organization it holds in."""
     records = case.tables.view.records
     said = f"{field} {getattr(records.organization.limits, field)}{_by_default(case, field)}"
     written = records.document.has("limits", field)

@@ -1,4 +1,4 @@
-"""What decisions about one organisation are made from, compiled as it is asked for and kept with the view."""
+"""What decisions about one organization are made from, compiled as it is asked for and kept with the view."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Standing = tuple[frozenset[str], int]
 
 
 class AccessTables:
-    """Subjects and resources of one organisation."""
+    """Subjects and resources of one organization."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""Switch an organisation on and off in a host, by files alone (issue 5 §5; facts of the host, §8).
+"""Switch an organization on and off in a host, by files alone (issue 5 §5; facts of the host, §8).
 
 What is written: the bundle, the flat role files, a native profile for each role, and last of all `active.json`, which
 is the switch. A bundle's name carries its checksum, so that at every moment the `active.json` in force names a whole
-bundle: a crash leaves the old organisation or the new one, and calling again finishes the work.
+bundle: a crash leaves the old organization or the new one, and calling again finishes the work.
 
 A file or a profile of the same name that is not ours stays as it is and is named in the report.
 """
@@ -47,7 +47,7 @@ class ActivationReport:
 def activate(
     root: str, compiled: Mapping[str, Any], chosen: Mapping[str, str | None], source: str | None = None
 ) -> ActivationReport:
-    """Make a compiled organisation the active one. Settings that are not chosen stay as they were.
+    """Make a compiled organization the active one. Settings that are not chosen stay as they were.
 
     `source` is the folder of its documents, noted so that the status can say whether they have changed since. Raises
     `UsageError` where no host lies, and OSError where it cannot be written to.

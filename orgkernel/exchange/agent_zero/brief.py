@@ -39,7 +39,7 @@ def _sentences(
 
 
 def _superior(manifest: RoleManifest) -> str:
-    """Who stands above, as a sentence calls it; somebody outside the organisation has no name but an id."""
+    """Who stands above, as a sentence calls it; somebody outside the organization has no name but an id."""
     above = manifest.chain_of_command[0] if manifest.chain_of_command else None
     if above is None or above.id == USER:
         return "the user"

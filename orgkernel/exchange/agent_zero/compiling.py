@@ -1,6 +1,6 @@
-"""Compile an organisation into the bundle that a host reads (`orgkernel.runtime.bundle`).
+"""Compile an organization into the bundle that a host reads (`orgkernel.runtime.bundle`).
 
-Everything a host would have to decide is decided here, from the organisation's own manifests: who takes which domain,
+Everything a host would have to decide is decided here, from the organization's own manifests: who takes which domain,
 what the access decision allows each role when nothing is known of the circumstances, whom it may dispatch. The law
 `bundle_equals_decisions` compares both. Deterministic: one snapshot gives the same bytes.
 """
@@ -31,7 +31,7 @@ def render_bundle(bundle: Mapping[str, Any]) -> str:
 
 
 def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
-    """The bundle of an organisation that has no error findings; `compiled_by` names this program and its version."""
+    """The bundle of an organization that has no error findings; `compiled_by` names this program and its version."""
     names = name_tools(view)
     manifests = {role_id: build_role_manifest(view, role_id) for role_id in view.roles}
     roles = {role_id: _role(view, manifest, names) for role_id, manifest in manifests.items()}

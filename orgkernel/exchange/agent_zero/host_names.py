@@ -1,4 +1,4 @@
-"""What the host calls the tools of a catalogue, and which of them a role always keeps.
+"""What the host calls the tools of a catalog, and which of them a role always keeps.
 
 A tool without a name for Agent-Zero is called there by its id, as the tools of MCP servers and a user's own are.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from orgkernel.graph.questions import OrgView
 
 RUNTIME = "agent_zero"
-# What no role of this host can do without, whatever a catalogue says of it (facts of the host, §7): the only way to
+# What no role of this host can do without, whatever a catalog says of it (facts of the host, §7): the only way to
 # end a turn, and the only one to hand work on.
 ANSWER = "response"
 HAND_ON = "call_subordinate"
@@ -19,14 +19,14 @@ HAND_ON = "call_subordinate"
 
 @dataclass(frozen=True, slots=True)
 class HostNames:
-    """The names of an organisation's tools in the host."""
+    """The names of an organization's tools in the host."""
 
     by_tool: Mapping[str, str]
     tools: Mapping[str, str]
     """Name in the host to the tool it stands for."""
 
     def of(self, tool_id: str) -> str:
-        """What the host calls a tool; one that no catalogue declares is called by its id."""
+        """What the host calls a tool; one that no catalog declares is called by its id."""
         return self.by_tool.get(tool_id) or host_part(tool_id)
 
     def essential(self, view: OrgView, role_id: str) -> list[str]:
@@ -37,7 +37,7 @@ class HostNames:
 
 
 def name_tools(view: OrgView) -> HostNames:
-    """The names of all tools the organisation sees.
+    """The names of all tools the organization sees.
 
     Several tools may bear one name: it then stands for one that a role is equipped with, before the first declared.
     """

@@ -68,7 +68,7 @@ def _context(bundle: Bundle, role: BundleRole) -> str:
 def _tool_access(
     bundle: Bundle, role: BundleRole, settings: Settings, tool_ids: ToolIds
 ) -> Mapping[str, object]:
-    """What the role may not use is blocked; what no catalogue knows, as the setting for unlisted tools says."""
+    """What the role may not use is blocked; what no catalog knows, as the setting for unlisted tools says."""
     refuses = settings.unlisted_tools == "refuse"
     others = [name for name in bundle.tools if name not in role.host_tools]
     default = "block" if refuses else "allow"

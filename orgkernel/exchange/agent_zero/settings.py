@@ -1,4 +1,4 @@
-"""How an active organisation is kept to in a host: `x_orgkernel` in `active.json`."""
+"""How an active organization is kept to in a host: `x_orgkernel` in `active.json`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Organisations and roles in the JSON form of the kernel specification, which hosts and their other layers read.
+"""Organizations and roles in the JSON form of the kernel specification, which hosts and their other layers read.
 
 What the specification names is always written, defaults included; what this project adds only where it says something.
-What a role is here – its superior, its subordinates, what the organisation overrides – is written out, so that the form
-means the same without the organisation beside it.
+What a role is here – its superior, its subordinates, what the organization overrides – is written out, so that the form
+means the same without the organization beside it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ORGANIZATION = (
 
 
 def role_form(view: OrgView, role_id: str) -> JsonObject:
-    """A role as the specification's `role_profile`, at its place in the organisation. Raises KeyError for no role."""
+    """A role as the specification's `role_profile`, at its place in the organization. Raises KeyError for no role."""
     profile = view.records.posts[role_id].profile
     form = _head(profile.kind, profile.version) | _written(profile, _ROLE)
     form["role_name"] = profile.name
@@ -48,7 +48,7 @@ def role_form(view: OrgView, role_id: str) -> JsonObject:
 
 
 def organization_form(view: OrgView) -> JsonObject:
-    """The organisation as the specification's `organization`, with the chain of command as it is."""
+    """The organization as the specification's `organization`, with the chain of command as it is."""
     organization = view.records.organization
     form = _head(organization.kind, organization.version) | _written(organization, _ORGANIZATION)
     form["org_name"] = organization.name

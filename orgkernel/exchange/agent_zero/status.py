@@ -22,7 +22,7 @@ INSTALLED = f"{FOLDER}/lib/orgkernel_agent_zero/installed.txt"
 
 
 class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the organisation layer of a host is on, and everything one needs to see why."""
+    """Whether the organization layer of a host is on, and everything one needs to see why."""
 
     on: bool
     why: str
@@ -100,7 +100,7 @@ def _judge(
 ) -> tuple[bool, str]:
     """On or off, and why."""
     if version is None:
-        active = " (an organisation is active, but nothing acts on it)" if document else ""
+        active = " (an organization is active, but nothing acts on it)" if document else ""
         return False, f"the extension is not installed{active}"
     if missing:
         return (
@@ -111,7 +111,7 @@ def _judge(
         still = "; a host that has loaded one keeps it until it is restarted" if _text(said, "loaded") else ""
         return False, f"{problem}{still}"
     if document is None:
-        return False, "no organisation is active"
+        return False, "no organization is active"
     if _text(said, "last_error"):
         return True, "it is active, and the host reported an error"
     if bundle is None:
@@ -124,14 +124,14 @@ def _judge(
 
 
 def _read_active(root: str) -> tuple[dict[str, Any] | None, str]:
-    """The active organisation, or why there is none; no file is no problem."""
+    """The active organization, or why there is none; no file is no problem."""
     if not os.path.lexists(os.path.join(root, *ACTIVE.split("/"))):
         return None, ""
     document = _read_json(root, ACTIVE)
     if not isinstance(document, dict):
         return None, "active.json cannot be read as JSON"
     if not isinstance(document.get("org_id"), str) or not document["org_id"]:
-        return None, "active.json is no organisation: it has no `org_id`"
+        return None, "active.json is no organization: it has no `org_id`"
     return document, ""
 
 
@@ -148,7 +148,7 @@ def _read_named_bundle(root: str, document: dict[str, Any]) -> tuple[Bundle | No
     except BundleError as error:
         return None, name, f"the bundle `{name}` cannot be used: {error}; activate again"
     if bundle.org_id != document["org_id"]:
-        return None, name, f"the bundle `{name}` is of organisation `{bundle.org_id}`"
+        return None, name, f"the bundle `{name}` is of organization `{bundle.org_id}`"
     return bundle, name, ""
 
 

@@ -1,4 +1,4 @@
-"""Everything an organisation declares about who may use what, as Cedar entities."""
+"""Everything an organization declares about who may use what, as Cedar entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers that every organisation has, as Cedar policies: the entities hold what each of them declares.
+"""The layers that every organization has, as Cedar policies: the entities hold what each of them declares.
 
 The `@id` of a policy is the code that our decision gives for the same reason.
 """

@@ -38,7 +38,7 @@ _ALWAYS = (
 
 
 def find_losses(records: OrgRecords) -> Iterator[Loss]:
-    """What this organisation declares that is lost or told in another way, then what is always lost."""
+    """What this organization declares that is lost or told in another way, then what is always lost."""
     tools = [each.record for each in records.tools.values()]
     policies = [each.record for each in records.policies.values() if each.record.enabled]
     counted = (

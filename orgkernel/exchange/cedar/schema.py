@@ -1,4 +1,4 @@
-"""The Cedar schema: the same for every organisation."""
+"""The Cedar schema: the same for every organization."""
 
 SCHEMA = """\
 namespace OrgKernel {

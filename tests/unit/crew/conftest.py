@@ -1,4 +1,4 @@
-"""The organisations whose manifests are looked at."""
+"""The organizations whose manifests are looked at."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.crew.everything import EVERYTHING
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
-    """The organisation that uses every field."""
+    """The organization that uses every field."""
     return Kernel.open(write_tree(tmp_path_factory.mktemp("whole"), EVERYTHING))
 
 

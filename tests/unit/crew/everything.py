@@ -1,4 +1,4 @@
-"""One small organisation that uses every field a manifest can show."""
+"""One small organization that uses every field a manifest can show."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ requirements:
 pace_plan:
   primary: {description: Work, action: normal_execution}
   contingent:
-    description: Replaced by the organisation
+    description: Replaced by the organization
     action: escalate
     trigger: consecutive_tool_failures >= 9
     escalate_to: keeper

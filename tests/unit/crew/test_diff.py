@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from orgkernel.crew.changes import Change, summarise
-from orgkernel.crew.diff import compare_versions, normalise
+from orgkernel.crew.changes import Change, summarize
+from orgkernel.crew.diff import compare_versions, normalize
 from orgkernel.crew.render_diff import WIDTH, render_github, render_markdown, render_summary, render_text
 from orgkernel.crew.v1 import OrganizationManifest, RoleManifest
 from orgkernel.decisions.reasons import Why
@@ -152,7 +152,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         organization(layers=["low"]) | {"roles/b.json": {**profile(layer="low")["roles/b.json"]}},
         ["~ b gains layer low"],
     ),
-    "limits of the organisation": (
+    "limits of the organization": (
         organization(limits={"delegation": "strict", "max_children": 5}),
         organization(limits={"delegation": "envelope", "max_children": 4}),
         [
@@ -186,7 +186,7 @@ def test_case(name: str) -> None:
 def test_every_field_of_the_shape_is_compared() -> None:
     """A field of the manifest is in the normal form, or is one of those that say where and which version."""
     (version,) = versions_of(small_documents()).values()
-    form = normalise(version.manifest)
+    form = normalize(version.manifest)
     for struct, record in ((OrganizationManifest, form), (RoleManifest, form["roles"][0])):
         left_out = {each.encode_name for each in msgspec.structs.fields(struct)} - record.keys()
         assert left_out == {"why", "snapshot", "state_version", "_schema", "_version", "manifest_of"} | (
@@ -196,7 +196,7 @@ def test_every_field_of_the_shape_is_compared() -> None:
 
 
 def test_lines_that_caused_it() -> None:
-    """A plan that can be run names the tool that was missing, an action the catalogue that allows it."""
+    """A plan that can be run names the tool that was missing, an action the catalog that allows it."""
     old, new = able(htn_plans=["write"]), able(htn_plans=["write"], tools_primary=["text_editor"])
     changes = compare_versions(versions_of(old), versions_of(new))
     (plan,) = [each for each in changes if each.subject == "plan:write"]
@@ -229,14 +229,14 @@ def test_a_role_that_changes_with_its_id() -> None:
 
 
 def test_summary() -> None:
-    """Counts are of organisations, roles and effects; nothing to count is said plainly."""
+    """Counts are of organizations, roles and effects; nothing to count is said plainly."""
     old, new = (
         versions_of(profile(**fields))
         for fields in ({"description": "x"}, {"description": "y", "data": ["z"]})
     )
     changes = compare_versions(old, new)
     assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neither"
-    assert summarise(changes).kinds == {"changed": 1, "gained": 1}
+    assert summarize(changes).kinds == {"changed": 1, "gained": 1}
     assert render_summary(()) == "no change"
     assert render_text(()) == "no change\n"
     assert render_github(()) == ""

@@ -82,7 +82,7 @@ def test_conditions_are_met_together(shipped: Kernel) -> None:
 
 
 def test_department_and_layer_choose_roles(whole: Kernel) -> None:
-    """As overridden by the organisation."""
+    """As overridden by the organization."""
     assert chosen(whole, "whole", department="works") == ["chief", "maker"]
     assert chosen(whole, "whole", layer="bottom") == ["maker"]
 

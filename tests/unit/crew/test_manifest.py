@@ -25,7 +25,7 @@ def ids(items: Any) -> list[str]:
 
 
 def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
-    """Every field of the profile is in it, as the organisation has it."""
+    """Every field of the profile is in it, as the organization has it."""
     maker = whole.manifest("whole", "maker")
     assert (maker.role_id, maker.role_name, maker.role_type) == ("maker", "Maker", "specialist")
     assert (maker.org_id, maker.org_name, maker.description) == ("whole", "The Whole", "Makes.")
@@ -117,7 +117,7 @@ def test_a_plan_whose_tools_a_role_lacks_is_not_runnable(tmp_path: Path) -> None
         .replace("tool: bench", "tool: guard")
     )
     kernel = Kernel.open(write_tree(tmp_path, EVERYTHING | {"roles/maker.yaml": text}))
-    from orgkernel.crew.role import build_role_manifest  # the organisation has errors and is not served
+    from orgkernel.crew.role import build_role_manifest  # the organization has errors and is not served
 
     latest = kernel.latest("whole")
     (plan,) = build_role_manifest(latest.index, "maker", latest.diagnostics).plans
@@ -165,7 +165,7 @@ def test_the_manifest_of_an_organization_is_complete(whole: Kernel) -> None:
 
 
 def test_manifests_fit_the_published_schema(whole: Kernel, shipped: Kernel) -> None:
-    """Of every role and organisation there is, whole or in pages."""
+    """Of every role and organization there is, whole or in pages."""
     for kernel in (whole, shipped):
         for org, organization in kernel.state.served.items():
             VALIDATOR.validate(msgspec.json.decode(encode(kernel.crew(org))))
@@ -222,7 +222,7 @@ def test_the_same_documents_give_the_same_bytes_in_every_process(tmp_path: Path)
 
 
 def test_findings_about_a_role_are_in_its_manifest(tmp_path: Path) -> None:
-    """Warnings and hints do not keep an organisation from answering, and are said where they belong."""
+    """Warnings and hints do not keep an organization from answering, and are said where they belong."""
     text = EVERYTHING["roles/keeper.yaml"].replace("description: Keeps.\n", "")
     kernel = Kernel.open(write_tree(tmp_path, EVERYTHING | {"roles/keeper.yaml": text}))
     (found,) = kernel.manifest("whole", "keeper").findings

@@ -82,7 +82,7 @@ def test_reasons_of_an_organization_lead_to_lines_that_say_so(shipped: Kernel, o
 
 
 def test_reasons_hold_where_every_field_is_used(whole: Kernel) -> None:
-    """Overrides, lists in both styles, catalogues of its own."""
+    """Overrides, lists in both styles, catalogs of its own."""
     assert whole.check() == ()
     check_reasons(whole, whole.crew("whole"))
 
@@ -128,7 +128,7 @@ def line_of(whole: Kernel, why: Any) -> str:
 
 
 def test_what_the_organization_overrides_is_shown_with_its_line(whole: Kernel) -> None:
-    """The value that holds here, and the organisation's line, not the profile's."""
+    """The value that holds here, and the organization's line, not the profile's."""
     maker = whole.manifest("whole", "maker")
     shown = {
         fact.id: (fact.value, line_of(whole, fact.why[0])) for fact in (*maker.doctrine, *maker.requirements)
@@ -152,7 +152,7 @@ def test_what_the_organization_overrides_is_shown_with_its_line(whole: Kernel) -
 
 
 def test_a_domain_nobody_is_given_has_a_reason_too(tmp_path: Path) -> None:
-    """One that no catalogue declares, in an organisation that is not served for it: whoever lists it says why."""
+    """One that no catalog declares, in an organization that is not served for it: whoever lists it says why."""
     text = EVERYTHING["roles/maker.yaml"].replace("    - build\n", "    - build\n    - biuld\n    - coding\n")
     kernel = Kernel.open(write_tree(tmp_path, EVERYTHING | {"roles/maker.yaml": text}))
     latest = kernel.latest("whole")

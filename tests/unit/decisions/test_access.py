@@ -72,12 +72,12 @@ def test_a_pinned_session_wins_over_a_higher_priority(household: OrgView) -> Non
 
 
 def test_modifiers_are_collected_without_allowing_anything(household: OrgView) -> None:
-    """At night the neighbour's message waits, and gives nothing."""
-    envelope = decide_envelope(household, "person:neighbour", NIGHT)
+    """At night the neighbor's message waits, and gives nothing."""
+    envelope = decide_envelope(household, "person:neighbor", NIGHT)
     assert envelope.routing == Routing(None, None, "collect", True)
     assert (envelope.tools, envelope.credentials, envelope.data) == ((), (), "none")
     assert envelope.policies_matched == ("quiet-hours",)
-    assert decide_envelope(household, "person:neighbour", NOON).routing == Routing()
+    assert decide_envelope(household, "person:neighbor", NOON).routing == Routing()
 
 
 def test_an_envelope_holds_tools_credentials_and_data(household: OrgView) -> None:
@@ -156,7 +156,7 @@ def test_a_misspelled_name_is_suggested(household: OrgView) -> None:
 
 def test_the_kernel_supplies_time_and_state(tmp_path: Path) -> None:
     """A request that states no time is decided at that of the clock, with the state of the store."""
-    request = AccessRequest("person:neighbour", "use", "tool:weather")
+    request = AccessRequest("person:neighbor", "use", "tool:weather")
     asked = at_this_moment(request, lambda: (7.0, 3600))
     assert (asked.context.now, asked.context.utc_offset) == (7.0, 3600)
     assert at_this_moment(asked, lambda: (9.0, 0)) is asked
@@ -166,17 +166,17 @@ def test_the_kernel_supplies_time_and_state(tmp_path: Path) -> None:
 
         def read_view(self, org_id: str | None = None) -> StateView:
             assert org_id == "household"
-            grant = Grant("g", "person:neighbour", ("tool:weather",), expires_at=4e9)
-            return StateView(3, grants={"person:neighbour": (grant,)})
+            grant = Grant("g", "person:neighbor", ("tool:weather",), expires_at=4e9)
+            return StateView(3, grants={"person:neighbor": (grant,)})
 
     kernel = Kernel.open(store=Store())
     decision = kernel.decide("household", request)
     assert (decision.outcome, decision.state_version, decision.grants) == ("allow", 3, ("g",))
     assert kernel.with_store(None).decide("household", request).outcome == "deny"
-    rows = kernel.what_can("household", "person:neighbour")
+    rows = kernel.what_can("household", "person:neighbor")
     assert [row.resource for row in rows if row.outcome == "allow"] == ["tool:weather"]
     assert kernel.explain("household", request).decision == decision
-    assert "person:neighbour" in [row.subject for row in kernel.who_can("household", "use", "tool:weather")]
+    assert "person:neighbor" in [row.subject for row in kernel.who_can("household", "use", "tool:weather")]
 
 
 def test_a_star_to_deny_beside_a_list_is_that_list_whatever_else_is_written(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ hierarchy: {one: {}}
 """
 
 
-def test_a_limit_nobody_wrote_is_told_where_the_organisation_is_declared(tmp_path: Path) -> None:
+def test_a_limit_nobody_wrote_is_told_where_the_organization_is_declared(tmp_path: Path) -> None:
     """With the words `by default`; one that is written, at its own line."""
     role = "_schema: orgkernel:role_profile\nrole_id: one\nrole_type: commander\n"
     for limits, said, line in (

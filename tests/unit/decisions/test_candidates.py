@@ -21,7 +21,7 @@ CORPUS = Path(__file__).parents[2] / "decisions" / "corpus"
 
 @pytest.fixture(scope="module")
 def views(tmp_path_factory: pytest.TempPathFactory) -> list[OrgView]:
-    """The organisations of the corpus, and the shipped ones."""
+    """The organizations of the corpus, and the shipped ones."""
     found = [each.snapshot.index for each in Kernel.open(TEMPLATES).state.served.values()]
     for path in sorted(CORPUS.glob("*.yaml")):
         file = yaml.safe_load(path.read_text(encoding="utf-8"))

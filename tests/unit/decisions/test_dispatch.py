@@ -20,7 +20,7 @@ CORPUS = Path(__file__).parents[2] / "decisions" / "corpus"
 
 @pytest.fixture(scope="session")
 def views(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OrgView]:
-    """The organisations of the corpus."""
+    """The organizations of the corpus."""
     found = {}
     for path in sorted(CORPUS.glob("*.yaml")):
         file = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def test_a_broader_domain_is_explained_by_what_the_nearer_ones_lack(views: dict[
 @pytest.mark.parametrize(
     ("organization", "word", "text"),
     [
-        ("words", "debuging", "no catalogue declares domain `debuging`; did you mean `debugging`?"),
+        ("words", "debuging", "no catalog declares domain `debuging`; did you mean `debugging`?"),
         ("words", "daydreaming", "`daydreaming` is listed as meaning no domain here"),
         ("words", "conversational", "no role handles domain `conversational`"),
     ],

@@ -1,4 +1,4 @@
-"""PACE and SALUTE of the roles of an organisation: the runtime's answers, with what the documents know."""
+"""PACE and SALUTE of the roles of an organization: the runtime's answers, with what the documents know."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_a_host_with_the_compiled_plan_decides_as_the_kernel(org: str):
             )  # fmt: skip
 
 
-def test_the_report_of_a_role_names_what_the_organisation_declares():
-    """Name, superior and organisation are those of the documents, whatever the host believes."""
+def test_the_report_of_a_role_names_what_the_organization_declares():
+    """Name, superior and organization are those of the documents, whatever the host believes."""
     situation = Situation(
         role_id="bugfix_specialist", now=0, role_name="Me", org_id="mine", reports_to="nobody"
     )

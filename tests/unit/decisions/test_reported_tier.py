@@ -26,7 +26,7 @@ TIERS: tuple[PaceTier, ...] = ("primary", "alternate", "contingent", "emergency"
 
 @pytest.fixture(scope="module", params=["software_dev", "household"])
 def view(request: pytest.FixtureRequest) -> OrgView:
-    """An organisation of roles that dispatch, and one with agents, people and policies."""
+    """An organization of roles that dispatch, and one with agents, people and policies."""
     return Kernel.open().organization(request.param).snapshot.index
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from orgkernel.decisions.signals import CIRCULATION, LayerTrace, TurnTrace, trace_turn
-from orgkernel.runtime import neighbours, signals
+from orgkernel.runtime import neighbors, signals
 from orgkernel.runtime.signal_records import RECORDS, has_spoken
 from tests.support.layers import INJECTORS
 
@@ -38,7 +38,7 @@ def test_every_injector_looks_at_all_others() -> None:
 def test_where_the_map_looks_is_where_it_is_derived_from(layer: Any) -> None:
     """With something in that store, and nothing else, exactly that layer is no longer unknown."""
     name = layer.seen_in.removeprefix("agent.").removeprefix('data["').removesuffix('"]')
-    assert name in (*neighbours.AGENT_ATTRIBUTES, *neighbours.AGENT_DATA)
+    assert name in (*neighbors.AGENT_ATTRIBUTES, *neighbors.AGENT_DATA)
     assert list(signals.derive({name: {}}, 1).derived) == [layer.name]
 
 

@@ -1,4 +1,4 @@
-"""What a finding is recognised by when the file around it changes."""
+"""What a finding is recognized by when the file around it changes."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_it_is_sarif_whatever_a_finding_says(found):
     "spoil",
     [
         lambda run: run["results"][0].update(level="fatal"),
-        lambda run: run["results"][0].update(colour="red"),
+        lambda run: run["results"][0].update(color="red"),
         lambda run: run["results"][0].pop("message"),
         lambda run: run["results"][0].update(ruleIndex="1"),
         lambda run: run["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),

@@ -1,4 +1,4 @@
-"""Which documents make up which organisation: lookup from near to far, copies, overrides and second declarations."""
+"""Which documents make up which organization: lookup from near to far, copies, overrides and second declarations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARED = "shared"
 
 
 def org(org_id: str, hierarchy: str, more: str = "") -> str:
-    """The text of an organisation."""
+    """The text of an organization."""
     return f"_schema: orgkernel:organization\norg_id: {org_id}\nhierarchy: {hierarchy}\n{more}"
 
 
@@ -26,20 +26,20 @@ def role(role_id: str, more: str = "") -> str:
 
 
 def domains(*ids: str, more: str = "") -> str:
-    """The text of a catalogue of domains."""
+    """The text of a catalog of domains."""
     entries = ", ".join(f"{each}: {{}}" for each in ids)
     return f"_schema: orgkernel:domain_catalog\ndomains: {{{entries}}}\n{more}"
 
 
 def assembled(folder: Path, files: Mapping[str, str]) -> Assembly:
-    """The organisations of some files; those below `shared/` are the catalogues everybody sees."""
+    """The organizations of some files; those below `shared/` are the catalogs everybody sees."""
     write_tree(folder, files)
     (folder / SHARED).mkdir(exist_ok=True)
     return assemble(read_tree([Root(str(folder / SHARED), SHARED, shared=True), Root(str(folder), "")]))
 
 
 def records_of(folder: Path, files: Mapping[str, str]) -> dict[str, OrgRecords]:
-    """Organisations by id."""
+    """Organizations by id."""
     return {records.org_id: records for records in assembled(folder, files).organizations}
 
 
@@ -48,8 +48,8 @@ def profile_files(records: OrgRecords) -> dict[str, str]:
     return {role_id: post.document.name for role_id, post in records.posts.items()}
 
 
-def test_an_organisation_sees_its_own_folder_first(tmp_path: Path) -> None:
-    """A profile near the organisation hides one of the same id beside it, and that one hides a shared one."""
+def test_an_organization_sees_its_own_folder_first(tmp_path: Path) -> None:
+    """A profile near the organization hides one of the same id beside it, and that one hides a shared one."""
     files = {
         "a/org.yaml": org("a", "{near: {}, beside: {}, far: {}, nowhere: {}}"),
         "a/roles/deep/near.yaml": role("near"),
@@ -70,8 +70,8 @@ def test_an_organisation_sees_its_own_folder_first(tmp_path: Path) -> None:
     }
 
 
-def test_a_catalogue_entry_near_by_hides_one_far_away(tmp_path: Path) -> None:
-    """Entry by entry, not file by file; only entries of the own folder are the organisation's own."""
+def test_a_catalog_entry_near_by_hides_one_far_away(tmp_path: Path) -> None:
+    """Entry by entry, not file by file; only entries of the own folder are the organization's own."""
     files = {
         "a/org.yaml": org("a", "{}"),
         "a/domains.yaml": domains("one"),
@@ -87,8 +87,8 @@ def test_a_catalogue_entry_near_by_hides_one_far_away(tmp_path: Path) -> None:
     assert records.aliases["un"].target == "one"
 
 
-def test_organisations_side_by_side_do_not_see_each_other(tmp_path: Path) -> None:
-    """What lies in the folder of one organisation is not seen by its neighbour."""
+def test_organizations_side_by_side_do_not_see_each_other(tmp_path: Path) -> None:
+    """What lies in the folder of one organization is not seen by its neighbor."""
     files = {
         "a/org.yaml": org("a", "{co: {}, xo: {}}"),
         "a/roles/co.yaml": role("co"),
@@ -103,8 +103,8 @@ def test_organisations_side_by_side_do_not_see_each_other(tmp_path: Path) -> Non
     assert found["b"].files == {"b/org.yaml", "b/roles/xo.yaml"}
 
 
-def test_an_unreadable_neighbour_keeps_its_folder(tmp_path: Path) -> None:
-    """An organisation that cannot be read still owns its roles and catalogues: its neighbour must not inherit them."""
+def test_an_unreadable_neighbor_keeps_its_folder(tmp_path: Path) -> None:
+    """An organization that cannot be read still owns its roles and catalogs: its neighbor must not inherit them."""
     files = {
         "a/org.yaml": org("a", "{co: {}"),
         "a/roles/co.yaml": role("co"),
@@ -119,8 +119,8 @@ def test_an_unreadable_neighbour_keeps_its_folder(tmp_path: Path) -> None:
     assert not assembly.strays_are_known
 
 
-def test_organisations_inside_one_another(tmp_path: Path) -> None:
-    """An inner organisation sees the folder it lies in; the outer one does not look into the inner one's folder."""
+def test_organizations_inside_one_another(tmp_path: Path) -> None:
+    """An inner organization sees the folder it lies in; the outer one does not look into the inner one's folder."""
     files = {
         "outer/org.yaml": org("outer", "{co: {}, inner_only: {}}"),
         "outer/roles/co.yaml": role("co"),
@@ -136,8 +136,8 @@ def test_organisations_inside_one_another(tmp_path: Path) -> None:
     assert found["inner"].posts["co"].shared_profile
 
 
-def test_organisations_in_one_folder_share_its_roles(tmp_path: Path) -> None:
-    """A profile that several organisations include is read once, knows it, and says where else it is included."""
+def test_organizations_in_one_folder_share_its_roles(tmp_path: Path) -> None:
+    """A profile that several organizations include is read once, knows it, and says where else it is included."""
     files = {
         "a.yaml": org("a", "{co: {subordinates: [xo]}}"),
         "b.yaml": org("b", "{co: {}, only_b: {}}"),
@@ -171,7 +171,7 @@ def test_roles_come_in_the_order_of_the_hierarchy(tmp_path: Path) -> None:
 
 
 def test_the_active_copy_is_no_second_declaration(tmp_path: Path) -> None:
-    """`active.json` counts only for an organisation nothing else declares, in whatever order the files come."""
+    """`active.json` counts only for an organization nothing else declares, in whatever order the files come."""
     copy = '{"_schema": "orgkernel:organization", "org_id": "a", "hierarchy": {"co": {}}}'
     files = {"active.json": copy, "b/org.yaml": org("a", "{xo: {}}")}
     assembly = assembled(tmp_path / "both", files)
@@ -183,7 +183,7 @@ def test_the_active_copy_is_no_second_declaration(tmp_path: Path) -> None:
 
 
 def test_the_active_copy_of_an_unreadable_original(tmp_path: Path) -> None:
-    """The copy does not answer for an organisation whose own file is broken."""
+    """The copy does not answer for an organization whose own file is broken."""
     copy = '{"_schema": "orgkernel:organization", "org_id": "a", "hierarchy": {}}'
     assembly = assembled(tmp_path, {"active.json": copy, "main.yaml": org("a", "{co: {}")})
     assert assembly.organizations == ()
@@ -220,7 +220,7 @@ def test_the_same_id_at_another_distance_is_no_second_declaration(tmp_path: Path
 
 
 def test_profiles_nobody_includes(tmp_path: Path) -> None:
-    """A profile that no organisation includes is a stray one, one that is hidden by a nearer one too."""
+    """A profile that no organization includes is a stray one, one that is hidden by a nearer one too."""
     files = {
         "a/org.yaml": org("a", "{co: {}}"),
         "a/co.yaml": role("co"),
@@ -232,12 +232,12 @@ def test_profiles_nobody_includes(tmp_path: Path) -> None:
     assert assembly.strays_are_known
 
 
-def test_catalogues_without_an_organisation(tmp_path: Path) -> None:
-    """They can be asked about as if an organisation without roles saw them."""
+def test_catalogs_without_an_organization(tmp_path: Path) -> None:
+    """They can be asked about as if an organization without roles saw them."""
     assembly = assembled(tmp_path, {"x/domains.yaml": domains("one"), f"{SHARED}/d.yaml": domains("two")})
     assert assembly.organizations == ()
-    assert assembly.loose_catalogues is not None
-    assert {each.id: each.own for each in assembly.loose_catalogues.domains.values()} == {
+    assert assembly.loose_catalogs is not None
+    assert {each.id: each.own for each in assembly.loose_catalogs.domains.values()} == {
         "one": True,
         "two": False,
     }
@@ -342,7 +342,7 @@ def test_an_override_gives_a_plan_to_a_role_without_one(tmp_path: Path) -> None:
 
 
 def test_context_is_not_answered_for(tmp_path: Path) -> None:
-    """An organisation read only so that others can refer to it is none of the result, and still owns its folder."""
+    """An organization read only so that others can refer to it is none of the result, and still owns its folder."""
     write_tree(
         tmp_path,
         {
@@ -359,8 +359,8 @@ def test_context_is_not_answered_for(tmp_path: Path) -> None:
     assert not assembly.organizations[0].elsewhere
 
 
-def test_many_organisations_of_many_roles(tmp_path: Path) -> None:
-    """Two hundred organisations that share a hundred profiles are assembled without comparing each with each."""
+def test_many_organizations_of_many_roles(tmp_path: Path) -> None:
+    """Two hundred organizations that share a hundred profiles are assembled without comparing each with each."""
     hierarchy = "{r0: {subordinates: [" + ", ".join(f"r{number}" for number in range(1, 100)) + "]}}"
     files = {f"o{number}.yaml": org(f"o{number}", hierarchy) for number in range(200)}
     files |= {f"roles/r{number}.yaml": role(f"r{number}") for number in range(100)}

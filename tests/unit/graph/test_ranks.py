@@ -17,9 +17,9 @@ NOBODY = dict.fromkeys(("ensign", "lieutenant", "commander", "senior"), "none")
 
 
 def records_of(folder: Path, tool: str, org: str = "", **files: str) -> OrgRecords:
-    """An organisation whose own catalogue has one tool, `t`."""
-    catalogue = f"_schema: orgkernel:tool_catalog\ntools:\n  t: {tool}\n"
-    tree = {"org.yaml": ORG + org, "roles/co.yaml": CO, "tools.yaml": catalogue}
+    """An organization whose own catalog has one tool, `t`."""
+    catalog = f"_schema: orgkernel:tool_catalog\ntools:\n  t: {tool}\n"
+    tree = {"org.yaml": ORG + org, "roles/co.yaml": CO, "tools.yaml": catalog}
     tree |= {f"{name}.yaml": text for name, text in files.items()}
     return read(write_tree(folder, tree)).organizations["demo"].records
 
@@ -49,12 +49,12 @@ def test_a_tool_without_a_matrix_is_capped_for_nobody(tmp_path: Path) -> None:
         ("{type: browser, rank_matrix: broswer}", "rank_matrix: default\n", NOBODY, "tool:t", "tools.yaml:3:35"),
         ("{type: browser}", "rank_matrix: defalt\n", NOBODY, "organization:demo", "org.yaml:4:14"),
     ],
-    ids=["its_own", "a_row_by_name", "a_matrix_by_name", "the_organisation_s", "unknown", "unknown_in_organisation"],
+    ids=["its_own", "a_row_by_name", "a_matrix_by_name", "the_organization_s", "unknown", "unknown_in_organization"],
 )  # fmt: skip
 def test_what_decides(
     tmp_path: Path, tool: str, org: str, levels: dict[str, Any], statement: str, place: str
 ) -> None:
-    """The tool's own word before the organisation's; a name that nothing declares leaves nobody access."""
+    """The tool's own word before the organization's; a name that nothing declares leaves nobody access."""
     row = records_of(tmp_path, tool, org).rank_row_of("t")
     assert row is not None
     assert (dict(row.levels), row.statement) == (levels, statement)

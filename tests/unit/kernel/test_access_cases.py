@@ -43,7 +43,7 @@ cases:
 
 
 def test_each_wrong_expectation_is_told_at_its_line(tmp_path: Path) -> None:
-    """Outcome, reasons, level, remedies and lists; a date no calendar has, an empty case, an unknown organisation."""
+    """Outcome, reasons, level, remedies and lists; a date no calendar has, an empty case, an unknown organization."""
     folder = write_tree(tmp_path, {"cases.yaml": CASES})
     (document,) = read_tree([Root(str(folder), "")]).documents
     results = list(run_cases(Kernel.open(), document))

@@ -33,7 +33,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_shared_ontology_of_a_revision(checkout: Path) -> None:
-    """Where the repository holds the shared catalogues, a revision is read with those of that revision."""
+    """Where the repository holds the shared catalogs, a revision is read with those of that revision."""
     project = Project(str(checkout), ("ontology", "templates"))
     assert compare_trees("git:HEAD", None, project, str(checkout)).changes == ()
     change_line(checkout / "ontology/tools.yaml", "    name: Web search", "    name: Search")

@@ -1,4 +1,4 @@
-"""The kernel: which version of an organisation answers, and what a reload changes."""
+"""The kernel: which version of an organization answers, and what a reload changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def organization(org_id: str, role_id: str = "dev") -> str:
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    """Two organisations, each with a role of its own."""
+    """Two organizations, each with a role of its own."""
     return write_tree(
         tmp_path,
         {
@@ -36,7 +36,7 @@ def two(tmp_path: Path) -> Path:
 
 
 def test_a_good_edit_is_answered_from_at_once(two: Path) -> None:
-    """The other organisation is the same version as before."""
+    """The other organization is the same version as before."""
     kernel = Kernel.open(two)
     other = kernel.organization("b").snapshot.digest
     write_tree(two, {"a/roles/dev.yaml": role("dev", "bugfix")})
@@ -53,7 +53,7 @@ def test_a_reload_without_a_change_changes_nothing(two: Path) -> None:
 
 
 def test_a_bad_edit_keeps_the_last_good_version_and_says_so(two: Path) -> None:
-    """The organisation answers as before, is marked stale, and `check` and `refusal` show why."""
+    """The organization answers as before, is marked stale, and `check` and `refusal` show why."""
     kernel = Kernel.open(two)
     before = kernel.manifest("a", "dev")
     write_tree(two, {"a/roles/dev.yaml": BROKEN})
@@ -80,7 +80,7 @@ def test_a_good_edit_ends_a_bad_one(two: Path) -> None:
 
 @pytest.mark.parametrize("text", ["_schema: orgkernel:organization\norg_id: [\n", "", "\x00", "org_id: a\n"])
 def test_an_organization_file_that_cannot_be_read_keeps_the_last_good_version(two: Path, text: str) -> None:
-    """A file cut short is not a decision to remove the organisation."""
+    """A file cut short is not a decision to remove the organization."""
     kernel = Kernel.open(two)
     write_tree(two, {"a/org.yaml": text})
     assert kernel.reload().kept == ("a",)
@@ -168,7 +168,7 @@ def test_reloads_and_questions_from_many_threads_agree(two: Path) -> None:
 
 
 def test_active_is_the_only_one_or_the_one_that_was_named(two: Path) -> None:
-    """Several and none named is refused with their names; an organisation that is called `active` wins."""
+    """Several and none named is refused with their names; an organization that is called `active` wins."""
     with pytest.raises(AmbiguousActive) as refused:
         Kernel.open(two).dispatch("active", "osint")
     assert "`a`" in refused.value.message + refused.value.help
@@ -179,7 +179,7 @@ def test_active_is_the_only_one_or_the_one_that_was_named(two: Path) -> None:
 
 
 def test_the_copy_by_which_a_host_is_told_who_is_active_is_no_second_declaration(tmp_path: Path) -> None:
-    """The specification's `active.json` beside the original: one organisation, no finding."""
+    """The specification's `active.json` beside the original: one organization, no finding."""
     text = '{"_schema": "orgkernel:organization", "org_id": "a", "hierarchy": {"dev": {}}}'
     write_tree(tmp_path, {"a.json": text, "active.json": text, "roles/dev.yaml": role("dev", "codegen")})
     kernel = Kernel.open(tmp_path)

@@ -59,7 +59,7 @@ def test_a_suppression_with_another_subject_silences_nothing_and_is_reported(tmp
 
 def test_a_suppression_of_a_shape_warning_works_like_any_other(tmp_path):
     """Not only rules can be silenced: a field nobody knows is reported by reading."""
-    a = profile("a", "[{rule: ORG102, reason: another program reads it}]") + "colour: green\n"
+    a = profile("a", "[{rule: ORG102, reason: another program reads it}]") + "color: green\n"
     assert about(read_files(tmp_path, a=a, b=profile("b")), "ORG102", "ORG705") == []
 
 
@@ -85,7 +85,7 @@ def test_an_unused_suppression_is_reported_where_it_is_written(tmp_path):
 
 def test_an_unused_suppression_can_be_accepted(tmp_path):
     """A suppression of ORG705 silences it, for one code or for all."""
-    unused = "{rule: ORG506, reason: only one of two organisations needs it}"
+    unused = "{rule: ORG506, reason: only one of two organizations needs it}"
     a = profile("a", f"[{unused}, {{rule: ORG705, reason: see above}}]")
     b = profile("b", f'[{unused}, {{rule: ORG705, reason: see above, subject: "rule:ORG506"}}]')
     assert about(read_files(tmp_path, a=a, b=b), "ORG705") == []
@@ -101,7 +101,7 @@ def test_an_acceptance_of_another_code_changes_nothing(tmp_path):
 
 
 def test_a_suppressed_error_does_not_fail_the_check(tmp_path):
-    """Nothing at or above error is reported, and the organisation is served."""
+    """Nothing at or above error is reported, and the organization is served."""
     accepted = "[{rule: ORG202, reason: hired next week}]"
     suppressed = read_files(tmp_path / "accepted", a=profile("a", accepted), b=profile("b", superior="a"))
     plain = read_files(tmp_path / "plain", a=profile("a"), b=profile("b", superior="a"))

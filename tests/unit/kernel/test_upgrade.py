@@ -80,14 +80,14 @@ def test_what_is_current_or_no_trigger_is_not_touched(written: str) -> None:
 
 
 def test_words_that_its_author_keeps_for_a_reason_stay() -> None:
-    """A suppression of ORG503 is honoured, and one of another role is not."""
+    """A suppression of ORG503 is honored, and one of another role is not."""
     kept = "suppressions:\n  - {rule: ORG503, subject: 'role:%s', reason: another tool reads it}\n"
     assert not upgrade(trigger("failures > 1") + kept % "dev").is_changed
     assert upgrade(trigger("failures > 1") + kept % "other").is_changed
 
 
 def test_triggers_of_overrides_are_rewritten() -> None:
-    """An organisation may replace the tiers of a profile."""
+    """An organization may replace the tiers of a profile."""
     text = """_schema: orgkernel:organization
 _version: "1.0"
 org_id: o

@@ -41,7 +41,7 @@ def test_links_come_after_files(tmp_path: Path) -> None:
 
 
 def test_a_file_below_two_roots_is_read_once(tmp_path: Path) -> None:
-    """For the first root that has it; the shared catalogues stay shared."""
+    """For the first root that has it; the shared catalogs stay shared."""
     write_tree(tmp_path, {"a/x.yaml": ROLE.format("x"), "b/y.yaml": ROLE.format("y")})
     roots = [
         Root(str(tmp_path / "a" / "x.yaml"), "x"),

@@ -1,4 +1,4 @@
-"""What the shipped catalogues and templates say, read with the models alone."""
+"""What the shipped catalogs and templates say, read with the models alone."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def test_no_file_writes_a_key_twice(path: Path):
             pending.extend(node.value)
 
 
-# --- catalogues -------------------------------------------------------------------------------------------
+# --- catalogs -------------------------------------------------------------------------------------------
 
 
 def test_the_domains_are_the_taxonomy():
@@ -520,7 +520,7 @@ def test_the_leash_is_shortest_for_specialists_and_longest_for_the_commander(org
 
 
 @pytest.mark.parametrize("org", ORGS)
-def test_the_organisation_states_its_mission_and_channels(org: str):
+def test_the_organization_states_its_mission_and_channels(org: str):
     """The mission is complete, and only peers under one superior may speak past the chain of command."""
     document = organization(org)
     assert document.description
@@ -560,8 +560,8 @@ def test_the_cases_cover_the_chart_and_say_what_it_says(org: str):
     assert "conversational" in asked
 
 
-def test_the_blank_organisation_is_one_role_in_few_lines():
-    """A newcomer's first organisation has one commander, described, and all it names is declared."""
+def test_the_blank_organization_is_one_role_in_few_lines():
+    """A newcomer's first organization has one commander, described, and all it names is declared."""
     document, profiles = organization("blank"), roles("blank")
     assert set(profiles) == set(document.hierarchy) == {"co"}
     commander = profiles["co"]

@@ -155,7 +155,7 @@ def test_what_json_cannot_hold_is_refused() -> None:
         ("coding", "codegen", "`coding` means domain `codegen`, and role `co` takes domain `codegen`"),
         ("osint", "osint", "no role handles domain `osint`"),
         ("philosophical", None, "`philosophical` is listed as meaning no domain here"),
-        ("juggling", None, "no catalogue declares domain `juggling`"),
+        ("juggling", None, "no catalog declares domain `juggling`"),
     ],
 )
 def test_a_choice_says_why(word: str, domain: str | None, reason: str) -> None:

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from orgkernel.runtime.classification import DomainWords, build_classifier, classify, stems_of
 from tests.support.trees import REPOSITORY
 
-CATALOGUE = yaml.safe_load((REPOSITORY / "ontology/domains.yaml").read_text(encoding="utf-8"))["domains"]
+CATALOG = yaml.safe_load((REPOSITORY / "ontology/domains.yaml").read_text(encoding="utf-8"))["domains"]
 WORDS = {
     name: DomainWords(tuple(each["examples"]), tuple(each["triggers"]), each.get("passthrough", False))
-    for name, each in CATALOGUE.items()
+    for name, each in CATALOG.items()
 }
 CLASSIFIER = build_classifier(WORDS)
 EXAMPLES = [(domain, text) for domain, words in WORDS.items() for text in words.examples]
 
 
 @pytest.mark.parametrize(("domain", "text"), EXAMPLES)
-def test_every_example_of_the_catalogue_belongs_to_its_domain(domain, text):
+def test_every_example_of_the_catalog_belongs_to_its_domain(domain, text):
     """Word for word it always does."""
     assert classify(CLASSIFIER, text).domains == (domain,)
 
@@ -70,7 +70,7 @@ def test_one_word_that_work_also_uses_is_not_enough(text):
 
 
 def test_examples_left_out_are_rarely_taken_for_another_domain():
-    """Each example is judged by a catalogue without it: of ninety, at most one in ten goes wrong, most say nothing."""
+    """Each example is judged by a catalog without it: of ninety, at most one in ten goes wrong, most say nothing."""
     wrong = 0
     for domain, text in EXAMPLES:
         others = {

@@ -166,7 +166,7 @@ def test_secrets_are_masked_wherever_they_stand():
 
 
 def test_a_private_key_is_masked_to_its_end():
-    """Not only as much of it as it takes to recognise one."""
+    """Not only as much of it as it takes to recognize one."""
     body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7" + str(line) for line in range(9))
     key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
     masked = compute_report(replace(WORKING, task=f"use\n{key}\nhere"))["activity"]["current_task"]

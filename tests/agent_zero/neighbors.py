@@ -76,7 +76,7 @@ LAYERS = {
 }
 
 
-def add_neighbours(root: Path, generation: str, *only: str) -> None:
+def add_neighbors(root: Path, generation: str, *only: str) -> None:
     """Install the layers beside ours; all of them, or those with one of these words in their name."""
     for name, text in LAYERS.items():
         if not only or any(word in name for word in only):

@@ -15,8 +15,8 @@ MEMORY = {
 FAILURES = {"consecutive": {"input": 3}, "history": [{"tool": "input", "error_type": "timeout"}]}
 
 
-def test_the_real_neighbours() -> None:
-    """Every store of the neighbours as they really write it; what none of them stores is unknown."""
+def test_the_real_neighbors() -> None:
+    """Every store of the neighbors as they really write it; what none of them stores is unknown."""
     seen = signals.derive(
         {
             "_bst_store": {"__bst_belief_state__": BELIEF},
@@ -39,7 +39,7 @@ def test_the_real_neighbours() -> None:
     assert (seen.said, seen.spoken, seen.warned) == ({}, (), ())
 
 
-def test_no_neighbours_are_no_signals() -> None:
+def test_no_neighbors_are_no_signals() -> None:
     """A stock agent: everything is unknown."""
     assert signals.derive({}, 7) == signals.Signals(7)
 
@@ -87,7 +87,7 @@ def test_a_layers_own_word_goes_before_what_is_derived() -> None:
 
 
 def test_a_certain_domain_alone_orients_nobody() -> None:
-    """No neighbour stores whether the objective is held, so derived signals raise no threshold."""
+    """No neighbor stores whether the objective is held, so derived signals raise no threshold."""
     seen = signals.derive({"_bst_store": {"__bst_belief_state__": BELIEF}, "_working_memory": MEMORY}, 7)
     assert signals.threshold(3, seen) == 3
 

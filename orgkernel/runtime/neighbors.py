@@ -1,7 +1,7 @@
 """The signals of layers that say nothing: read from what they store for themselves (facts/agent_zero §6).
 
 The layers beside us write none of the convention yet. What can be seen of them without asking is derived; what
-cannot be seen stays unknown, and is never guessed: no neighbour stores whether the objective is held, for one.
+cannot be seen stays unknown, and is never guessed: no neighbor stores whether the objective is held, for one.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -32,16 +32,16 @@ UNNAMED: Final = "unnamed"
 _SUPERVISOR_MARK: Final = "[SUPERVISOR]"
 
 
-def derive(neighbours: Mapping[str, object], turn: int | None) -> Signals:
-    """What the stores of neighbours show of this turn. Anything may be missing or have another form."""
-    warned = _warned(neighbours.get(WARNINGS))
+def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
+    """What the stores of neighbors show of this turn. Anything may be missing or have another form."""
+    warned = _warned(neighbors.get(WARNINGS))
     derived: dict[str, dict[str, Any] | None] = {
-        "bst": _bst(neighbours.get("_bst_store")),
-        "working_memory": _working_memory(neighbours.get("_working_memory")),
-        "org_kernel": _org_kernel(neighbours),
-        "fallback": None if "_tool_failures" not in neighbours else _present(neighbours["_tool_failures"]),
-        "supervisor": _supervisor(neighbours.get("_supervisor_state"), warned),
-        "memory_classifier": _present(neighbours.get("_memory_health")),
+        "bst": _bst(neighbors.get("_bst_store")),
+        "working_memory": _working_memory(neighbors.get("_working_memory")),
+        "org_kernel": _org_kernel(neighbors),
+        "fallback": None if "_tool_failures" not in neighbors else _present(neighbors["_tool_failures"]),
+        "supervisor": _supervisor(neighbors.get("_supervisor_state"), warned),
+        "memory_classifier": _present(neighbors.get("_memory_health")),
     }
     records: dict[str, SignalRecord] = {
         layer: read_record(layer, {**said, "turn": turn}) for layer, said in derived.items() if said
@@ -73,10 +73,10 @@ def _working_memory(store: object) -> dict[str, Any] | None:
     return {"active": True, "entity_count": sum(len(part) for part in parts if isinstance(part, list | dict))}
 
 
-def _org_kernel(neighbours: Mapping[str, object]) -> dict[str, Any] | None:
-    if "_org_active_role" not in neighbours:
+def _org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
+    if "_org_active_role" not in neighbors:
         return None
-    role = neighbours["_org_active_role"]
+    role = neighbors["_org_active_role"]
     if not isinstance(role, Mapping):
         return {"active": False}
     return {"active": True, "current_role": role.get("role_id")}

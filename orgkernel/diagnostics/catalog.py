@@ -49,7 +49,7 @@ TOO_LARGE = Row(
 EMPTY = Row(
     "ORG004", "empty-document", _E,
     "The file holds no document.",
-    "An empty file in an organisation's folder is nearly always an edit that was cut short.",
+    "An empty file in an organization's folder is nearly always an edit that was cut short.",
     "Write the document, or delete the file.",
 )  # fmt: skip
 BAD_YAML = Row(
