@@ -27,7 +27,7 @@ contracts: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 docs: $(VENV)/dev.stamp
-	$(BIN)/python -m tests.regenerate --check
+	$(BIN)/python -m tools.regenerate --check
 
 # The documentation as pages in site/; fails on a broken link.
 docs-site: $(VENV)/dev.stamp
@@ -38,8 +38,8 @@ unit: $(VENV)/dev.stamp
 
 # Rewrite what is generated: JSON Schemas, rule pages, OpenAPI, golden files.
 regenerate: $(VENV)/dev.stamp
-	$(BIN)/python -m tests.support.plain_records
-	$(BIN)/python -m tests.regenerate
+	$(BIN)/python -m tools.plain_records
+	$(BIN)/python -m tools.regenerate
 
 # Compare with what a user would take instead: a table of ratios.
 bench: $(VENV)/dev.stamp

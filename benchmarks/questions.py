@@ -69,8 +69,8 @@ def _seconds(view: OrgView, domain: str, needs: tuple[str, ...]) -> float:
 
 def manifest(folder: Path) -> dict[str, Any]:
     """One role's manifest as bytes: of roles not asked for before, and again."""
-    from orgkernel.crew.role import build_role_manifest
-    from orgkernel.crew.v1 import encode
+    from orgkernel.manifest.role import build_role_manifest
+    from orgkernel.manifest.v1 import encode
 
     kernel = open_kernel(folder)
     index = kernel.organization(ORG).snapshot.index

@@ -19,11 +19,11 @@ import uvicorn
 
 from benchmarks.questions import ORG, open_kernel
 from manifest_api import create_app
-from manifest_api.kept import ResponseCache
+from manifest_api.response_cache import ResponseCache
 from manifest_api.server import build_config
-from orgkernel.crew.v1 import RoleManifest
-from orgkernel.kernel.kept_bytes import KeptBytes
+from orgkernel.kernel.manifest_cache import KeptBytes
 from orgkernel.kernel.stored import open_store
+from orgkernel.manifest.v1 import RoleManifest
 from orgkernel.state.location import parse_location
 
 ASKED = 200

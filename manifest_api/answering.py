@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from manifest_api.guards.request_head import RequestHead
-from manifest_api.kept import Key, Representation, ResponseCache
-from orgkernel.crew.v1 import encode
+from manifest_api.response_cache import Key, Representation, ResponseCache
 from orgkernel.errors import StoreError
+from orgkernel.kernel.answer_version import Standpoint
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.standpoint import Standpoint
+from orgkernel.manifest.v1 import encode
 
 SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"

@@ -23,15 +23,15 @@ from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
-from manifest_api.guards.who import DEFAULT_RATE, build_doors
+from manifest_api.guards.who import DEFAULT_RATE, build_authenticator
 from manifest_api.housekeeping import note_what_ran_out
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
-from manifest_api.remembered import Remembered
 from manifest_api.representing import Representing
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.short_way import build_short_way
+from manifest_api.store_access import Remembered
 from orgkernel import __version__
 from orgkernel.kernel.grant_check import require_declared
 from orgkernel.kernel.kernel import Kernel
@@ -78,7 +78,7 @@ def create_app(
         kernel = kernel.with_store(stored)
     answers = Answers(kernel)
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
-    doors = build_doors(KeyRing(stored, time.time), verifier, time.monotonic, rate)
+    authenticator = build_authenticator(KeyRing(stored, time.time), verifier, time.monotonic, rate)
     reloader = Reloader(answers)
     feed = Feed(stored)
 
@@ -116,7 +116,7 @@ def create_app(
     install_refusals(app)
     app.long_way = Faults(super(_Registry, app).__call__)
     app.short_way = build_short_way(app, app.state.evaluator.answer)
-    gate = Gate(app.answer, answers, doors, stored)
+    gate = Gate(app.answer, answers, authenticator, stored)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

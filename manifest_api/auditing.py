@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from manifest_api.guards.caller import Caller
-from manifest_api.limited_uses import as_told, uses_of
-from manifest_api.remembered import WORK_SECONDS, Remembered
+from manifest_api.store_access import WORK_SECONDS, Remembered
+from manifest_api.use_limits import as_told, uses_of
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Reason

@@ -10,11 +10,11 @@ from manifest_api.authzen import Asked, named, understand, with_unread
 from manifest_api.authzen_shapes import Evaluation, EvaluationContext, EvaluationQuestion
 from manifest_api.guards.caller import Caller, require_scope_of
 from manifest_api.guards.request_head import read_head
-from manifest_api.kept import ResponseCache
 from manifest_api.problems import BAD_EVALUATION, Refused
 from manifest_api.questions import parse_body
-from orgkernel.crew.v1 import encode
+from manifest_api.response_cache import ResponseCache
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.manifest.v1 import encode
 
 SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
 MAX_BYTES = 16 * 1024 * 1024

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from manifest_api.problems import TOO_MANY_FOLLOWERS, Refused
-from manifest_api.remembered import Remembered
+from manifest_api.store_access import Remembered
 from orgkernel.decisions.state_view import StoredReport
 
 logger = logging.getLogger("orgkernel.server")

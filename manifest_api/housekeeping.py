@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from manifest_api.remembered import Remembered
+from manifest_api.store_access import Remembered
 from orgkernel.errors import StoreError
 from orgkernel.state.store import Store
 

@@ -35,10 +35,10 @@ from manifest_api.routes import (
 )
 from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
-from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
 from orgkernel.kernel.board import ReportDetail
+from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.records.salute_report import SaluteReport
 from orgkernel.state.records import AccessRequest, ReportReceipt
 

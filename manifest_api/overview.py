@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from manifest_api.shapes import OrganizationDetail, OrganizationLine, OrganizationList, RoleLine
-from manifest_api.standing import build_standing
+from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.held import State
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.registry_state import State
 
 
 def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:

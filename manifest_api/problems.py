@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from starlette.responses import Response
 
 from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding, Problem, ProblemKind
-from orgkernel.crew.v1 import encode
 from orgkernel.errors import OrgkernelError, StoreError
+from orgkernel.manifest.v1 import encode
 
 MEDIA_TYPE = "application/problem+json"
 

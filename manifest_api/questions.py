@@ -14,9 +14,9 @@ from starlette.types import Scope
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
 from manifest_api.shapes import LONGEST_WORD, InvalidValue, ProblemKind
-from orgkernel.crew.filters import RoleFilter
-from orgkernel.diagnostics.unfit import describe_unfit
+from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.manifest.filters import RoleFilter
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200

@@ -15,7 +15,7 @@ from manifest_api.answering import SNAPSHOT, Answers
 from manifest_api.openapi import methods_at
 from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
 from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding
-from manifest_api.standing import build_finding, build_standings
+from manifest_api.status import build_finding, build_standings
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import (
     AmbiguousActive,

@@ -16,10 +16,10 @@ import anyio
 from watchfiles import awatch
 
 from manifest_api.answering import Answers
-from manifest_api.changes import Identity, identify, linked_paths, relevant_below
-from manifest_api.standing import build_standing
+from manifest_api.status import build_standing
+from manifest_api.watch_filter import Identity, identify, linked_paths, relevant_below
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.held import Reload, State
+from orgkernel.kernel.registry_state import Reload, State
 
 logger = logging.getLogger("orgkernel.server")
 

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.coding import GZIP, LEAST_BYTES, compress
 from manifest_api.guards.request_head import read_head
-from manifest_api.kept import Representation
+from manifest_api.response_cache import Representation
 
 if TYPE_CHECKING:
     from manifest_api.answering import Answers

@@ -25,7 +25,7 @@ from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.guards.who import DEFAULT_RATE
 from manifest_api.reloading import Reloader
-from manifest_api.remembered import Remembered
+from manifest_api.store_access import Remembered
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel

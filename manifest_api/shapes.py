@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from orgkernel.crew.v1 import Coverage, Named
+from orgkernel.manifest.v1 import Coverage, Named
 
 Standing = Literal["served", "stale", "refused"]
 LONGEST_WORD = 200

@@ -16,14 +16,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orgkernel.crew.filters import RoleFilter
-    from orgkernel.crew.v1 import OrganizationManifest, RoleManifest, encode
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.dispatch import DispatchDecision
     from orgkernel.diagnostics import Diagnostic, Place, Severity
     from orgkernel.errors import OrgkernelError
-    from orgkernel.kernel.held import Reload
     from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.registry_state import Reload
+    from orgkernel.manifest.filters import RoleFilter
+    from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest, encode
 
 __version__ = "0.1.0"
 
@@ -33,14 +33,14 @@ _HOMES = {
     "Diagnostic": "orgkernel.diagnostics",
     "DispatchDecision": "orgkernel.decisions.dispatch",
     "Kernel": "orgkernel.kernel.kernel",
-    "OrganizationManifest": "orgkernel.crew.v1",
+    "OrganizationManifest": "orgkernel.manifest.v1",
     "OrgkernelError": "orgkernel.errors",
     "Place": "orgkernel.diagnostics",
-    "Reload": "orgkernel.kernel.held",
-    "RoleFilter": "orgkernel.crew.filters",
-    "RoleManifest": "orgkernel.crew.v1",
+    "Reload": "orgkernel.kernel.registry_state",
+    "RoleFilter": "orgkernel.manifest.filters",
+    "RoleManifest": "orgkernel.manifest.v1",
     "Severity": "orgkernel.diagnostics",
-    "encode": "orgkernel.crew.v1",
+    "encode": "orgkernel.manifest.v1",
 }
 
 __all__ = [

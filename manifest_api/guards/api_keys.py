@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from manifest_api.guards.caller import Caller
-from manifest_api.remembered import Remembered
+from manifest_api.store_access import Remembered
 from orgkernel.state.keys import PREFIX
 
 

@@ -17,10 +17,10 @@ from manifest_api.guards.head import HeadAsGet
 from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import refuse_too_long
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.guards.who import Doors, refuse_reading
-from manifest_api.kept import Representation
+from manifest_api.guards.who import Authenticator, refuse_reading
 from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
-from manifest_api.remembered import Remembered
+from manifest_api.response_cache import Representation
+from manifest_api.store_access import Remembered
 from orgkernel.errors import StoreError
 
 if TYPE_CHECKING:
@@ -36,10 +36,12 @@ _STATELESS = frozenset(
 class Gate:
     """What every request meets first."""
 
-    def __init__(self, app: ASGIApp, answers: Answers, doors: Doors, remembered: Remembered) -> None:
+    def __init__(
+        self, app: ASGIApp, answers: Answers, authenticator: Authenticator, remembered: Remembered
+    ) -> None:
         self._app = app
         self._answers = answers
-        self._doors = doors
+        self._doors = authenticator
         self._remembered = remembered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

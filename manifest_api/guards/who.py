@@ -39,7 +39,7 @@ DEFAULT_RATE = 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class Authenticator:
     """What can be shown at the gate."""
 
     keys: KeyRing
@@ -118,11 +118,11 @@ class Doors:
             )
 
 
-def build_doors(
+def build_authenticator(
     keys: KeyRing, tokens: TokenVerifier | None, clock: Callable[[], float], rate: float = DEFAULT_RATE
-) -> Doors:
-    """The doors with their limits; `rate` is in requests a second."""
-    return Doors(
+) -> Authenticator:
+    """The authenticator with its limits; `rate` is in requests a second."""
+    return Authenticator(
         keys, tokens, clock, Rates(_FAILURES_PER_SECOND, _FAILURES), Rates(rate, max(1.0, rate * _BURST_SECONDS))
     )  # fmt: skip
 

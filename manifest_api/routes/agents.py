@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import AgentLine, AgentList, LifecycleChange, RankChange
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import refuse_helping_itself, told_once, with_store
 from manifest_api.guards.caller import require_scope
 from manifest_api.problems import UNKNOWN_NAME, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, remembered, told
+from manifest_api.store_requests import json_response, refuse_helping_itself, with_store
 from orgkernel.decisions.state_view import AgentState
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UnknownRecord
@@ -87,7 +87,7 @@ async def post_rank(
         except UnknownRecord:  # the roster declares it, and nothing was stored about it yet
             return store.agents.add(agent, actor=caller.credential, rank=change.rank, reason=change.reason)
 
-    return told_once(await with_store(request, promote))
+    return json_response(await with_store(request, promote))
 
 
 @router.post(
@@ -113,7 +113,7 @@ async def post_lifecycle(
             store.agents.add(agent, actor=caller.credential, reason="declared by the roster")
         return store.agents.move(agent, change.lifecycle, actor=caller.credential, reason=change.reason)
 
-    return told_once(await with_store(request, move))
+    return json_response(await with_store(request, move))
 
 
 def _list(kernel: Kernel, org: str) -> AgentList:

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.access_shapes import AuditLine, AuditPage
-from manifest_api.changing import DEFAULT_ROWS, Limit, told_once, with_store
 from manifest_api.holding_shapes import AuditVerification
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import remembered
+from manifest_api.store_requests import DEFAULT_ROWS, Limit, json_response, with_store
 from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.state.audit_queries import AuditFilter, read_rows
 from orgkernel.state.records import AuditKind
@@ -67,7 +67,7 @@ async def get_audit(
         lines = tuple(AuditLine(row=row.audit_id, digest=row.digest, entry=row.entry) for row in rows[:limit])
         return AuditPage(rows=lines, next=lines[-1].row if len(rows) > limit else None)
 
-    return told_once(await with_store(request, read, AuditPage(rows=(), next=None)))
+    return json_response(await with_store(request, read, AuditPage(rows=(), next=None)))
 
 
 @router.get(
@@ -97,4 +97,4 @@ async def get_verification(request: Request) -> Response:
     nothing = AuditVerification(
         is_whole=True, rows=0, chains=0, dropped=0, findings=(), more_findings=0, notes=()
     )
-    return told_once(await with_store(request, verify, nothing, _VERIFYING_SECONDS))
+    return json_response(await with_store(request, verify, nothing, _VERIFYING_SECONDS))

@@ -25,8 +25,8 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, content, told
-from orgkernel.crew.v1 import encode
 from orgkernel.errors import OrgkernelError, StoreError
+from orgkernel.manifest.v1 import encode
 
 router = APIRouter(tags=["access"])
 EVALUATION = "/access/v1/evaluation"

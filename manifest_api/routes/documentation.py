@@ -12,8 +12,8 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.docs_page import render_docs, style_hash
 from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, Refused
 from manifest_api.routes.documented import PROBLEM, content
-from orgkernel.crew.v1 import encode
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.manifest.v1 import encode
 
 router = APIRouter(tags=["documentation"])
 

@@ -9,18 +9,18 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import GrantDraft, GrantPage, Note
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import (
-    DEFAULT_ROWS,
-    Limit,
-    existing_in_store,
-    page_from_store,
-    refuse_giving_too_much,
-    told_once,
-    with_store,
-)
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    Limit,
+    existing_in_store,
+    json_response,
+    page_from_store,
+    refuse_giving_too_much,
+    with_store,
+)
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 
@@ -51,7 +51,7 @@ async def get_grants(
         cursor,
         limit,
     )
-    return told_once(GrantPage(grants=shown, next=following))
+    return json_response(GrantPage(grants=shown, next=following))
 
 
 @router.get(
@@ -62,7 +62,7 @@ async def get_grants(
 )
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
-    return told_once(
+    return json_response(
         await existing_in_store(
             request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
         )
@@ -91,7 +91,7 @@ async def post_grant(request: Request, answers: AnswersOfApp) -> Response:
             expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses),
         ),
     )  # fmt: skip
-    return told_once(granted, 201)
+    return json_response(granted, 201)
 
 
 @router.post(
@@ -108,4 +108,4 @@ async def post_revocation(request: Request, grant: GrantId) -> Response:
     revoked = await with_store(
         request, lambda store: store.grants.revoke(grant, actor=caller.credential, reason=note.reason)
     )
-    return told_once(revoked)
+    return json_response(revoked)

@@ -9,10 +9,10 @@ from manifest_api.answering import SNAPSHOT, AnswersOfApp
 from manifest_api.problems import NOT_READY, problem_response
 from manifest_api.routes.documented import PROBLEM, content
 from manifest_api.shapes import Liveness, Readiness, Version
-from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
+from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
 from orgkernel import __version__
-from orgkernel.crew.v1 import VERSION, encode
 from orgkernel.diagnostics import Severity
+from orgkernel.manifest.v1 import VERSION, encode
 
 router = APIRouter(tags=["health"])
 

@@ -11,12 +11,19 @@ from manifest_api.access_shapes import Note
 from manifest_api.answering import AnswersOfApp
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import understand
-from manifest_api.changing import DEFAULT_ROWS, Limit, own_name, page_from_store, told_once, with_store
 from manifest_api.guards.caller import require_scope
 from manifest_api.holding_shapes import LockDraft, LockPage, LockReturn
 from manifest_api.problems import INVALID_REQUEST, MAY_NOT_LOCK, UNKNOWN_NAME, Refused
 from manifest_api.questions import Cursor, Org, only, read_body
 from manifest_api.routes.documented import body_of, remembered
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    Limit,
+    json_response,
+    own_name,
+    page_from_store,
+    with_store,
+)
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.kernel.kernel import Kernel
 
@@ -48,7 +55,7 @@ async def get_locks(
         cursor,
         limit,
     )
-    return told_once(LockPage(locks=shown, next=following))
+    return json_response(LockPage(locks=shown, next=following))
 
 
 @router.post(
@@ -83,7 +90,7 @@ async def post_lock(request: Request, answers: AnswersOfApp) -> Response:
         request,
         lambda store: store.locks.acquire(org_id, draft.tool, holder, timeout=seconds, reason=draft.reason),
     )
-    return told_once(taken, 201)
+    return json_response(taken, 201)
 
 
 @router.post(
@@ -102,7 +109,7 @@ async def post_release(request: Request, answers: AnswersOfApp, org: Org, tool: 
     released = await with_store(
         request, lambda store: store.locks.release(org_id, tool, holder, int(given.token))
     )
-    return told_once(released)
+    return json_response(released)
 
 
 @router.post(
@@ -120,7 +127,7 @@ async def post_break(request: Request, answers: AnswersOfApp, org: Org, tool: To
     broken = await with_store(
         request, lambda store: store.locks.break_(org_id, tool, actor=caller.credential, reason=note.reason)
     )
-    return told_once(broken)
+    return json_response(broken)
 
 
 def _require_exclusive(kernel: Kernel, org: str, tool: str) -> tuple[str, float | None]:

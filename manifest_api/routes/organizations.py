@@ -26,10 +26,10 @@ from manifest_api.questions import (
 from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import content, told
 from manifest_api.shapes import DispatchQuestion, OrganizationList
-from orgkernel.crew.v1 import OrganizationManifest
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.manifest.v1 import OrganizationManifest
 
 router = APIRouter(tags=["organizations"], route_class=DirectRoute)
 _CREW = told("OrganizationManifest", 404, 409, 503, paged=True, org=True)

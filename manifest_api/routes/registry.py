@@ -13,11 +13,11 @@ from manifest_api.questions import DEFAULT_FINDINGS, MOST_FINDINGS, Cursor, only
 from manifest_api.routes.direct import DirectRoute
 from manifest_api.routes.documented import told
 from manifest_api.shapes import FindingList, RegistrySnapshot
-from manifest_api.standing import build_finding, build_standings, count_severity, not_fresh
+from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.errors import StoreError
-from orgkernel.kernel.held import State
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry_state import State
 
 router = APIRouter(tags=["registry"], route_class=DirectRoute)
 

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import told_once, with_store
 from manifest_api.feed import Feed
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_REPORT, OTHER_REPORTER, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, remembered
 from manifest_api.shapes import InvalidValue
+from manifest_api.store_requests import json_response, with_store
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
@@ -62,7 +62,7 @@ async def post_report(request: Request, answers: AnswersOfApp) -> Response:
     )
     feed: Feed = request.app.state.feed
     feed.wake()
-    return told_once(receipt)
+    return json_response(receipt)
 
 
 def org_of(kernel: Kernel, org: str) -> str:

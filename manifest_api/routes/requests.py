@@ -9,19 +9,19 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import ApprovalAnswer, Approved, Note, RequestDraft, RequestPage
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import (
-    DEFAULT_ROWS,
-    Limit,
-    existing_in_store,
-    own_name,
-    page_from_store,
-    refuse_giving_too_much,
-    told_once,
-    with_store,
-)
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    Limit,
+    existing_in_store,
+    json_response,
+    own_name,
+    page_from_store,
+    refuse_giving_too_much,
+    with_store,
+)
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.state.records import AccessRequest, RequestStatus
@@ -52,7 +52,7 @@ async def get_requests(
         cursor,
         limit,
     )
-    return told_once(RequestPage(requests=shown, next=following))
+    return json_response(RequestPage(requests=shown, next=following))
 
 
 @router.get(
@@ -63,7 +63,7 @@ async def get_requests(
 )
 async def get_request(request: Request, request_id: RequestId) -> Response:
     """One request, and what became of it."""
-    return told_once(await _existing(request, request_id))
+    return json_response(await _existing(request, request_id))
 
 
 @router.post(
@@ -90,7 +90,7 @@ async def post_request(request: Request) -> Response:
             context={"credential": caller.credential},
         ),
     )  # fmt: skip
-    return told_once(created, 201)
+    return json_response(created, 201)
 
 
 @router.post(
@@ -114,7 +114,7 @@ async def post_approval(request: Request, answers: AnswersOfApp, request_id: Req
         )
         return Approved(request=done, grant=grant)
 
-    return told_once(await with_store(request, approve))
+    return json_response(await with_store(request, approve))
 
 
 @router.post(
@@ -128,7 +128,7 @@ async def post_denial(request: Request, request_id: RequestId) -> Response:
     """Say no."""
     caller = require_scope(request, "approve")
     note = await read_body(request, Note, '{"reason": "…"}')
-    return told_once(
+    return json_response(
         await with_store(
             request,
             lambda store: store.requests.deny(request_id, responder=caller.credential, reason=note.reason),

@@ -9,19 +9,19 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import Note
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import (
-    DEFAULT_ROWS,
-    Limit,
-    existing_in_store,
-    page_from_store,
-    refuse_giving_too_much,
-    told_once,
-    with_store,
-)
 from manifest_api.guards.caller import require_scope
 from manifest_api.holding_shapes import RestrictionDraft, RestrictionPage
 from manifest_api.questions import Cursor, only, read_body
 from manifest_api.routes.documented import body_of, remembered
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    Limit,
+    existing_in_store,
+    json_response,
+    page_from_store,
+    refuse_giving_too_much,
+    with_store,
+)
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.grant_check import require_declared
@@ -54,7 +54,7 @@ async def get_restrictions(
         cursor,
         limit,
     )
-    return told_once(RestrictionPage(restrictions=shown, next=following))
+    return json_response(RestrictionPage(restrictions=shown, next=following))
 
 
 @router.get(
@@ -65,7 +65,7 @@ async def get_restrictions(
 )
 async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
     """One restriction, also one that holds no more."""
-    return told_once(await _existing(request, restriction))
+    return json_response(await _existing(request, restriction))
 
 
 @router.post(
@@ -92,7 +92,7 @@ async def post_restriction(request: Request, answers: AnswersOfApp) -> Response:
             reason=draft.reason, expires_at=draft.expires_at,
         ),
     )  # fmt: skip
-    return told_once(made, 201)
+    return json_response(made, 201)
 
 
 @router.post(
@@ -114,7 +114,7 @@ async def post_lifting(request: Request, answers: AnswersOfApp, restriction: Res
         request,
         lambda store: store.restrictions.revoke(restriction, actor=caller.credential, reason=note.reason),
     )
-    return told_once(lifted)
+    return json_response(lifted)
 
 
 async def _existing(request: Request, restriction_id: str) -> Restriction:

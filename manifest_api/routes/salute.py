@@ -10,7 +10,6 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.changing import DEFAULT_ROWS, Limit, find_in_store, told_once, with_store
 from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
 from manifest_api.guards.caller import caller_of
 from manifest_api.problems import BAD_CURSOR, UNKNOWN_RECORD, Refused
@@ -18,11 +17,12 @@ from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import remembered
 from manifest_api.routes.reporting import org_of
 from manifest_api.salute_shapes import Board, ReportPage
-from orgkernel.crew.v1 import encode
+from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, with_store
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.board import Health, RoleState, board_of, detail_of, intervals_of
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.manifest.v1 import encode
 from orgkernel.state.store import Store
 
 router = APIRouter(tags=["salute"])
@@ -88,7 +88,7 @@ async def get_board(
             last_number=last,
         )
 
-    return told_once(await with_store(request, read, Board(lines=(), next=None, last_number=0)))
+    return json_response(await with_store(request, read, Board(lines=(), next=None, last_number=0)))
 
 
 @router.get(
@@ -173,7 +173,7 @@ async def get_latest(
             UNKNOWN_RECORD, f"role {quote(role)} has not reported", "`GET /v1/salute` shows who has"
         )
     interval = intervals_of(answers.kernel.state)(org_id, role)
-    return told_once(detail_of(found, interval, time.time()))
+    return json_response(detail_of(found, interval, time.time()))
 
 
 @router.get(
@@ -204,7 +204,7 @@ async def get_history(
     if not page.reports and org_id not in answers.kernel.state.refused:
         # Reports of a role outlive its declaration; a name that neither has is a mistake.
         answers.kernel.organization(org_id).snapshot.require_role(role)
-    return told_once(page)
+    return json_response(page)
 
 
 def _last_event(request: Request, after: int | None) -> int | None:

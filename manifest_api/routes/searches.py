@@ -26,10 +26,10 @@ from manifest_api.authzen_shapes import (
     Uncertain,
 )
 from manifest_api.guards.caller import require_scope
-from manifest_api.limited_uses import rows_as_told
 from manifest_api.problems import BAD_CURSOR, BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, told
+from manifest_api.use_limits import rows_as_told
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.kernel.kernel import Kernel

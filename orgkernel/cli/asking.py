@@ -13,7 +13,7 @@ from orgkernel.cli.opening import cache_option, format_option, open_kernel, path
 from orgkernel.cli.stores import store_option
 from orgkernel.decisions.access.decision import AccessExplanation
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.diagnostics.unfit import describe_unfit
+from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel

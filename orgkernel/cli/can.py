@@ -9,7 +9,7 @@ import click
 from orgkernel.cli.asking import explain_question, question_options
 from orgkernel.cli.decisions import EXIT, as_data, render_decision
 from orgkernel.cli.output import echo_json
-from orgkernel.crew.v1 import encode
+from orgkernel.manifest.v1 import encode
 
 
 @click.command("can")

@@ -8,11 +8,11 @@ import click
 
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_json
-from orgkernel.crew.render_diff import as_data, render_github, render_markdown, render_summary, render_text
-from orgkernel.crew.v1 import encode
 from orgkernel.diagnostics.wording import printable
+from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.compare import compare_trees
 from orgkernel.kernel.project import find_project
+from orgkernel.manifest.v1 import encode
 
 _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_github}
 

@@ -36,7 +36,7 @@ def command(
     kernel = open_kernel(paths, org, no_cache=no_cache)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
     if form == "json":
-        from orgkernel.crew.v1 import encode
+        from orgkernel.manifest.v1 import encode
 
         echo_json(encode(decision).decode())
     else:

@@ -6,7 +6,7 @@ import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
-from orgkernel.crew.chart import render_dot, render_json, render_mermaid, render_tree
+from orgkernel.manifest.chart import render_dot, render_json, render_mermaid, render_tree
 
 _RENDER = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "json": render_json}
 

@@ -8,8 +8,8 @@ from orgkernel.cli.asking import open_with_state
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import as_yaml, echo_json
 from orgkernel.cli.stores import store_option
-from orgkernel.crew.filters import RoleFilter
-from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest, encode
+from orgkernel.manifest.filters import RoleFilter
+from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, encode
 
 Manifest = RoleManifest | AgentManifest | OrganizationManifest
 

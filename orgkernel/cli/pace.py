@@ -49,7 +49,7 @@ def command(
     kernel = open_kernel(paths, org, no_cache=no_cache)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)
     if form == "json":
-        from orgkernel.crew.v1 import encode
+        from orgkernel.manifest.v1 import encode
 
         echo_json(encode(pace).decode())
     else:

@@ -9,9 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RequestableTool, RoleManifest, ToolItem
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
+from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RequestableTool, RoleManifest, ToolItem
 
 _WIDTH = 110
 Row = tuple[str, str, tuple[Why, ...]]

@@ -16,9 +16,9 @@ from orgkernel.cli.decisions import render_rows, why_empty
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import store_option
-from orgkernel.crew.v1 import encode
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.manifest.v1 import encode
 
 
 @click.command("who-can")

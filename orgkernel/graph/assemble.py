@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from msgspec.msgpack import encode
 
 from orgkernel.diagnostics import Place
-from orgkernel.graph.elsewhere import Elsewhere, Including
 from orgkernel.graph.groups import Duplicate, Group
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope, Scopes
+from orgkernel.graph.shared_roles import Elsewhere, Including
 from orgkernel.loading.packed import Packed
 from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
 from orgkernel.records.organization import Organization

@@ -16,7 +16,7 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.moment import Clock, StateSource, at_this_moment, read_clock
+from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
 
 
 class AccessDesk(msgspec.Struct, frozen=True, gc=False):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from orgkernel.decisions.state_view import PaceTier, StoredReport
-from orgkernel.kernel.held import State
+from orgkernel.kernel.registry_state import State
 from orgkernel.runtime.utc import as_seconds, as_utc
 
 RoleState = Literal["idle", "active", "waiting", "error_recovery", "escalating", "complete", "aborted"]

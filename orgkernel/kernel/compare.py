@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from orgkernel.crew.diff import Change, Version, compare_versions
-from orgkernel.crew.organization import build_organization_manifest
-from orgkernel.crew.places import places_of
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
+from orgkernel.diff.diff import Change, Version, compare_versions
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.kernel.git_tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.kernel.kernel import Kernel
@@ -19,6 +17,8 @@ from orgkernel.kernel.project import Project
 from orgkernel.kernel.roots import Request, resolve_paths
 from orgkernel.kernel.shipped import shipped_folder
 from orgkernel.loading.files import Root
+from orgkernel.manifest.organization import build_organization_manifest
+from orgkernel.manifest.places import places_of
 
 PREFIX = "git:"
 

@@ -10,7 +10,7 @@ from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.held import State
+from orgkernel.kernel.registry_state import State
 from orgkernel.records.access_policies import STAR
 
 UNKNOWN_NAME = "UNKNOWN_NAME"

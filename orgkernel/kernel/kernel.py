@@ -12,16 +12,14 @@ from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UnknownAgent, UnknownRole
-from orgkernel.kernel.kept_bytes import KeptBytes
+from orgkernel.kernel.answer_version import Standpoints
+from orgkernel.kernel.manifest_cache import KeptBytes
 from orgkernel.kernel.registry import Registry
 from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.standpoint import Standpoints
 from orgkernel.loading.cache import Cache
 
 if TYPE_CHECKING:
     # What only some questions need is imported where they are asked: a command asks one.
-    from orgkernel.crew.filters import RoleFilter
-    from orgkernel.crew.v1 import AgentManifest, OrganizationManifest, RoleManifest
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -29,8 +27,10 @@ if TYPE_CHECKING:
     from orgkernel.decisions.reasons import Reason
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import AccessDesk
-    from orgkernel.kernel.moment import Clock, StateSource
-    from orgkernel.kernel.standpoint import Standpoint
+    from orgkernel.kernel.answer_version import Standpoint
+    from orgkernel.kernel.clock import Clock, StateSource
+    from orgkernel.manifest.filters import RoleFilter
+    from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
     from orgkernel.runtime.observation import Observation
     from orgkernel.runtime.salute import Situation
 
@@ -211,7 +211,7 @@ class Kernel(Registry):
         ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
         """
         snapshot = self._snapshot_with(org, role)
-        from orgkernel.crew.role import build_role_manifest
+        from orgkernel.manifest.role import build_role_manifest
 
         desk = self.access_desk(org)
         findings = snapshot.findings_about(f"role:{role}")
@@ -262,7 +262,7 @@ class Kernel(Registry):
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
         ('lieutenant', ['read_file', 'write_file', 'response'])
         """
-        from orgkernel.crew.agent import build_agent_manifest
+        from orgkernel.manifest.agent import build_agent_manifest
 
         desk = self.access_desk(org)
         agents = desk.view.records.agents
@@ -282,7 +282,7 @@ class Kernel(Registry):
         kept = self._kept.find(standpoint, (org, role))
         if kept is not None:
             return kept
-        from orgkernel.crew.v1 import encode
+        from orgkernel.manifest.v1 import encode
 
         answer = encode(self.manifest(org, role))
         if self.standpoint is standpoint:
@@ -307,8 +307,8 @@ class Kernel(Registry):
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
-        from orgkernel.crew.filters import RoleFilter, select_roles
-        from orgkernel.crew.organization import build_organization_manifest
+        from orgkernel.manifest.filters import RoleFilter, select_roles
+        from orgkernel.manifest.organization import build_organization_manifest
 
         desk = self.access_desk(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())

@@ -14,10 +14,10 @@ import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
-from orgkernel.graph.elsewhere import Elsewhere, Including
 from orgkernel.graph.exchange import in_order
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
+from orgkernel.graph.shared_roles import Elsewhere, Including
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.packed_files import PackedFiles, pack_files, restore_tree
 from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot

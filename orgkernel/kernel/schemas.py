@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orgkernel.crew.v1 import build_manifest_schema
+from orgkernel.manifest.v1 import build_manifest_schema
 from orgkernel.model.kinds import KINDS, build_json_schema
 
 

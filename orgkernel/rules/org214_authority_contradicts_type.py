@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.org2_command import TYPE_IN_WORDS, authority_of_type, is_not_outranked, not_outranked
+from orgkernel.rules.command import TYPE_IN_WORDS, authority_of_type, is_not_outranked, not_outranked
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 

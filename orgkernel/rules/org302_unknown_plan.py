@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.org3_references import find_undeclared, undeclared
+from orgkernel.rules.references import find_undeclared, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -45,7 +45,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.tool_catalog import EssentialFor
-from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

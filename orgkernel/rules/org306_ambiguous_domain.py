@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.org3_contenders import contenders, find_handling
+from orgkernel.rules.contenders import contenders, find_handling
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.rules.org3_contenders import contenders, find_handling
+from orgkernel.rules.contenders import contenders, find_handling
 from orgkernel.rules.org301_unknown_domain import is_unsure
 from orgkernel.rules.rule import Finding, Rule, Scope
 

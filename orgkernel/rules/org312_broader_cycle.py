@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.org3_circles import circles
+from orgkernel.rules.cycles import circles
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

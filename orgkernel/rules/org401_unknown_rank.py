@@ -45,7 +45,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.records.rank_ladder import RankLadder
-from orgkernel.rules.org3_references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

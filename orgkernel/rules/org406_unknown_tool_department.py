@@ -39,9 +39,9 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.org3_references import Reference, undeclared
-from orgkernel.rules.org4_seen import ids_of, unknown_to_all
+from orgkernel.rules.references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.visibility import ids_of, unknown_to_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:

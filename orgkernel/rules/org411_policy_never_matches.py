@@ -46,9 +46,9 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.org4_matches import contradiction
-from orgkernel.rules.org4_seen import wrong_for_all
+from orgkernel.rules.policy_matches import contradiction
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.visibility import wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:

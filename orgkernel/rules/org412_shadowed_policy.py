@@ -56,9 +56,9 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.definition import Definition
 from orgkernel.graph.records import OrgRecords
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Modifiers, Policy, Session
-from orgkernel.rules.org4_matches import contradiction, covers
-from orgkernel.rules.org4_seen import wrong_for_all
+from orgkernel.rules.policy_matches import contradiction, covers
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.visibility import wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:

@@ -49,9 +49,9 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.records.access_policies import STAR
 from orgkernel.records.directory import BUILT_IN_ORIGINS
-from orgkernel.rules.org3_references import Reference, undeclared
-from orgkernel.rules.org4_seen import ids_of, knows_agent, knows_role, unknown_to_all
+from orgkernel.rules.references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_to_all
 
 _WORDS = {
     "person_id": "person",

@@ -53,7 +53,7 @@ from itertools import combinations
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.org4_matches import can_meet, contradiction
+from orgkernel.rules.policy_matches import can_meet, contradiction
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -42,8 +42,8 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.org4_seen import ids_of, knows_role, roster_of, wrong_for_all
 from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.visibility import ids_of, knows_role, roster_of, wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:

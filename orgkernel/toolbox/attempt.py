@@ -15,8 +15,8 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.permits import encode_input
 from orgkernel.toolbox import result as codes
+from orgkernel.toolbox.invocation import Planned, call_permitted
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.permitted import Planned, call_permitted
 from orgkernel.toolbox.result import Step, StepKind
 
 WHOLE = ("", "use", "run")

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.diagnostics.unfit import describe_unfit
+from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadToolbox
 from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction

@@ -19,7 +19,7 @@ import httpx2
 import pytest
 
 from manifest_api.feed import Feed
-from manifest_api.remembered import Remembered
+from manifest_api.store_access import Remembered
 from orgkernel.decisions.state_view import StoredReport
 from orgkernel.errors import StoreError
 from tests.api.asking import problem

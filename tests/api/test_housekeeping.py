@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from manifest_api.housekeeping import note_what_ran_out
-from manifest_api.remembered import Remembered
+from manifest_api.store_access import Remembered
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import Location
 from tests.api.keys import opened

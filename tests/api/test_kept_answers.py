@@ -13,7 +13,7 @@ import pytest
 from manifest_api import build_openapi, create_app
 from manifest_api.guards.limits import MAX_BODY
 from manifest_api.guards.request_head import KnownHeads, RequestHead
-from manifest_api.kept import Representation, ResponseCache
+from manifest_api.response_cache import Representation, ResponseCache
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import ORG, ROLE, ROLE_FILE
 from tests.support.trees import TEMPLATES, change_line, copy_template

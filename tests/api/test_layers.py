@@ -7,7 +7,7 @@ import sys
 from dataclasses import fields
 
 from manifest_api.questions import CREW_PARAMETERS
-from orgkernel.crew.filters import RoleFilter
+from orgkernel.manifest.filters import RoleFilter
 from tests.support.trees import REPOSITORY
 
 

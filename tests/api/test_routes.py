@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from orgkernel.crew.v1 import encode
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.manifest.v1 import encode
 from tests.api.asking import ORG, ROLE, client_of, problem
 from tests.support.trees import write_tree
 

@@ -14,8 +14,8 @@ from starlette.types import Message
 
 from manifest_api.app import create_app
 from manifest_api.guards.bodies import MAX_BODY, take_body
-from manifest_api.kept import ResponseCache
 from manifest_api.problems import Refused
+from manifest_api.response_cache import ResponseCache
 from orgkernel.kernel.kernel import Kernel
 
 KERNEL = Kernel.open()

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
-from orgkernel.crew.v1 import build_manifest_schema
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.manifest.v1 import build_manifest_schema
 from tests.cli.running import SHOP
 from tests.support.in_process import run_here as run
 from tests.support.trees import copy_template, write_tree

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.regenerate import generated_files, stale_files
 from tests.support.trees import REPOSITORY
+from tools.regenerate import generated_files, stale_files
 
 
 def test_generated_files_are_up_to_date() -> None:

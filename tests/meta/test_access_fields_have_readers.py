@@ -15,14 +15,14 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from orgkernel.crew.agent import build_agent_manifest
-from orgkernel.crew.directory_effects import compare_directories
-from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import decide_envelope
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
+from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.manifest.agent import build_agent_manifest
+from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.model.kinds import KINDS
 from tests.support.trees import copy_template, read
 

@@ -16,13 +16,13 @@ import msgspec
 import pytest
 import yaml
 
-from orgkernel.crew.organization import build_organization_manifest
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import find_mark, unpack_mark
+from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.model.organization import Organization
 from orgkernel.model.role_profile import RoleProfile
 from orgkernel.model.salute_report import SaluteReport

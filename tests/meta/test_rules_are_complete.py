@@ -33,7 +33,7 @@ ONE_FOR_ALL = {"ORG204": 1}
 LONG_MODULES = {
     "manifest_api/authzen_shapes.py": "the shapes of one specification, read as one page",
     "manifest_api/problems.py": "one table of every problem there is",
-    "orgkernel/crew/v1.py": "one published shape, read as one page",
+    "orgkernel/manifest/v1.py": "one published shape, read as one page",
     "orgkernel/graph/questions.py": "one protocol: the questions both views answer",
     "orgkernel/kernel/kernel.py": "the public answers: one short method each, with examples that are run",
     "orgkernel/loading/documents.py": "from a text to documents of every kind",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.crew.diff import (
+from orgkernel.diff.diff import (
     Version,
     apply_changes,
     compare_manifests,
@@ -21,10 +21,10 @@ from orgkernel.crew.diff import (
     normalize,
     reverse,
 )
-from orgkernel.crew.v1 import OrganizationManifest
+from orgkernel.manifest.v1 import OrganizationManifest
 from tests.support.edited_trees import edited, edits, small_documents, template_documents, versions_of
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
-from tests.unit.crew.everything import EVERYTHING
+from tests.unit.manifest.everything import EVERYTHING
 
 INVERSE = {"widened": "narrowed", "narrowed": "widened", "unclear": "unclear", "neutral": "neutral"}
 OPPOSITE = {"gained": "lost", "lost": "gained", "added": "removed", "removed": "added"}
@@ -104,7 +104,7 @@ def test_moving_lines_changes_nothing(tree: str, data: st.DataObject) -> None:
 
 
 def _manifest(snapshot: Any) -> OrganizationManifest:
-    from orgkernel.crew.organization import build_organization_manifest
+    from orgkernel.manifest.organization import build_organization_manifest
 
     return build_organization_manifest(snapshot.index, snapshot.index.roles, snapshot.diagnostics)
 

@@ -15,7 +15,7 @@ from orgkernel.loading.documents import SourceDocument
 from orgkernel.records.access_policies import Condition, Match, Principal
 from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
 from orgkernel.records.organization import Organization
-from orgkernel.rules.org4_matches import can_meet, contradiction, covers
+from orgkernel.rules.policy_matches import can_meet, contradiction, covers
 
 PEOPLE = {
     "owner": Person(relationship="owner", tags=("kin",)),

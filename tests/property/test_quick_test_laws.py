@@ -15,7 +15,7 @@ from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.rules.catalog import all_rules
-from orgkernel.rules.org3_contenders import contenders, find_handling
+from orgkernel.rules.contenders import contenders, find_handling
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Rule, Scope
 from tests.reference.organizations import build_tree, build_views, trees

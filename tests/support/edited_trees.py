@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from orgkernel.crew.diff import Version
-from orgkernel.crew.organization import build_organization_manifest
-from orgkernel.crew.places import places_of
+from orgkernel.diff.diff import Version
+from orgkernel.manifest.organization import build_organization_manifest
+from orgkernel.manifest.places import places_of
 from tests.support.trees import TEMPLATES, read, write_tree
 
 Documents = dict[str, Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.crew.v1 import RoleManifest
+from orgkernel.manifest.v1 import RoleManifest
 from orgkernel.records.organization import USER
 
 MOST_LISTED = 6

@@ -11,14 +11,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from orgkernel.crew import v1
-from orgkernel.crew.role import build_role_manifest
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.exchange.agent_zero.brief import render_brief
 from orgkernel.exchange.agent_zero.host_names import HostNames, name_tools
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
 from orgkernel.graph.questions import OrgView
+from orgkernel.manifest import v1
+from orgkernel.manifest.role import build_role_manifest
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS

@@ -14,8 +14,8 @@ from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.clock import at_this_moment
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.moment import at_this_moment
 from tests.support.trees import write_tree
 
 NIGHT, NOON = AccessContext(now=2 * 3600.0), AccessContext(now=12 * 3600.0)

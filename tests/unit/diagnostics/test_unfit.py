@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from orgkernel.diagnostics.unfit import Unfit, describe_unfit
+from orgkernel.diagnostics.validation_text import Unfit, describe_unfit
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.crew.v1 import encode
 from orgkernel.errors import UnknownRole
-from orgkernel.kernel.kept_bytes import KeptBytes
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.manifest_cache import KeptBytes
+from orgkernel.manifest.v1 import encode
 from tests.support.trees import TEMPLATES, change_line, copy_template
 
 ORG, ROLE = "software_dev", "codegen_specialist"

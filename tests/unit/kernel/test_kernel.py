@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orgkernel.errors import AmbiguousActive, NothingToRead, NotServed, UnknownOrganization, UnknownRole
-from orgkernel.kernel.held import Reload
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry_state import Reload
 from tests.support.trees import copy_template, write_tree
 
 BROKEN = "_schema: orgkernel:role_profile\nrole_id: dev\nrole_type: wizard\n"

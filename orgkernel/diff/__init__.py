@@ -1,0 +1,1 @@
+"""What each role gained and lost between two versions of an organization, with the lines that caused it."""

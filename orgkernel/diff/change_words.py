@@ -1,0 +1,209 @@
+"""A change as a sentence, and what it is about in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.diff.changes import Change
+from orgkernel.diff.directory_words import say_somebody
+from orgkernel.diff.normal_form import default_name
+from orgkernel.diff.sections import (
+    ACTIONS,
+    ASKED,
+    DIRECTORY,
+    ECHO,
+    ELEMENTS,
+    EVERY_HOLDER,
+    MEMBERS,
+    ORDER,
+    ROLES,
+    SINGLE,
+    Path,
+    address_of,
+    noun_of,
+)
+from orgkernel.diff.value_words import list_words, say_difference
+
+_TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
+"""Parts whose items are texts of their author, not ids."""
+_LISTED = (
+    ("domains", "domain"),
+    ("plans", "plan"),
+    ("tools", "tool"),
+    ("credentials", "credential"),
+    ("data", "data"),
+)
+
+
+def in_words(change: Change) -> Change:
+    """The change with its subject and its sentence."""
+    return msgspec.structs.replace(change, subject=_subject(change.path), sentence=_sentence(change))
+
+
+def _subject(path: Path) -> str:
+    _, part, key, _ = address_of(path)
+    if key is None:
+        return part
+    if key == ORDER:
+        return f"order:{part}"
+    if part == DIRECTORY:
+        return key
+    noun = {"skills": "skill", "escalation": "escalation"}.get(part, noun_of(part)).replace(" ", "_").lower()
+    return f"{noun}:{_id_in(part, key)}"
+
+
+def _id_in(part: str, key: str) -> str:
+    if part == "findings":
+        return key.partition(" ")[0]
+    return key.partition("@")[0] if part in MEMBERS else key
+
+
+def _sentence(change: Change) -> str:
+    role_id, part, key, field = address_of(change.path)
+    who = role_id if role_id not in (None, EVERY_HOLDER) else change.org_id
+    if part == ROLES and key != ORDER:
+        return _about_role(change)
+    if part == DIRECTORY:
+        return say_somebody(change, key or "")
+    if part == "organizations":
+        return f"organization {key} is {change.kind}"
+    if change.kind == "moved":
+        return f"{who} moves from {_superior(change.before)} to {_superior(change.after)}"
+    if key is None or key == ORDER:
+        return _about_part(change, who or "", part, key == ORDER)
+    if field is None:
+        return _about_item(change, who or "", part, key)
+    if role_id == EVERY_HOLDER:
+        count = len(change.roles)
+        holders = f"for {count} role{'s' * (count != 1)}"
+        return f"{noun_of(part)} {key}: {say_difference(field, change.before, change.after)}, {holders}"
+    return _about_field(change, who or "", part, key, field)
+
+
+def _about_role(change: Change) -> str:
+    if change.kind == "renamed":
+        return f"{change.before} is renamed {change.after}"
+    role: Mapping[str, Any] = change.after if change.kind == "added" else change.before
+    superior = f" under {role['superior']['id']}" if role["superior"] else ""
+    has = []
+    for part, noun in _LISTED:
+        ids = [item["id"] for item in role[part]]
+        if ids:
+            has.append(f"{noun}{'s' * (len(ids) > 1 and noun != 'data')} {list_words(ids)}")
+    held = f", with {'; '.join(has)}" if has else ""
+    return f"{role['role_id']} is {change.kind}: {role['role_type']}{superior}{held}"
+
+
+def _superior(member: Mapping[str, Any] | None) -> str:
+    return member["id"] if member else "the top"
+
+
+def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
+    if is_order:
+        ids = [_id_in(part, key[0]) for key in change.after]
+        shown = [quote(each) if part in _TEXTS else each for each in ids]
+        return f"{who}: the order of {part.replace('_', ' ')} is now {list_words(shown)}"
+    before, after = change.before, change.after
+    if part in SINGLE and part != "mode":
+        noun = noun_of(part)
+        if before is None or after is None:
+            return f"{who} {'gains' if before is None else 'loses'} {noun} {(after or before)['id']}"
+        if before["id"] != after["id"]:
+            return f"{who} is of {noun} {after['id']} instead of {before['id']}"
+        return f"{who}: what is said of {noun} {after['id']} changes"
+    if part == "mode":
+        before, after = before["value"], after["value"]
+    if part == "role_name":
+        before, after = (each or default_name(who) for each in (before, after))
+    return f"{who}: {say_difference(part, before, after)}"
+
+
+def _about_item(change: Change, who: str, part: str, key: str) -> str:
+    item = change.after if change.kind == "gained" else change.before
+    verb = "gains" if change.kind == "gained" else "loses"
+    name = _id_in(part, key)
+    if part == "findings":
+        return f"{who} {verb} finding {item['id']} {item['name']}: {item['message']}"
+    if "value" in item:
+        values = (each and each["value"] for each in (change.before, change.after))
+        return f"{who}: {say_difference(f'{part}.{name}', *values)}"
+    if part in _TEXTS:
+        name = quote(name)
+    if part == "domains" and address_of(change.path).role_id is None:
+        taker = f", taken by {item['role_id']}" if item["role_id"] else ", which nobody takes"
+        return f"{who} {verb} domain {name}{taker}"
+    more = _MORE.get(part)
+    return f"{who} {verb} {noun_of(part)} {name}{more(item) if more else ''}"
+
+
+def _tool_words(item: Mapping[str, Any]) -> str:
+    level = f" at level {item['level']}" if item["level"] != "full" else ""
+    return f"{level}{' (destructive)' if item['side_effects'] == 'destructive' else ''}"
+
+
+def _plan_words(item: Mapping[str, Any]) -> str:
+    if item["runnable"]:
+        return ""
+    lacks = f": it lacks {list_words(item['missing_tools'])}" if item["missing_tools"] else ""
+    return f", which it cannot run{lacks}"
+
+
+_MORE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "tools": _tool_words,
+    "essential_tools": _tool_words,
+    "plans": _plan_words,
+    "skills": lambda item: f" ({'optional, ' * item['optional']}at least {item['min_proficiency']})",
+    "peers": lambda item: f" on channel {item['channel']}",
+    "escalation": lambda item: f" at tier {item['tier']}",
+}
+
+
+def _about_field(change: Change, who: str, part: str, key: str, field: str) -> str:
+    name, before, after = _id_in(part, key), change.before, change.after
+    if field in ELEMENTS:
+        if change.kind == "changed":
+            return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {list_words(after)}"
+        gained = change.kind == "gained"
+        actions = after if gained else before
+        if field not in (ACTIONS, ASKED):
+            verb = field if gained else f"no longer {field}"
+            return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {list_words(actions)}"
+        if field == ASKED:
+            word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
+            return f"{who} {'may now ask' if gained else 'no longer asks'} for {word}"
+        word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
+        return f"{who} {'may now' if gained else 'may no longer'} use {word}"
+    if field == "value":
+        if key == "can_delegate":
+            return f"{who} {'may now' if after else 'may no longer'} delegate"
+        return f"{who}: {say_difference(name if part == 'identity' else f'{part}.{name}', before, after)}"
+    if field == "conditional":
+        now, was = (set(each.split("; ")) if each else set() for each in (after, before))
+        said = [f"now depends on {list_words(sorted(now - was))}"] if now - was else []
+        said += [f"no longer depends on {list_words(sorted(was - now))}"] if was - now else []
+        return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same in another order'}"
+    if field == "level":
+        return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
+    if field == "runnable":
+        if before["runnable"] != after["runnable"]:
+            lacks = f": it lacks {list_words(after['missing_tools'])}" if after["missing_tools"] else ""
+            return f"{who} {'can now' if after['runnable'] else 'can no longer'} run plan {name}{lacks}"
+        before, after, field = before["missing_tools"], after["missing_tools"], "missing tools"
+    if field == "min_proficiency":
+        before, after = (
+            f"{each[field]} ({each['proficiency_name'] or 'unnamed'})" for each in (before, after)
+        )
+    if field == "member":
+        return f"{who}: what is said of {noun_of(part)} {name} changes in {list_words(_differing(before, after))}"
+    if field == "role_id":
+        return f"domain {name} of {who} is taken by {after or 'nobody'} instead of {before or 'nobody'}"
+    return f"{who}: {noun_of(part)} {name}: {say_difference(field, before, after)}"
+
+
+def _differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Sequence[str]:
+    one, other = before or {}, after or {}
+    return [field.replace("_", " ") for field in ECHO if one.get(field) != other.get(field)]

@@ -1,0 +1,85 @@
+"""One difference between two manifests of an organization, as it is reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from orgkernel.decisions.reasons import Why
+from orgkernel.diff.sections import ROLES, Path
+
+Kind = Literal["renamed", "removed", "added", "moved", "lost", "changed", "gained"]
+Effect = Literal["widened", "narrowed", "unclear", "neutral"]
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One difference. Where roles are renamed, everything in it calls them by their new ids."""
+
+    org_id: str
+    role_id: str | None
+    """The role it is about; null when it is about the organization or a catalog."""
+    kind: Kind
+    subject: str = ""
+    """What is gained, lost or changed, such as `tool:browser_agent`."""
+    classification: Effect = "neutral"
+    """Whether it gives, takes, may do either, or neither."""
+    sentence: str = ""
+    before: Any = None
+    """What stood there; an item, a role or an organization whole."""
+    after: Any = None
+    why_before: tuple[Why, ...] = ()
+    """The lines of the old tree that say so, what made the difference first."""
+    why_after: tuple[Why, ...] = ()
+    """The lines of the new tree."""
+    roles: tuple[str, ...] = ()
+    """For a change of a catalog: the roles in whose manifests it shows."""
+    path: Path
+    """Where in the manifest."""
+    at_before: tuple[int, ...] = ()
+    """Positions in the old list of what is lost."""
+    at_after: tuple[int, ...] = ()
+    """Positions in the new list of what is gained."""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """How much there is of what."""
+
+    changes: int
+    organizations: int
+    """Those with a change."""
+    roles: int
+    """Those with a change, shared catalogs not counted."""
+    widened: int
+    narrowed: int
+    unclear: int
+    """Those that may let somebody do more."""
+    neutral: int
+    kinds: dict[str, int]
+
+
+def sort_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """By organization, then what is about the whole of it, then by role. The order says nothing else."""
+    return tuple(sorted(changes, key=_rank))
+
+
+def _rank(change: Change) -> tuple[object, ...]:
+    path = tuple(map(str, change.path))
+    return change.org_id, change.role_id or "", path[:1] == (ROLES,), path, change.kind
+
+
+def summarize(changes: Sequence[Change]) -> Summary:
+    """The counts under a list of changes."""
+    effects = Counter(change.classification for change in changes)
+    return Summary(
+        changes=len(changes),
+        organizations=len({change.org_id for change in changes}),
+        roles=len({(change.org_id, change.role_id) for change in changes if change.role_id is not None}),
+        widened=effects["widened"],
+        narrowed=effects["narrowed"],
+        unclear=effects["unclear"],
+        neutral=effects["neutral"],
+        kinds=dict(sorted(Counter(change.kind for change in changes).items())),
+    )

@@ -1,0 +1,227 @@
+"""Two working forms walked side by side, part by part."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.reasons import Why
+from orgkernel.diff.causes import Side, causes_of, why_of
+from orgkernel.diff.changes import Change, Kind
+from orgkernel.diff.effects import effect_of
+from orgkernel.diff.normal_form import plain, plain_item, without_why
+from orgkernel.diff.sections import (
+    CATALOG,
+    ELEMENTS,
+    EVERY_HOLDER,
+    ORDER,
+    ROLES,
+    SINGLE,
+    UNORDERED,
+    Path,
+    address_of,
+    group_of,
+    is_item_list,
+    keys_of,
+    numbered,
+    read_field,
+)
+
+_Record = Mapping[str, Any]
+_CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """How two lists differ: where what is lost and gained stands, and what both have in the order of each."""
+
+    lost: tuple[int, ...]
+    gained: tuple[int, ...]
+    kept_before: tuple[Path, ...]
+    kept: tuple[Path, ...]
+
+
+def compare_forms(old: Side, new: Side) -> Iterator[Change]:
+    """All changes but renames, classified, without words. Roles are called by their new ids on both sides."""
+    comparison = _Comparison(old, new)
+    yield from comparison.record((), old.form, new.form)
+    yield from comparison.items((ROLES,), old.form[ROLES], new.form[ROLES])
+    shared: list[Change] = []
+    for role_id in old.roles.keys() & new.roles.keys():
+        for change in comparison.record((ROLES, role_id), old.roles[role_id], new.roles[role_id]):
+            if _is_of_catalog(change.path):
+                shared.append(change)
+            else:
+                yield change
+    yield from _together(shared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """The walk; a path leads to what is being compared."""
+
+    old: Side
+    new: Side
+
+    def record(self, path: Path, before: _Record, after: _Record) -> Iterator[Change]:
+        """An organization without its roles, or a role."""
+        for part in dict.fromkeys((*before, *after)):
+            if part in ("why", "role_id", ROLES):
+                continue
+            one, other = before.get(part), after.get(part)
+            if plain(part, one) == plain(part, other):
+                continue
+            if is_item_list(one) and is_item_list(other):
+                yield from self.items((*path, part), one, other)
+            else:
+                yield self._part((*path, part), part, one, other)
+
+    def items(self, path: Path, before: Sequence[_Record], after: Sequence[_Record]) -> Iterator[Change]:
+        """A list of items; the roles themselves are one, and what is in them is compared elsewhere."""
+        part, role_id = str(path[-1]), str(path[1]) if len(path) > 1 else None
+        old_keys, new_keys = keys_of(part, before), keys_of(part, after)
+        old_items, new_items = (
+            dict(zip(old_keys, before, strict=True)),
+            dict(zip(new_keys, after, strict=True)),
+        )
+        lists = _compare_lists(old_keys, new_keys)
+        strip = without_why if part == ROLES else plain_item
+        ordered = part not in UNORDERED
+        gone, come = _CAME_AND_GONE[part == ROLES]
+        for number in lists.lost:
+            item = before[number]
+            yield self._change(
+                gone, (*path, *old_keys[number]), before=strip(item), at_before=(number,) if ordered else (),
+                why_before=self.old.why_item(role_id, part, item),
+            )  # fmt: skip
+        for number in lists.gained:
+            item = after[number]
+            yield self._change(
+                come, (*path, *new_keys[number]), after=strip(item), at_after=(number,) if ordered else (),
+                why_after=self.new.why_item(role_id, part, item),
+            )  # fmt: skip
+        if ordered and lists.kept != lists.kept_before:
+            first = next(number for number, key in enumerate(lists.kept) if key != lists.kept_before[number])
+            yield self._change(
+                "changed", (*path, ORDER), before=[list(key) for key in lists.kept_before],
+                after=[list(key) for key in lists.kept],
+                why_before=self.old.why_item(role_id, part, old_items[lists.kept_before[first]]),
+                why_after=self.new.why_item(role_id, part, new_items[lists.kept[first]]),
+            )  # fmt: skip
+        if part != ROLES:
+            for key in lists.kept:
+                yield from self._fields((*path, *key), part, old_items[key], new_items[key])
+
+    def _part(self, path: Path, part: str, before: Any, after: Any) -> Change:
+        role_id = str(path[1]) if len(path) > 1 else None
+        moved = part == "superior" and _id_of(before) != _id_of(after)
+        single = part in SINGLE
+        kind: Kind = "changed"
+        if moved:
+            kind = "moved"
+        elif single and before is None:
+            kind = "gained"
+        elif single and after is None:
+            kind = "lost"
+        return self._change(
+            kind, path, before=plain(part, before), after=plain(part, after),
+            why_before=(why_of(before) if before and single else self.old.why_part(role_id, part)),
+            why_after=(why_of(after) if after and single else self.new.why_part(role_id, part)),
+        )  # fmt: skip
+
+    def _fields(self, path: Path, part: str, before: _Record, after: _Record) -> Iterator[Change]:
+        for field in dict.fromkeys(group_of(part, field) for field in (*before, *after)):
+            one, other = read_field(part, before, field), read_field(part, after, field)
+            if field == "why" or one == other:
+                continue
+            if field in ELEMENTS:
+                yield from self._elements((*path, field), part, before, after, field)
+                continue
+            why = self._why(path, part, before, after, field)
+            yield self._change(
+                "changed", (*path, field), before=one, after=other, why_before=why[0], why_after=why[1]
+            )
+
+    def _elements(
+        self, path: Path, part: str, before: _Record, after: _Record, field: str
+    ) -> Iterator[Change]:
+        one, other = before[field], after[field]
+        lists = _compare_lists(numbered(one), numbered(other))
+        why = self._why(path, part, before, after, field)
+        if lists.lost:
+            yield self._change(
+                "lost", path, before=[one[number] for number in lists.lost], at_before=lists.lost,
+                why_before=why[0], why_after=why[1],
+            )  # fmt: skip
+        if lists.gained:
+            yield self._change(
+                "gained", path, after=[other[number] for number in lists.gained], at_after=lists.gained,
+                why_before=why[0], why_after=why[1],
+            )  # fmt: skip
+        if lists.kept != lists.kept_before:
+            yield self._change(
+                "changed", (*path, ORDER), before=[list(key) for key in lists.kept_before],
+                after=[list(key) for key in lists.kept], why_before=why[0], why_after=why[1],
+            )  # fmt: skip
+
+    def _why(
+        self, path: Path, part: str, before: _Record, after: _Record, field: str
+    ) -> tuple[tuple[Why, ...], tuple[Why, ...]]:
+        role_id = address_of(path).role_id
+        return (
+            causes_of(self.old, self.new, role_id, part, (before, after), field),
+            causes_of(self.new, self.old, role_id, part, (after, before), field),
+        )
+
+    def _change(self, kind: Kind, path: Path, **said: Any) -> Change:
+        role_id = address_of(path).role_id
+        if path[0] == ROLES and len(path) == 2 and path[1] != ORDER:
+            role_id = str(path[1])
+        change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **said)
+        sides: tuple[_Record | None, _Record | None] = (self.old.form, self.new.form)
+        if role_id:
+            sides = (self.old.roles.get(role_id), self.new.roles.get(role_id))
+        return msgspec.structs.replace(change, classification=effect_of(change, *sides))
+
+
+def _id_of(member: _Record | None) -> str | None:
+    return member["id"] if member else None
+
+
+def _compare_lists(before: Sequence[Path], after: Sequence[Path]) -> _Lists:
+    old, new = set(before), set(after)
+    return _Lists(
+        tuple(number for number, key in enumerate(before) if key not in new),
+        tuple(number for number, key in enumerate(after) if key not in old),
+        tuple(key for key in before if key in new),
+        tuple(key for key in after if key in old),
+    )
+
+
+def _is_of_catalog(path: Path) -> bool:
+    role_id, part, _, field = address_of(path)
+    return role_id is not None and part in CATALOG and field in CATALOG[part][1]
+
+
+def _together(changes: Iterable[Change]) -> Iterator[Change]:
+    """What a catalog says differently, once for all roles in whose manifests it shows."""
+    groups: dict[object, list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[change.path[2:], msgspec.json.encode((change.before, change.after))].append(change)
+    for group in groups.values():
+        yield msgspec.structs.replace(
+            group[0],
+            role_id=None,
+            roles=tuple(sorted(str(change.role_id) for change in group)),
+            path=(ROLES, EVERY_HOLDER, *group[0].path[2:]),
+            why_before=tuple(sorted({why for change in group for why in change.why_before}, key=_place)),
+            why_after=tuple(sorted({why for change in group for why in change.why_after}, key=_place)),
+        )
+
+
+def _place(why: Why) -> tuple[str, int, str]:
+    return why.file, why.line, why.text

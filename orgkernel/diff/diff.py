@@ -1,0 +1,113 @@
+"""What each role gained and lost between two versions of an organization, with the lines that caused it.
+
+Two manifests are compared part by part over the whole shape of `crew_manifest`. What counts as equal is said in
+`normal_form`: the diff is empty if and only if the normal forms are equal, so no edit that changes what a manifest says goes
+unreported, and one that only moves lines is not reported. `apply_changes` leads from one normal form to the other, and
+`reverse` turns changes round: what comes out is what comparing the other way round yields, each classification inverted.
+
+What a manifest says in several places is reported where it is decided: what a catalog says about a tool once, and not for
+every role that holds it; what a role is called once, and not for everybody who commands it. A renamed role is one change,
+and everything else is told as if it had always been called by its new id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from orgkernel.diff.applying import apply_changes
+from orgkernel.diff.causes import Side, why_of
+from orgkernel.diff.change_words import in_words
+from orgkernel.diff.changes import Change, Summary, sort_changes, summarize
+from orgkernel.diff.comparison import compare_forms
+from orgkernel.diff.directory_effects import compare_directories
+from orgkernel.diff.normal_form import normalize, working_form
+from orgkernel.diff.renames import both_ways, find_renames, swap_organization
+from orgkernel.diff.reversal import reverse
+from orgkernel.diff.sections import ROLES
+from orgkernel.graph.questions import OrgView
+from orgkernel.manifest.places import Places, no_places
+from orgkernel.manifest.v1 import OrganizationManifest
+
+__all__ = [
+    "Change",
+    "Summary",
+    "Version",
+    "apply_changes",
+    "compare_manifests",
+    "compare_versions",
+    "normalize",
+    "reverse",
+    "summarize",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An organization on one side of a comparison: the manifest of all its roles, and where its documents say what."""
+
+    manifest: OrganizationManifest
+    places: Places = no_places
+    view: OrgView | None = None
+    """Who is outside the crew, whom no manifest names; where it is left out, they are not compared."""
+
+
+def compare_versions(
+    old: Mapping[str, Version],
+    new: Mapping[str, Version],
+    unread: Mapping[str, frozenset[str]] | None = None,
+) -> tuple[Change, ...]:
+    """All changes between two trees of organizations, by their ids.
+
+    `unread` names for an organization roles that one side declares in a file that cannot be read: nothing is known of
+    what became of them, so they are left out on both sides.
+    """
+    changes: list[Change] = []
+    for org_id in {*old, *new}:
+        if org_id in old and org_id in new:
+            roles = (unread or {}).get(org_id, frozenset())
+            changes += _compare(old[org_id], new[org_id], roles)
+        else:
+            changes.append(_whole(org_id, old.get(org_id), new.get(org_id)))
+    return sort_changes(map(in_words, changes))
+
+
+def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
+    """All changes between two manifests of one organization, each with all its roles."""
+    return sort_changes(map(in_words, _compare(Version(old), Version(new), frozenset())))
+
+
+def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
+    return Change(
+        org_id=org_id,
+        role_id=None,
+        kind="removed" if new is None else "added",
+        path=("organizations", org_id),
+        before=old and normalize(old.manifest),
+        after=new and normalize(new.manifest),
+        why_before=old.manifest.why if old else (),
+        why_after=new.manifest.why if new else (),
+        classification="narrowed" if new is None else "widened",
+    )
+
+
+def _compare(old: Version, new: Version, unread: frozenset[str]) -> Iterator[Change]:
+    before, after = working_form(old.manifest, unread), working_form(new.manifest, unread)
+    renamed = find_renames(before, after)
+    names = both_ways(renamed)
+    old_side = Side(swap_organization(before, names), old.places, names)
+    new_side = Side(after, new.places, {})
+    for old_id, new_id in renamed.items():
+        yield Change(
+            org_id=after["org_id"],
+            role_id=new_id,
+            kind="renamed",
+            path=(ROLES, new_id),
+            before=old_id,
+            after=new_id,
+            why_before=why_of(old_side.roles[new_id]),
+            why_after=why_of(new_side.roles[new_id]),
+        )
+    yield from compare_forms(old_side, new_side)
+    if old.view is not None and new.view is not None:
+        yield from compare_directories(old.view, new.view)

@@ -1,0 +1,133 @@
+"""Who is in the directory, compared: what a person, webhook or system origin may do because other policies match it.
+
+No manifest names who is outside the crew, so these changes stand beside those of the manifests. The policies of either side
+are held against the directory of both: what comes out is what the directory alone changes. A sender nobody knows is a
+stranger, so a person's new identity is compared with what strangers may do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import to_builtins
+
+from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
+from orgkernel.decisions.access.subjects import Identity, identify
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diff.changes import Change, Effect
+from orgkernel.diff.directions import EFFECT_OF, Direction, added, times
+from orgkernel.diff.sections import DIRECTORY
+from orgkernel.graph.definition import Definition
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.directory import Person
+
+_Entries = Mapping[str, Definition[Any]]
+
+
+def compare_directories(old: OrgView, new: OrgView) -> Iterator[Change]:
+    """One change for everybody of whom the two sides do not say the same."""
+    before, after = _entries(old), _entries(new)
+    tables = [PolicyTable.of(view.records.policies.values()) for view in (old, new)]
+    for subject in sorted({*before, *after}):
+        one, other = before.get(subject), after.get(subject)
+        said = [{} if each is None else _said(each) for each in (one, other)]
+        if one and other and said[0] == said[1]:
+            continue
+        identities = [{*each.get("identities", ())} for each in said]
+        senders = sorted(identities[0] ^ identities[1])
+        subjects = (subject, *(f"sender:{each}" for each in senders))
+        yield Change(
+            org_id=new.org_id,
+            role_id=None,
+            kind="gained" if one is None else "lost" if other is None else "changed",
+            path=(DIRECTORY, subject),
+            before=_with_policies(one, said[0], old, subject, tables),
+            after=_with_policies(other, said[1], new, subject, tables),
+            why_before=_why(subject, one),
+            why_after=_why(subject, other),
+            classification=_effect(old, new, subjects, tables),
+        )
+
+
+def _entries(view: OrgView) -> _Entries:
+    records = view.records
+    kinds: dict[str, _Entries] = {
+        "person": records.people,
+        "webhook": records.webhooks,
+        "system": records.system_origins,
+    }
+    return {f"{kind}:{name}": each for kind, those in kinds.items() for name, each in those.items()}
+
+
+def _said(entry: Definition[Any]) -> dict[str, Any]:
+    """What is said of somebody; the order of tags and identities says nothing."""
+    record = entry.record
+    said: dict[str, Any] = to_builtins(record)
+    if isinstance(record, Person):
+        said["tags"] = sorted(set(record.tags))
+        said["identities"] = sorted(
+            f"{each.platform}/{each.space or ''}/{each.id}" for each in record.identities
+        )
+    return said
+
+
+def _with_policies(
+    entry: Definition[Any] | None,
+    said: Mapping[str, Any],
+    view: OrgView,
+    subject: str,
+    tables: Iterable[PolicyTable],
+) -> dict[str, Any] | None:
+    if entry is None:
+        return None
+    identity = identify(view, subject)
+    matching = {policy.id for table in tables for policy in _matching(table, identity)}
+    return {"id": subject, **said, "policies": sorted(matching)}
+
+
+def _why(subject: str, entry: Definition[Any] | None) -> tuple[Why, ...]:
+    return () if entry is None else (why_place(f"{subject} is declared", entry.place()),)
+
+
+def _effect(old: OrgView, new: OrgView, subjects: Iterable[str], tables: Iterable[PolicyTable]) -> Effect:
+    directions = [
+        _direction(table, identify(old, subject), identify(new, subject))
+        for table in tables
+        for subject in subjects
+    ]
+    return EFFECT_OF[added(directions)]
+
+
+def _direction(table: PolicyTable, before: Identity | None, after: Identity | None) -> Direction:
+    """Whether somebody may do more as the second than as the first; nobody declares the one that is None."""
+    if before is None or after is None:
+        there = before or after
+        # Where no policy is declared none is missed: an agent may act for whoever is declared.
+        gives = not table.policies or any(each.effect == "allow" for each in _matching(table, there))
+        return (1 if before is None else -1) if gives and there is not None else 0
+    was, now = set(_matching(table, before)), set(_matching(table, after))
+    directions = [times(_gives(policy), 1 if policy in now else -1) for policy in was ^ now]
+    if any(policy.decisive and not policy.fallback for policy in was ^ now):
+        # A fallback speaks only where nothing else does.
+        gone = not any(policy.decisive and not policy.fallback for policy in was)
+        back = not any(policy.decisive and not policy.fallback for policy in now)
+        fallbacks = [policy for policy in was | now if policy.fallback]
+        if any(policy.conditions for policy in was | now):
+            directions += [None] * bool(fallbacks)
+        elif gone != back:
+            directions += [times(_gives(policy), 1 if back else -1) for policy in fallbacks]
+    return added(directions)
+
+
+def _matching(table: PolicyTable, identity: Identity | None) -> tuple[AccessPolicy, ...]:
+    return () if identity is None else table.matching(identity)
+
+
+def _gives(policy: AccessPolicy) -> Direction:
+    """What a policy does to whom it matches: gives, takes, or both."""
+    if policy.effect == "annotate":
+        return 0
+    if policy.effect != "allow":
+        return -1
+    return None if policy.ceiling or policy.denied else 1

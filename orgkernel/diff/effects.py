@@ -1,0 +1,154 @@
+"""Whether a change gives a role something, takes it, or neither.
+
+Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
+of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
+that disappears, a circumstance in which an allowed tool was refused, an action it may ask for where it was refused; for an organization a dispatch edge or a higher limit
+on delegation, a policy that allows more or denies less; a role or an organization that is added. Narrowed is the inverse.
+Unclear is a change of a policy that may let somebody do more. Everything else is neutral: what a role is told, where it
+stands, what it has to report.
+
+INVARIANT: the effect of a change turned round is the inverse, so everything is a comparison of two measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orgkernel.diff.changes import Change, Effect
+from orgkernel.diff.policy_effects import effect_of_policy
+from orgkernel.diff.sections import ACTIONS, ASKED, ORDER, ROLES, address_of
+from orgkernel.records.levels import LEVELS
+
+_Role = Mapping[str, Any]
+_GIVES = frozenset(
+    {"domains", "dispatch_targets", "dispatch_edges", "credentials", "data", ROLES, "organizations"}
+)
+_TOOLS = ("tools", "essential_tools")
+_CLEARANCES = (None, "basic", "enhanced", "full", "oracle")
+_DELEGATION = ("strict", "envelope")
+# Facts whose values are compared as they are.
+_GROWS = {
+    ("identity", "authority_level"),
+    ("identity", "can_delegate"),
+    ("limits", "max_spawn_depth"),
+    ("limits", "max_children"),
+    ("limits", "max_concurrent"),
+}
+# Facts whose values climb a ladder.
+_LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
+    ("identity", "clearance"): _CLEARANCES,
+    ("limits", "delegation"): _DELEGATION,
+}
+
+
+def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
+    """What a change does; `old` and `new` are the role it is about, or the organization, on both sides."""
+    role_id, part, key, field = address_of(change.path)
+    if change.kind in ("renamed", "moved"):
+        return "neutral"
+    if part in _TOOLS and key is not None and old is not None and new is not None:
+        if field == ACTIONS:
+            return _presence(change)
+        if field == ASKED:
+            return _asked(change, old, new, key)
+        if field == "conditional":
+            return _conditions(change, old, new, part, key)
+        if field != "capped_by":
+            levels = _level_of(old, key), _level_of(new, key)
+            return _compared(*levels) if field in (None, "level") else "neutral"
+    if part in _TOOLS and field == "capped_by":
+        return _compared(-len(change.before), -len(change.after))
+    if part == "policies" and role_id is None and key != ORDER:
+        assert key is not None
+        return effect_of_policy(change, field, key, _policies(old), _policies(new))
+    if field is None and part in _GIVES and (part != "domains" or role_id is not None):
+        return _presence(change)
+    if field is None and part == "file_scope" and old is not None and new is not None:
+        return _file_scope(change, old, new)
+    if part == "plans" and field in (None, "runnable"):
+        return _compared(_is_runnable(change.before), _is_runnable(change.after))
+    if field == "value" and (part, key) in _GROWS:
+        return _compared(_number(change.before), _number(change.after))
+    ladder = _LADDERS.get((part, key)) if field == "value" else None
+    return (
+        "neutral" if ladder is None else _compared(_step(ladder, change.before), _step(ladder, change.after))
+    )
+
+
+def _policies(organization: _Role | None) -> Mapping[str, _Role]:
+    return {} if organization is None else {each["id"]: each for each in organization["policies"]}
+
+
+def _compared(before: float, after: float) -> Effect:
+    if before == after:
+        return "neutral"
+    return "widened" if after > before else "narrowed"
+
+
+def _presence(change: Change) -> Effect:
+    return _compared(change.kind in ("lost", "removed"), change.kind in ("gained", "added"))
+
+
+def _level_of(role: _Role, tool: str) -> int:
+    """How much of a tool a role has, listed or essential: a tool that only changes from one to the other gives nothing."""
+    levels = [_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool]
+    return max(levels, default=0)
+
+
+def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
+    """Asking is more than nothing, and less than being allowed: what an action was before, or is now, decides."""
+    gained = change.kind == "gained"
+    actions, other = (change.after, old) if gained else (change.before, new)
+    if change.kind == "changed":
+        return "neutral"
+    allowed = {
+        action
+        for part in _TOOLS
+        for item in other[part]
+        if item["id"] == tool
+        for action in item["allowed_actions"]
+    }
+    less = [action in allowed for action in actions]
+    if any(less) and not all(less):
+        return "unclear"
+    return _compared(gained, not gained) if any(less) else _compared(not gained, gained)
+
+
+def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> Effect:
+    """Circumstances that could take away what is allowed are less of it; those that could allow what is not, more."""
+    allowed = {
+        bool(item["allowed_actions"]) for role in (old, new) for item in role[part] if item["id"] == tool
+    }
+    if len(allowed) != 1:
+        return "neutral"  # the actions that are gained or lost say it
+    more = _compared(_many(change.before), _many(change.after))
+    return _INVERSE[more] if allowed.pop() else more
+
+
+def _many(conditions: str | None) -> int:
+    return len(conditions.split("; ")) if conditions else 0
+
+
+_INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
+
+
+def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:
+    """Where no scope is declared nothing is limited, so the first path of one narrows, and losing the last widens."""
+    if change.kind == "gained":
+        return "widened" if old["file_scope"] else "narrowed"
+    if change.kind == "lost":
+        return "narrowed" if new["file_scope"] else "widened"
+    return "neutral"
+
+
+def _is_runnable(plan: Any) -> bool:
+    return isinstance(plan, Mapping) and bool(plan.get("runnable"))
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0
+
+
+def _step(ladder: tuple[object, ...], value: object) -> int:
+    return ladder.index(value) if value in ladder else 0

@@ -1,0 +1,174 @@
+"""Changes as text for people, as Markdown for a pull request, as annotations of GitHub, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+from unicodedata import east_asian_width
+
+from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import printable
+from orgkernel.diff.changes import Change, summarize
+from orgkernel.runtime.secret_shapes import mask_secrets
+
+WIDTH = 100
+_SIGNS = {"widened": "+", "narrowed": "-", "unclear": "?", "neutral": "~"}
+_WHOLE = ("renamed", "removed", "added", "moved")
+_EFFECTS = ("widened", "unclear", "narrowed", "neutral")
+# What somebody has to look at: it lets somebody do more, or it may.
+_FLAGGED: Mapping[str, str] = {"widened": "widened", "unclear": "may widen"}
+# A pull request's summary may be a megabyte; nobody reads so much of it.
+_LISTED = 200
+_MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
+
+
+def as_data(changes: Sequence[Change]) -> dict[str, Any]:
+    """For JSON: the counts, then every change."""
+    return {"summary": summarize(changes), "changes": changes}
+
+
+def render_summary(changes: Sequence[Change]) -> str:
+    """One line of counts."""
+    if not changes:
+        return "no change"
+    found = summarize(changes)
+    where = f"{_count(found.organizations, 'organization')}, {_count(found.roles, 'role')}"
+    may = f"{found.unclear:,} may widen, " if found.unclear else ""
+    what = f"{found.widened:,} widened, {may}{found.narrowed:,} narrowed, {found.neutral:,} neither"
+    return f"{_count(found.changes, 'change')} in {where}: {what}"
+
+
+def render_text(changes: Sequence[Change]) -> str:
+    """Grouped by organization and role: `+` gives, `-` takes, `?` may give, `~` does neither. At most 100 columns wide."""
+    lines = []
+    for (org_id, role_id), group in _groups(changes):
+        lines.append(org_id if role_id is None else f"{org_id}/{role_id}")
+        for change in group:
+            said = f"{change.sentence} {_places(change)}".rstrip()
+            lines += _wrapped(_shown(said), f"  {_SIGNS[change.classification]} ", "      ")
+        lines.append("")
+    return "".join(f"{line}\n" for line in (*lines, render_summary(changes)))
+
+
+def render_markdown(changes: Sequence[Change]) -> str:
+    """For the summary of a pull request: what is widened in a table, then the rest."""
+    lines = ["### What the roles can do now", "", f"{render_summary(changes).capitalize()}.", ""]
+    widened = [change for change in changes if change.classification in _FLAGGED]
+    others = [change for change in changes if change.classification not in _FLAGGED]
+    if widened:
+        lines += ["| organization | role | widened | where |", "|---|---|---|---|"]
+        for change in _ordered(widened)[:_LISTED]:
+            said = change.sentence if change.classification == "widened" else f"may widen: {change.sentence}"
+            cells = (change.org_id, change.role_id or "", said, _places(change).strip("()"))
+            lines.append(f"| {' | '.join(map(_escaped, cells))} |")
+        lines += [*_more(len(widened), "widened"), ""]
+    if others:
+        lines += [f"<details><summary>{_count(len(others), 'other change')}</summary>", ""]
+        for change in _ordered(others)[:_LISTED]:
+            sign = "narrowed: " if change.classification == "narrowed" else ""
+            lines.append(f"- {sign}{_escaped(f'{change.sentence} {_places(change)}'.rstrip())}")
+        lines += [*_more(len(others), "other"), "", "</details>", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def render_github(changes: Sequence[Change]) -> str:
+    """Workflow commands that mark lines of the new tree: a warning where something is widened, a notice where a role
+    moves or is renamed.
+    """
+    return "".join(f"{line}\n" for change in _ordered(changes) for line in _annotation(change))
+
+
+def _annotation(change: Change) -> Iterator[str]:
+    if change.classification in _FLAGGED:
+        level, title = "warning", _FLAGGED[change.classification]
+    elif change.kind in ("moved", "renamed"):
+        level, title = "notice", change.kind
+    else:
+        return
+    properties = {"title": f"orgkernel diff: {title}"}
+    if change.why_after:
+        first = change.why_after[0]
+        properties = {"file": first.file, "line": str(first.line), **properties}
+    listed = ",".join(f"{name}={_command(value, ':,')}" for name, value in properties.items())
+    yield f"::{level} {listed}::{_command(_shown(change.sentence))}"
+
+
+def _command(text: str, more: str = "") -> str:
+    """A text inside a workflow command."""
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _groups(changes: Iterable[Change]) -> Iterator[tuple[tuple[str, str | None], list[Change]]]:
+    for key, group in groupby(_ordered(changes), key=lambda change: (change.org_id, change.role_id)):
+        yield key, list(group)
+
+
+def _ordered(changes: Iterable[Change]) -> list[Change]:
+    """By organization and role; of a role first what happened to it as a whole, then what gives, then what takes."""
+    return sorted(
+        changes,
+        key=lambda change: (
+            change.org_id,
+            change.role_id or "",
+            change.kind not in _WHOLE,
+            _EFFECTS.index(change.classification),
+        ),
+    )
+
+
+def _places(change: Change) -> str:
+    """The line on the new side, and that on the old one if it is called otherwise."""
+    new, old = _place(change.why_after), _place(change.why_before)
+    if not new or not old or new == old:
+        return f"({new})" if new else f"(was {old})" if old else ""
+    return f"({new}, was {old})"
+
+
+def _place(why: Sequence[Why]) -> str:
+    return f"{why[0].file}:{why[0].line}" if why else ""
+
+
+def _shown(text: str) -> str:
+    return mask_secrets(printable(text))
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown and a table's cell show as it is, and in which nobody is mentioned."""
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", _shown(text))
+
+
+def _more(count: int, what: str) -> list[str]:
+    return ["", f"And {count - _LISTED:,} {what} more: `--format text` lists all."] if count > _LISTED else []
+
+
+def _wrapped(text: str, first: str, later: str) -> Iterator[str]:
+    """Lines of at most 100 columns, broken at spaces, and inside of words only where one is longer than a line."""
+    line = first
+    empty = True
+    for word in text.split(" "):
+        piece = word if empty else f" {word}"
+        if _columns(line + piece) > WIDTH and not empty:
+            yield line
+            line, piece = later, word
+        line += piece
+        empty = False
+        while _columns(line) > WIDTH:
+            end = len(line)
+            while _columns(line[:end]) > WIDTH:
+                end -= 1
+            yield line[:end]
+            line = later + line[end:]
+    yield line
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows a text; a character of unclear width counts as wide."""
+    return sum(1 + (east_asian_width(character) in "WFA") for character in text)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,189 @@
+"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with what is stored (design §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.holders import Holder, rank_now
+from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.qualified import has_passed
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.stored import is_active
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.reasons import why_edge, why_place
+from orgkernel.decisions.state_view import StateView
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge
+from orgkernel.manifest import v1
+from orgkernel.manifest.abilities import essential_tools, granted_item, tool_item
+from orgkernel.manifest.permissions import effective_item, granted_tools, requestable
+from orgkernel.manifest.role import finding_item, latest_report, reported_tier
+from orgkernel.manifest.v1_ladder import NextRank, QualificationItem, RankItem, RequirementItem
+from orgkernel.records.crew_roster import Member
+from orgkernel.records.levels import LEVELS
+from orgkernel.records.rank_ladder import Promotion, Rank
+from orgkernel.runtime.utc import as_utc
+
+
+def build_agent_manifest(
+    view: OrgView, agent_id: str, findings: Sequence[Diagnostic], state: StateView, context: AccessContext
+) -> v1.AgentManifest:
+    """The complete profile of an agent, here and now. Raises KeyError for one that no roster declares."""
+    definition = view.records.agents[agent_id]
+    member: Member = definition.record
+    holder = tables_of(view).holder(f"agent:{agent_id}")
+    assert holder is not None  # the roster declares it
+    stored = state.agents.get(agent_id)
+    asked = AccessRequest(holder.subject, "", "", context)
+    rows = what_can(view, holder.subject, request=asked, state=state, kinds=("credential", "data", "role"))
+    tools = tuple(_tools(view, holder, state, context))
+    capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
+    place = definition.place()
+    return v1.AgentManifest(
+        agent_id=agent_id,
+        callsign=member.callsign,
+        description=member.description,
+        org_id=view.org_id,
+        org_name=view.records.organization.name,
+        why=(why_place(f"agent {agent_id} is of the crew", place),),
+        roles=tuple(_posts(view, agent_id, member)),
+        lifecycle="active" if stored is None else stored.lifecycle,
+        rank=_rank(view, rank_now(view, state, holder)),
+        next_rank=_next_rank(view, state, holder, context.now),
+        trust=member.trust if stored is None or stored.trust is None else stored.trust,
+        qualifications=tuple(_qualifications(view, state, holder, context.now)),
+        tools=tools,
+        requestable_tools=tuple(
+            requestable(view, holder, state, context, _wanted(view, agent_id, tools, capped))
+        ),
+        credentials=_items(rows, "credential"),
+        data=_items(rows, "data"),
+        dispatch_targets=_items(rows, "role", "dispatch"),
+        restrictions=tuple(
+            v1.Item(id=each.restriction_id, why=())
+            for key in holder.keys
+            for each in state.restrictions.get(key, ())
+            if is_active(each, view.org_id, context.now)
+        ),
+        pace_current=reported_tier(state, holder.keys, context.now),
+        latest_report=latest_report(state, holder.subject),
+        findings=tuple(finding_item(each) for each in findings if each.subject == f"agent:{agent_id}"),
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+def _posts(view: OrgView, agent_id: str, member: Member) -> Iterator[v1.Post]:
+    watches = {each.role: each.watches for each in member.assignments if each.org in (None, view.org_id)}
+    for edge in view.roles_filled_by(agent_id):
+        profile = view.records.posts[edge.target].profile
+        yield v1.Post(
+            id=edge.target,
+            name=profile.name,
+            role_type=profile.role_type,
+            watches=watches.get(edge.target, ()),
+            why=(why_edge(edge),),
+        )
+
+
+def _rank(view: OrgView, step: int) -> RankItem | None:
+    ranks = view.records.ranks
+    return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
+
+
+def _next_rank(view: OrgView, state: StateView, holder: Holder, now: float) -> NextRank | None:
+    """The rank above, and what its promotion takes."""
+    ranks, step = view.records.ranks, rank_now(view, state, holder) + 1
+    if not 0 <= step < len(ranks):
+        return None
+    declared = view.records.promotions.get(ranks[step].id)
+    promotion = Promotion() if declared is None else declared.record
+    results = state.results.get(holder.identity.id, ())
+    return NextRank(
+        **_said_of_rank(ranks[step]),
+        requirements=tuple(
+            RequirementItem(scope=each.scope, min_proficiency=each.min_proficiency, min_count=each.min_count)
+            for each in promotion.requirements
+        ),
+        qualifications=promotion.qualifications,
+        missing_qualifications=tuple(
+            each for each in promotion.qualifications if not has_passed(view.records, results, each, now)
+        ),
+    )
+
+
+def _said_of_rank(rank: Rank) -> dict[str, Any]:
+    return {
+        "id": rank.id, "name": rank.name or rank.id, "description": rank.description, "trust_from": rank.trust_from,
+        "agency": rank.agency, "recall_tier": rank.recall_tier, "why": (),
+    }  # fmt: skip
+
+
+def _qualifications(
+    view: OrgView, state: StateView, holder: Holder, now: float
+) -> Iterator[QualificationItem]:
+    results = state.results.get(holder.identity.id, ())
+    for name in dict.fromkeys(each.qualification for each in results):
+        if not has_passed(view.records, results, name, now):
+            continue
+        declared = view.records.qualifications.get(name)
+        record = None if declared is None else declared.record
+        latest = next(each for each in reversed(results) if each.qualification == name)
+        text = f"qualification {name} passed at {as_utc(latest.at)}"
+        yield QualificationItem(
+            id=name,
+            name=name if record is None else record.name or name,
+            description="" if record is None else record.description,
+            tier=None if record is None else record.tier,
+            threshold=None if record is None else record.threshold,
+            score=latest.score,
+            passed_at=as_utc(latest.at),
+            why=() if declared is None else (why_place(text, declared.place()),),
+        )
+
+
+def _tools(view: OrgView, holder: Holder, state: StateView, context: AccessContext) -> Iterator[v1.ToolItem]:
+    """Its roles' tools, each once at the highest level, and those that only grants give."""
+    best: dict[str, Edge] = {}
+    for role_id in holder.identity.roles:
+        for edge in view.tools_of(role_id):
+            held = best.get(edge.target)
+            if held is None or _level(edge) > _level(held):
+                best[edge.target] = edge
+    items = [tool_item(view, edge) for edge in best.values()]
+    essential = sorted(each.partition(":")[2] for each in holder.essential)
+    items += essential_tools(view, essential, list(best.values()))
+    listed = frozenset(item.id for item in items)
+    items += (granted_item(view, tool_id) for tool_id in granted_tools(view, holder, state, context, listed))
+    for item in items:
+        yield effective_item(view, item, holder, state, context)
+
+
+def _level(edge: Edge) -> int:
+    return LEVELS.index(edge.attribute.partition(":")[2])
+
+
+def _wanted(
+    view: OrgView, agent_id: str, tools: Sequence[v1.ToolItem], capped: Sequence[str]
+) -> dict[str, None]:
+    """What it would need: what is capped, and what the plans of its roles need and it lacks."""
+    has = {item.id for item in tools}
+    found = dict.fromkeys(capped)
+    for post in view.roles_filled_by(agent_id):
+        for plan in view.plans_of(post.target):
+            needed = (edge.target for edge in view.tools_needed_by(plan.target))
+            found.update((tool, None) for tool in needed if tool not in has)
+    return found
+
+
+def _items(rows: Sequence[AccessRow], kind: str, action: str = "") -> tuple[v1.Item, ...]:
+    return tuple(
+        v1.Item(id=row.resource.partition(":")[2], why=())
+        for row in rows
+        if row.outcome == "allow"
+        and row.resource.startswith(f"{kind}:")
+        and (not action or action in row.actions)
+    )

@@ -1,0 +1,156 @@
+"""The org chart: as a tree for a terminal, as Mermaid and DOT for documents, as JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from unicodedata import east_asian_width
+
+import msgspec
+
+from orgkernel.diagnostics.wording import printable
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import SCHEMA, EdgeKind
+from orgkernel.manifest.v1 import encode
+
+_WIDTH = 80
+_DEEPEST_INDENT = 40
+_NARROW = frozenset("└─├│…")
+
+
+def render_tree(view: OrgView) -> str:
+    """One role a line, subordinates below their superior, at most 80 columns wide."""
+    count = len(view.roles)
+    lines = [_cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}")]
+    below = _below(view)
+    shown: set[str] = set()
+    roots = [role_id for role_id in below if _superior(view, role_id) is None]
+    roots += [circle[0] for circle in view.cycles(EdgeKind.REPORTS_TO)]
+    for number, root in enumerate(roots):
+        lines += _branch(view, below, root, number == len(roots) - 1, shown)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _below(view: OrgView) -> dict[str, list[str]]:
+    """Every role, also one without a profile, and its direct subordinates."""
+    names = dict.fromkeys((*view.roles, *view.records.without_profile))
+    return {
+        name: [edge.source for edge in view.subordinates_of(name) if edge.source in names] for name in names
+    }
+
+
+def _superior(view: OrgView, role_id: str) -> str | None:
+    """The superior that stands in the tree; a role whose superior is not declared stands at the top."""
+    superior = view.superior_of(role_id)
+    known = view.is_role(superior) or superior in view.records.without_profile if superior else False
+    return superior if known else None
+
+
+def _branch(
+    view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str]
+) -> Iterator[str]:
+    """The role and everybody below it, without recursion: a chain of command can be long."""
+    pending = [(root, "", last)]
+    while pending:
+        role, indent, last = pending.pop()
+        prefix = _indent(indent) + ("└── " if last else "├── ")
+        if role in shown:
+            yield _cut(f"{prefix}{role} (again: it reports in a circle)")
+            continue
+        shown.add(role)
+        yield _line(view, role, prefix)
+        deeper = indent + ("    " if last else "│   ")
+        pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below[role])))
+
+
+def _indent(indent: str) -> str:
+    """So far in that the role still has room; deeper ones show their depth instead."""
+    if len(indent) <= _DEEPEST_INDENT:
+        return indent
+    depth = f"{len(indent) // 4 + 1} "
+    return depth + indent[len(depth) - _DEEPEST_INDENT :]
+
+
+def _line(view: OrgView, role_id: str, prefix: str) -> str:
+    post = view.records.posts.get(role_id)
+    if post is None:
+        return _cut(f"{prefix}{role_id} (no profile)")
+    name = f"  {printable(post.profile.role_name[:_WIDTH])}" if post.profile.role_name else ""
+    text = f"{prefix}{role_id}{name}"
+    domains = [edge.target for edge in view.domains_of(role_id)]
+    for count in range(len(domains), 0, -1):
+        more = f" +{len(domains) - count}" if count < len(domains) else ""
+        line = f"{text}: {', '.join(domains[:count])}{more}"
+        if _columns(line) <= _WIDTH:
+            return line
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
+    """A line that fits, without anything a terminal would act on."""
+    line = printable(text[: _WIDTH + 1])
+    if _columns(line) <= _WIDTH:
+        return line
+    while _columns(line) > _WIDTH - 1:
+        line = line[:-1]
+    return f"{line}…"
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows a text; a character of unclear width counts as wide."""
+    return sum(1 + (east_asian_width(character) in "WFA" and character not in _NARROW) for character in text)
+
+
+def render_mermaid(view: OrgView) -> str:
+    """A flowchart of the chain of command."""
+    lines = ["flowchart TD"]
+    number = {role_id: f"r{position}" for position, role_id in enumerate(view.roles)}
+    lines += [f'  {number[role_id]}["{_label(view, role_id, "<br/>")}"]' for role_id in view.roles]
+    lines += [f"  {number[superior]} --> {number[role_id]}" for superior, role_id in _command(view)]
+    return "\n".join(lines) + "\n"
+
+
+def render_dot(view: OrgView) -> str:
+    """A Graphviz digraph of the chain of command."""
+    lines = [f'digraph "{view.org_id}" {{', "  node [shape=box];"]
+    lines += [f'  "{role_id}" [label="{_label(view, role_id, chr(92) + "n")}"];' for role_id in view.roles]
+    lines += [f'  "{superior}" -> "{role_id}";' for superior, role_id in _command(view)]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def render_json(view: OrgView) -> str:
+    """Every node and edge, each edge with its line."""
+    nodes: dict[tuple[str, str], None] = {}
+    edges = []
+    for kind in EdgeKind:
+        source_kind, target_kind = SCHEMA[kind].source.value, SCHEMA[kind].target.value
+        for edge in view.edges_of(kind):
+            nodes.setdefault((source_kind, edge.source))
+            nodes.setdefault((target_kind, edge.target))
+            edges.append(
+                {
+                    "kind": kind.value,
+                    "source": f"{source_kind}:{edge.source}",
+                    "target": f"{target_kind}:{edge.target}",
+                    "attribute": edge.attribute,
+                    "file": edge.place.file,
+                    "line": edge.place.line,
+                }
+            )
+    listed = [{"id": f"{kind}:{name}", "kind": kind} for kind, name in nodes]
+    chart = {"org_id": view.org_id, "nodes": listed, "edges": edges, "snapshot": view.digest}
+    return msgspec.json.format(encode(chart), indent=2).decode() + "\n"
+
+
+def _command(view: OrgView) -> Iterator[tuple[str, str]]:
+    for role_id in view.roles:
+        superior = view.superior_of(role_id)
+        if superior is not None and view.is_role(superior):
+            yield superior, role_id
+
+
+def _label(view: OrgView, role_id: str, line_break: str) -> str:
+    domains = ", ".join(edge.target for edge in view.domains_of(role_id))
+    name = view.records.posts[role_id].profile.name
+    kept = "".join(character for character in name if character.isalnum() or character in " -_.&/()").strip()
+    safe = kept or role_id
+    return f"{safe}{line_break}{domains}" if domains else safe

@@ -1,0 +1,166 @@
+"""Assemble an organization's manifest: what it is for, who is in it, who takes what (design §7)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.preference import routing_order, why_routing
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.questions import OrgView
+from orgkernel.manifest import v1
+from orgkernel.manifest.abilities import NOWHERE
+from orgkernel.manifest.policy_lists import permitted
+from orgkernel.manifest.role import build_role_manifest, finding_item
+from orgkernel.manifest.why import fact, listed, settings, why_item
+from orgkernel.records.record import Record
+
+
+def build_organization_manifest(
+    view: OrgView,
+    role_ids: Sequence[str],
+    findings: Sequence[Diagnostic] = (),
+    state: StateView = EMPTY_STATE,
+    context: AccessContext = NOWHERE,
+    *,
+    count: int | None = None,
+    cursor: str | None = None,
+) -> v1.OrganizationManifest:
+    """An organization with the manifests of some of its roles.
+
+    `count` is how many roles fit the filter on all pages, `cursor` that of the next page.
+    """
+    document, organization = view.records.document, view.records.organization
+    by_subject: dict[str, list[Diagnostic]] = defaultdict(list)
+    for found in findings:
+        by_subject[found.subject].append(found)
+    mode = organization.mode
+    configs = {"microcosm": organization.microcosm_config, "macrocosm": organization.macrocosm_config}
+    other_mode = next(name for name in configs if name != mode)
+    return v1.OrganizationManifest(
+        org_id=view.org_id,
+        org_name=organization.name,
+        description=organization.description,
+        why=(why_place(f"organization {view.org_id}", document.place("org_id")),),
+        mission=tuple(settings(document, organization.mission, "mission")),
+        mode=fact(document, "mode", mode, ("mode",)),
+        execution=tuple(settings(document, configs[mode], f"{mode}_config")),
+        other_execution=tuple(settings(document, configs[other_mode], f"{other_mode}_config")),
+        channels=tuple(_channels(view)),
+        departments=tuple(_departments(view)),
+        layers=listed(document, "layers", organization.layers),
+        dispatch_edges=tuple(_dispatch_edges(view)),
+        limits=tuple(settings(document, organization.limits, "limits")),
+        external=listed(document, "external", organization.external),
+        domains=tuple(_coverage(view)),
+        roots=view.roots(),
+        roles=tuple(
+            build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ()), state, context)
+            for role_id in role_ids
+        ),
+        count=len(role_ids) if count is None else count,
+        next=cursor,
+        agents=tuple(
+            why_item(agent_id, f"agent {agent_id} is of the crew", definition.place())
+            for agent_id, definition in view.records.agents.items()
+            if view.roles_filled_by(agent_id)
+        ),
+        policies=tuple(_policies(view)),
+        findings=tuple(finding_item(each) for each in findings if not each.subject.startswith("role:")),
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
+    """The policies that are in force, by priority and then by name: neither files nor their order decide anything."""
+    enabled = [each for each in view.records.policies.values() if each.record.enabled]
+    for each in sorted(enabled, key=lambda each: (-each.record.priority, each.id)):
+        policy = each.record
+        yield v1.PolicyItem(
+            id=each.id,
+            why=(why_place(f"policy {each.id}", each.place()),),
+            effect=policy.effect,
+            description=policy.description,
+            priority=policy.priority,
+            ceiling=policy.ceiling,
+            fallback=policy.fallback,
+            **permitted(policy),
+            match=_said(policy.match),
+            session=_said(policy.session),
+            modifiers=_said(policy.modifiers),
+        )
+
+
+def _said(record: Record) -> dict[str, Any]:
+    """What a part of a policy says; what it leaves out is left out."""
+    said: dict[str, Any] = to_builtins(record)
+    return _without_defaults(said, to_builtins(type(record)()))
+
+
+def _without_defaults(said: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None and value != default.get(name)}
+
+
+def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
+    for number, edge in enumerate(view.records.organization.dispatch_edges):
+        text = f"layer {edge.source} may hand work to layer {edge.target}"
+        place = view.records.document.place("dispatch_edges", number)
+        yield why_item(f"{edge.source}>{edge.target}", text, place)
+
+
+def _channels(view: OrgView) -> Iterator[v1.ChannelItem]:
+    for channel_id, channel in view.records.organization.communication_channels.items():
+        place = view.records.document.place("communication_channels", channel_id, key=True)
+        yield v1.ChannelItem(
+            id=channel_id,
+            description=channel.description,
+            direction=channel.direction,
+            protocol=channel.protocol,
+            allowed_pairs=channel.allowed_pairs,
+            why=(why_place(f"channel {channel_id}", place),),
+        )
+
+
+def _departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
+    for department_id, department in view.records.organization.departments.items():
+        place = view.records.document.place("departments", department_id, key=True)
+        why = why_place(f"department {department_id}", place)
+        yield v1.DepartmentItem(
+            id=department_id,
+            name=department.name or department_id,
+            description=department.description,
+            why=(why,),
+        )
+
+
+def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
+    """Domains the organization names, then others its roles handle."""
+    document, organization = view.records.document, view.records.organization
+    said: dict[str, list[Why]] = {}
+    for number, domain in enumerate(organization.domains):
+        why = why_place(
+            f"organization {view.org_id} answers for domain {domain}", document.place("domains", number)
+        )
+        said.setdefault(domain, []).append(why)
+    for role_id in view.roles:
+        for edge in view.domains_of(role_id):
+            said.setdefault(edge.target, [])
+    for domain, why_named in said.items():
+        role_id_or_none = decide_dispatch(view, domain).role_id
+        handlers = view.handlers_of(domain)
+        edges = [edge for edge in handlers if edge.source == role_id_or_none] or handlers
+        yield v1.Coverage(
+            id=domain,
+            role_id=role_id_or_none,
+            answers_for=domain in organization.domains,
+            routing=routing_order(view, domain),
+            why=(*why_named, *map(why_edge, edges), *why_routing(view, domain)),
+        )

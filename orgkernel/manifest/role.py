@@ -1,0 +1,247 @@
+"""Assemble a role's manifest from the answers of a view (design §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from orgkernel.decisions.access.reported import find_report
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.questions import OrgView, find_essential_tools
+from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.manifest import v1
+from orgkernel.manifest.abilities import NOWHERE, role_abilities, skill_item
+from orgkernel.manifest.why import facts, listed, settings, why_item, why_setting
+from orgkernel.records.role_profile import PacePlan, RoleProfile
+from orgkernel.runtime.tiers import TIERS
+
+_Command = tuple[Edge, tuple[Why, ...]]
+_IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
+
+
+def build_role_manifest(
+    view: OrgView,
+    role_id: str,
+    findings: Sequence[Diagnostic] = (),
+    state: StateView = EMPTY_STATE,
+    context: AccessContext = NOWHERE,
+) -> v1.RoleManifest:
+    """The complete profile of a role, here and now. `findings` are those of its organization.
+
+    Raises KeyError for no such role.
+    """
+    post = view.records.posts[role_id]
+    profile = post.profile
+    chain = view.chain_above(role_id)
+    commands = [_command_why(view, edge) for edge in chain]
+    under = [(edge, _command_why(view, edge)) for edge in view.subordinates_of(role_id)]
+    tools = view.tools_of(role_id)
+    essential = find_essential_tools(view, post, tools)
+    abilities = role_abilities(view, role_id, tools, essential, state, context)
+    return v1.RoleManifest(
+        role_id=role_id,
+        role_name=profile.name,
+        role_type=profile.role_type,
+        org_id=view.org_id,
+        org_name=view.records.organization.name,
+        description=profile.description,
+        why=(
+            *map(why_edge, view.edges_to(EdgeKind.INCLUDES, role_id)),
+            why_place(f"profile of role {role_id}", post.document.place("role_id")),
+        ),
+        identity=tuple(_identity(post, profile)),
+        department=_department(view, role_id),
+        layer=_layer(post, profile.layer),
+        chain_of_command=tuple(
+            _superior(view, edge.target, why) for edge, why in zip(chain, commands, strict=True)
+        ),
+        subordinates=tuple(_member(view, edge.source, why) for edge, why in under),
+        peers=tuple(_peers(view, role_id)),
+        dispatch_targets=tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ())),
+        dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
+        domains=tuple(_domains(view, role_id)),
+        intents=tuple(
+            v1.Item(id=edge.target, why=(why_edge(edge),))
+            for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+        ),
+        plans=abilities.plans,
+        tools=abilities.tools,
+        essential_tools=abilities.essential,
+        requestable_tools=abilities.requestable,
+        skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
+        credentials=listed(post, "credentials", profile.credentials),
+        data=listed(post, "data", profile.data),
+        file_scope=listed(post, "file_scope", profile.file_scope),
+        escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
+        pace=v1.Pace(
+            tiers=tuple(_tiers(post, profile.pace_plan)),
+            current=reported_tier(state, (f"role:{role_id}",), context.now),
+        ),
+        doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
+        requirements=tuple(settings(post, profile.requirements, "requirements")),
+        standing_orders=listed(post, "standing_orders", profile.standing_orders),
+        does_not_have=listed(post, "does_not_have", profile.does_not_have),
+        agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
+        latest_report=latest_report(state, f"role:{role_id}"),
+        findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:
+    """The PACE tier that access goes by where nobody states one."""
+    report = find_report(state, keys, now)
+    return None if report is None else report.tier
+
+
+def latest_report(state: StateView, subject: str) -> dict[str, Any] | None:
+    """The latest SALUTE report of a role or an agent, however old."""
+    reports = state.reports.get(subject)
+    return dict(reports[0].body) if reports else None
+
+
+def finding_item(found: Diagnostic) -> v1.FindingItem:
+    """A diagnostic as an item of a manifest."""
+    return v1.FindingItem(
+        id=found.code,
+        why=(
+            why_place(found.message, found.place),
+            *(why_place(each.text, each.place) for each in found.related),
+        ),
+        name=found.name,
+        severity=found.severity.value,
+        message=found.message,
+        help=found.help,
+        file=found.place.file,
+        line=found.place.line,
+        column=found.place.column,
+    )
+
+
+def _identity(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fact]:
+    rights = {"authority_level": profile.authority_level, "can_delegate": profile.can_delegate}
+    return facts(post, ("chain_of_command",), rights) + facts(
+        post, (), {name: getattr(profile, name) for name in _IDENTITY}
+    )
+
+
+def _department(view: OrgView, role_id: str) -> v1.Named | None:
+    for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
+        declared = view.records.organization.departments.get(edge.target)
+        return v1.Named(id=edge.target, name=declared.name if declared else "", why=(why_edge(edge),))
+    return None
+
+
+def _layer(post: RolePost, layer: str | None) -> v1.Item | None:
+    return (
+        None
+        if layer is None
+        else why_item(layer, f"role {post.role_id} is of layer {layer}", post.place("layer"))
+    )
+
+
+def _command_why(view: OrgView, edge: Edge) -> tuple[Why, ...]:
+    """The edge that decides, and the profile where it says the same."""
+    why = [why_edge(edge)]
+    post = view.records.posts.get(edge.source)
+    if post and edge.attribute == "hierarchy" and post.profile.chain_of_command.reports_to == edge.target:
+        why.append(why_place(str(edge), post.place("chain_of_command", "reports_to")))
+    return tuple(why)
+
+
+def _member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+    return v1.Member(id=role_id, why=why, **_member_fields(view, role_id))
+
+
+def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+    return v1.Member(id=role_id, why=why, **_superior_fields(view, role_id))
+
+
+def _superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+    """Of a role that others stand under: few do, and everybody's manifest names them."""
+    return view.remember(("superior", role_id), lambda: _member_fields(view, role_id))
+
+
+def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+    post = view.records.posts.get(role_id)
+    if post is None:
+        return {
+            "name": role_id,
+            "role_type": None,
+            "authority_level": None,
+            "external": role_id in view.external,
+        }
+    profile = post.profile
+    return {"name": profile.name, "role_type": profile.role_type, "authority_level": profile.authority_level}
+
+
+def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
+    for edge in view.edges_from(EdgeKind.SPEAKS_WITH, role_id):
+        yield v1.Peer(
+            id=edge.target, channel=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.target)
+        )
+    for edge in view.edges_to(EdgeKind.SPEAKS_WITH, role_id):
+        yield v1.Peer(
+            id=edge.source, channel=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.source)
+        )
+
+
+def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
+    """Direct subordinates of a role that can delegate, and whom else it may hand work to."""
+    targets: dict[str, list[Why]] = {}
+    for edge, why in under:
+        targets.setdefault(edge.source, []).extend(why)
+    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id):
+        targets.setdefault(edge.target, []).append(why_edge(edge))
+    return (_member(view, target, tuple(all_why)) for target, all_why in targets.items())
+
+
+def _dispatch_sources(
+    view: OrgView, role_id: str, chain: Sequence[Edge], commands: Sequence[tuple[Why, ...]]
+) -> Iterator[v1.Member]:
+    sources: dict[str, list[Why]] = {}
+    superior = view.records.posts.get(chain[0].target) if chain else None
+    if superior is not None and superior.profile.can_delegate:
+        sources[chain[0].target] = list(commands[0])
+    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
+        sources.setdefault(edge.source, []).append(why_edge(edge))
+    return (_superior(view, source, tuple(why)) for source, why in sources.items())
+
+
+def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
+    for edge in view.domains_of(role_id):
+        domain = view.records.domains.get(edge.target)
+        yield v1.DomainItem(
+            id=edge.target,
+            description=domain.record.description if domain else "",
+            chosen=decide_dispatch(view, edge.target).role_id == role_id,
+            why=(why_edge(edge),),
+        )
+
+
+def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
+    return v1.EscalationItem(
+        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_superior_fields(view, edge.target)
+    )
+
+
+def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
+    if plan is None:
+        return
+    for name, place in zip(TIERS, post.locate(("pace_plan",), TIERS), strict=True):
+        tier = getattr(plan, name, None)
+        if tier is not None:
+            yield v1.TierItem(
+                id=name,
+                description=tier.description,
+                action=tier.action,
+                trigger=tier.trigger,
+                escalate_to=tier.escalate_to,
+                why=(why_setting(f"pace_plan.{name}", place, said=""),),
+            )

@@ -1,0 +1,66 @@
+"""Items that are not edges: settings and texts, with the line that writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diagnostics import Place
+from orgkernel.graph.records import RolePost
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.manifest.v1 import Fact, Item
+from orgkernel.records.record import Record
+
+Source = RolePost | SourceDocument
+"""What says where a value is written: a profile at its post, or an organization's document."""
+Located = tuple[str, int, bool]
+"""File and line of a setting, and whether it is written there."""
+
+
+def why_item(item_id: str, text: str, place: Place) -> Item:
+    """An item said by one line."""
+    return Item(id=item_id, why=(why_place(text, place),))
+
+
+def why_setting(text: str, place: Located, said: str = " is written") -> Why:
+    """The line that writes a setting, or the statement that nobody does, at the nearest line above."""
+    file, line, written = place
+    return Why(text + (said if written else " is not written, the default holds"), file, line)
+
+
+def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
+    """A setting, with its line or the statement that it is the default."""
+    (place,) = source.locate(route[:-1], route[-1:])
+    return Fact(id=name, value=value, why=(why_setting(".".join(route), place),))
+
+
+def facts(source: Source, route: tuple[str, ...], values: Mapping[str, Any]) -> list[Fact]:
+    """The settings of the mapping at a route."""
+    before = "".join(f"{step}." for step in route)
+    places = source.locate(route, [*values])
+    return [
+        Fact(id=name, value=value, why=(why_setting(before + name, place),))
+        for (name, value), place in zip(values.items(), places, strict=True)
+    ]
+
+
+def settings(source: Source, record: Record, section: str) -> list[Fact]:
+    """Every field of a part of a document."""
+    return facts(source, (section,), {field: _plain(value) for field, value in asdict(record).items()})
+
+
+def _plain(value: Any) -> Any:
+    """A part of a document with all its fields, those nobody wrote included."""
+    if not isinstance(value, Record):
+        return value
+    return {field: _plain(each) for field, each in asdict(value).items()}
+
+
+def listed(source: Source, field: str, texts: Sequence[str]) -> tuple[Item, ...]:
+    """A list of texts as items; a text is its own id."""
+    return tuple(
+        why_item(text, f"{field}[{number}]", source.place(field, number)) for number, text in enumerate(texts)
+    )

@@ -1,0 +1,54 @@
+"""Things that lead back to themselves, and the findings about them (ORG312 to ORG314)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.rules.references import reference_of
+from orgkernel.rules.rule import Finding
+
+_SHOWN = 5
+
+
+def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
+    """One finding for each group of things that edges of a kind lead round in a circle."""
+    for group in view.cycles(kind):
+        first, *others = shortest_circle(view, kind, group)
+        reference = reference_of(first)
+        yield Finding(
+            first.place,
+            f"{reference.kind} {quote(reference.source)} {reference.verb} itself{_path(first, others)}",
+            help,
+            f"{reference.kind}:{reference.source}",
+            tuple(Related(edge.place, str(reference_of(edge))) for edge in others[: _SHOWN - 1]),
+        )
+
+
+def shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> tuple[Edge, ...]:
+    """The edges of a shortest way from the first of a group back to it."""
+    start, members = group[0], frozenset(group)
+    reached_by: dict[str, Edge] = {}
+    pending = deque([start])
+    while start not in reached_by:
+        for edge in view.edges_from(kind, pending.popleft()):
+            if edge.target in members and edge.target not in reached_by:
+                reached_by[edge.target] = edge
+                pending.append(edge.target)
+    way = [reached_by[start]]
+    while way[-1].source != start:
+        way.append(reached_by[way[-1].source])
+    return tuple(reversed(way))
+
+
+def _path(first: Edge, others: list[Edge]) -> str:
+    """The way round, cut where it gets long; empty where a thing leads to itself at once."""
+    if not others:
+        return ""
+    steps = [quote(edge.source) for edge in (first, *others)]
+    more = [f"{len(steps) - _SHOWN} more"] if len(steps) > _SHOWN else []
+    return ": " + " → ".join([*steps[:_SHOWN], *more, steps[0]])

@@ -1,0 +1,66 @@
+"""Documents that several organizations see: wrong is what is so for every one of them (families 4 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from orgkernel.diagnostics import Place
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.records.crew_roster import CrewRoster
+from orgkernel.rules.references import Reference
+from orgkernel.rules.rule import Finding
+
+FindReferences = Callable[[OrgRecords], Iterable[tuple[Reference, bool]]]
+"""The sentences of an organization's documents, each with whether it knows the id, or cannot tell."""
+FindDefects = Callable[[OrgRecords], Iterable[tuple[Place, Finding | None]]]
+"""Places in an organization's documents, each with what is wrong there, if anything."""
+
+
+def unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Reference]:
+    """The sentences whose id no organization knows that sees them."""
+    references: dict[Place, Reference] = {}
+
+    def defects(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
+        for reference, is_known in find(records):
+            references.setdefault(reference.place, reference)
+            yield reference.place, None if is_known else Finding(reference.place, "")
+
+    yield from (references[finding.place] for finding in wrong_for_all(assembly, defects))
+
+
+def wrong_for_all(assembly: Assembly, find: FindDefects) -> Iterator[Finding]:
+    """Findings that every organization makes that sees the place; none while an organization could not be read."""
+    if not assembly.strays_are_known:
+        return
+    found: dict[Place, Finding] = {}
+    fine: set[Place] = set()
+    for records in assembly.organizations:
+        for place, finding in find(records):
+            if finding is None:
+                fine.add(place)
+            else:
+                found.setdefault(place, finding)
+    yield from (finding for place, finding in found.items() if place not in fine)
+
+
+def knows_role(records: OrgRecords, role_id: str) -> bool:
+    """Whether the organization names the role, or a file that could not be read may declare it."""
+    return role_id in records.posts or role_id in records.without_profile or role_id in records.excused
+
+
+def knows_agent(records: OrgRecords, agent_id: str) -> bool:
+    """Whether a roster the organization sees has the agent, or one could not be read."""
+    return agent_id in records.agents or "crew_roster" in records.incomplete
+
+
+def ids_of(assembly: Assembly, choose: Callable[[OrgRecords], Collection[str]]) -> tuple[str, ...]:
+    """Ids of every organization, each once, for suggestions."""
+    return tuple(dict.fromkeys(each for records in assembly.organizations for each in choose(records)))
+
+
+def roster_of(records: OrgRecords, agent_id: str) -> CrewRoster:
+    """The roster that declares an agent."""
+    roster = records.agents[agent_id].document.record
+    assert isinstance(roster, CrewRoster)
+    return roster

@@ -1,0 +1,1 @@
+"""What writes the generated files of this repository: `make regenerate`."""

@@ -1,0 +1,173 @@
+"""Everything in the repository that is generated: `python -m tools.regenerate` writes it, `--check` compares it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from itertools import groupby
+from pathlib import Path
+
+from manifest_api.openapi import build_openapi
+from orgkernel import Kernel, __version__
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
+from orgkernel.exchange.agent_zero.specification import organization_form
+from orgkernel.kernel.schemas import build_schemas, render_schema
+from orgkernel.rules.pages import all_pages
+from orgkernel.triggers.names import ALIASES, NAMES
+from tools.plain_records import TARGET as RECORDS
+from tools.plain_records import plain_record_modules
+from tools.reference_pages import FOLDER, reference_pages
+
+REPOSITORY = Path(__file__).parents[1]
+TRIGGERS = "docs/triggers.md"
+SITE = "mkdocs.yml"
+FAMILIES = {
+    "0": "reading",
+    "1": "shape",
+    "2": "command",
+    "3": "routing",
+    "4": "authority",
+    "5": "doctrine and reporting",
+    "6": "crew",
+    "7": "hygiene",
+    "8": "compatibility",
+}
+_BEGIN, _END = "<!-- names: generated -->\n", "<!-- names: end -->\n"
+
+
+def generated_files() -> dict[str, str]:
+    """Path below the repository to text."""
+    pages = all_pages()
+    files = {
+        f"ontology/schemas/{kind}.json": render_schema(schema) for kind, schema in build_schemas().items()
+    }
+    files |= plain_record_modules()
+    files |= {f"docs/rules/{page.file_name}": _linked(page.text) for page in pages.values()}
+    files["docs/rules/README.md"] = _rule_index()
+    files["tests/golden/openapi.json"] = json.dumps(build_openapi(), indent=2, sort_keys=True) + "\n"
+    files[TRIGGERS] = _trigger_page()
+    files |= reference_pages()
+    files |= _installed_organizations()
+    files[SITE] = _site_navigation()
+    return files
+
+
+def _installed_organizations() -> dict[str, str]:
+    """What the installer of the extension brings along: a fresh host has no orgkernel to compile it with."""
+    kernel, files = Kernel.open(), {}
+    for org in ("sigint_alpha", "software_dev"):
+        view = kernel.organization(org).snapshot.index
+        document = json.dumps(organization_form(view), ensure_ascii=False, indent=2) + "\n"
+        files[f"extension/organizations/{org}.json"] = document
+        bundle = render_bundle(compile_bundle(view, f"orgkernel {__version__}"))
+        files[f"extension/organizations/bundles/{org}.json"] = bundle
+    return files
+
+
+def _rule_index() -> str:
+    used = {page.code[3] for page in all_pages().values()}
+    families = ", ".join(f"{digit} {name}" for digit, name in FAMILIES.items() if digit in used)
+    lines = [
+        "# Rules",
+        "",
+        f"Families by the first digit: {families}.",
+        "",
+        "| code | name | default | what it says |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| [{page.code}]({page.file_name}) | {page.name} | {page.severity.value} | {page.summary} |"
+        for page in all_pages().values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _trigger_page() -> str:
+    """The hand-written page with the table of names, which is data of the language."""
+    text = (REPOSITORY / TRIGGERS).read_text(encoding="utf-8")
+    before, _, rest = text.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    rows = ["| name | kind | unit | meaning |", "|---|---|---|---|"]
+    rows += [
+        f"| `{name.name}` | {name.kind} | {name.unit or '–'} | {name.description} |"
+        for name in NAMES.values()
+    ]
+    rows += ["", "| published word | write instead |", "|---|---|"]
+    rows += [f"| `{alias}` | `{target}` |" for alias, target in sorted(ALIASES.items())]
+    return before + _BEGIN + "\n" + "\n".join(rows) + "\n\n" + _END + after
+
+
+def _linked(text: str) -> str:
+    """A rule's page with the other rules it speaks of one click away; examples and headings stay as they are."""
+    pages = all_pages()
+    parts = re.split(r"(^```.*?^```$|^#[^\n]*$|`[^`\n]*`)", text, flags=re.MULTILINE | re.DOTALL)
+    for place in range(0, len(parts), 2):
+        parts[place] = re.sub(
+            r"\bORG\d{3}\b",
+            lambda found: f"[{found[0]}]({pages[found[0]].file_name})" if found[0] in pages else found[0],
+            parts[place],
+        )
+    return "".join(parts)
+
+
+def _site_navigation() -> str:
+    """The hand-written configuration with the pages of which there are many: rules, kinds, decisions."""
+    text = (REPOSITORY / SITE).read_text(encoding="utf-8")
+    rules = []
+    for digit, pages in groupby(all_pages().values(), key=lambda page: page.code[3]):
+        rules.append(f"      - {FAMILIES[digit].capitalize()}:\n")
+        rules += [f"          - rules/{page.file_name}\n" for page in pages]
+    kinds = [f"          - reference/documents/{kind}.md\n" for kind in build_schemas()]
+    decisions = [f"          - adr/{path.name}\n" for path in sorted((REPOSITORY / "docs/adr").glob("*.md"))]
+    for name, lines in (("rules", rules), ("kinds", kinds), ("decisions", decisions)):
+        begin = re.search(rf"^ *# {name}: generated\n", text, re.MULTILINE)
+        end = re.search(rf"^ *# {name}: end\n", text, re.MULTILINE)
+        assert begin, f"{SITE} has no place for {name}"
+        assert end, f"{SITE} has no place for {name}"
+        text = text[: begin.end()] + "".join(lines) + text[end.start() :]
+    return text
+
+
+def stale_files() -> list[str]:
+    """What differs from what would be generated, pages of rules that no longer exist included."""
+    files = generated_files()
+    stale = [name for name, text in files.items() if _read(name) != text]
+    kept = {Path(name) for name in files}
+    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents", RECORDS):
+        found = (
+            path.relative_to(REPOSITORY)
+            for path in (REPOSITORY / folder).iterdir()
+            if path.is_file() and path.name != "__init__.py"
+        )
+        stale += [str(path) for path in found if path not in kept]
+    return sorted(stale)
+
+
+def _read(name: str) -> str | None:
+    path = REPOSITORY / name
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def main() -> int:
+    """Write, or with `--check` compare."""
+    if "--check" in sys.argv[1:]:
+        stale = stale_files()
+        for name in stale:
+            sys.stderr.write(f"not up to date: {name}\n")
+        if stale:
+            sys.stderr.write("run `make regenerate`\n")
+        return 1 if stale else 0
+    files = generated_files()
+    for name in stale_files():
+        if name in files:
+            (REPOSITORY / name).parent.mkdir(parents=True, exist_ok=True)
+            (REPOSITORY / name).write_text(files[name], encoding="utf-8")
+        else:
+            (REPOSITORY / name).unlink()
+        sys.stdout.write(f"wrote {name}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
