@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 SOURCE, TARGET = "orgkernel/model", "orgkernel/records"
 # What documents are read with, and not what they are.
 _LEFT_OUT = ("__init__", "kinds")
