@@ -19,8 +19,8 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.cache import Cache
+from orgkernel.snapshots.roots import resolve_paths
 
 ORG = "governed"
 QUESTIONS = 1_500

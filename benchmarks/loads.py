@@ -36,8 +36,8 @@ def parse_only(folder: Path) -> dict[str, Any]:
 
 def cold_load(folder: Path, processes: int = 1) -> dict[str, Any]:
     """Ours: read, parse, validate, link, check; every finding with its place. Imports are done before."""
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
-    from orgkernel.kernel.snapshot import build_snapshot
+    from orgkernel.snapshots.roots import resolve_paths, shipped_request
+    from orgkernel.snapshots.snapshot import build_snapshot
 
     build_snapshot(shipped_request().roots)
     gc.disable()
@@ -58,9 +58,9 @@ def cold_load_two(folder: Path) -> dict[str, Any]:
 
 def cold_load_parts(folder: Path) -> dict[str, Any]:
     """Where the processor's time of a cold load goes, in microseconds a file, beside parsing alone."""
-    from orgkernel.kernel import build, snapshot
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
     from orgkernel.loading import documents, tree
+    from orgkernel.snapshots import build, snapshot
+    from orgkernel.snapshots.roots import resolve_paths, shipped_request
 
     snapshot.build_snapshot(shipped_request().roots, processes=1)
     parts: dict[str, float] = {}
@@ -98,7 +98,7 @@ def _timed(function: Callable[..., Any], parts: dict[str, float], what: str) -> 
 
 def warm_load(folder: Path) -> dict[str, Any]:
     """A load of what did not change, from the cache of an earlier process, imports done before; documents still packed."""
-    from orgkernel.kernel.roots import resolve_paths
+    from orgkernel.snapshots.roots import resolve_paths
 
     _fill(folder)
     gc.disable()
@@ -109,9 +109,9 @@ def warm_load(folder: Path) -> dict[str, Any]:
 
 def one_changed_fresh(folder: Path) -> dict[str, Any]:
     """One role of a cached tree gains a tool, and a process that has its imports done loads it; saving beside it."""
-    from orgkernel.kernel import patch  # noqa: F401 – imports are done before
-    from orgkernel.kernel.build import read_and_build
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
+    from orgkernel.snapshots import patch  # noqa: F401 – imports are done before
+    from orgkernel.snapshots.build import read_and_build
+    from orgkernel.snapshots.roots import resolve_paths, shipped_request
 
     _fill(folder)
     with _one_tool_more(folder):
@@ -133,9 +133,9 @@ def one_changed_server(folder: Path) -> dict[str, Any]:
 
     First told which file changed, as the server's watcher does; then, as it loses the tool again, not told.
     """
-    from orgkernel.kernel import patch  # noqa: F401 – imports are done before
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.roots import resolve_paths
+    from orgkernel.snapshots import patch  # noqa: F401 – imports are done before
+    from orgkernel.snapshots.roots import resolve_paths
 
     kernel = Kernel(resolve_paths([str(folder)], str(folder.parent)))
     time.sleep(_SETTLED)
@@ -152,7 +152,7 @@ def one_changed_server(folder: Path) -> dict[str, Any]:
 def memory(folder: Path) -> dict[str, Any]:
     """What a process that serves a cached tree holds, in KB for each role: resident, and the index by itself."""
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.roots import resolve_paths, shipped_request
+    from orgkernel.snapshots.roots import resolve_paths, shipped_request
 
     _fill(folder)
     Kernel(shipped_request())
@@ -193,8 +193,8 @@ def start_up(folder: Path) -> dict[str, Any]:
 
 
 def _loader(folder: Path, request: Any) -> Any:
-    from orgkernel.kernel.loader import Loader
     from orgkernel.loading.cache import Cache
+    from orgkernel.snapshots.loader import Loader
 
     return Loader(request, {}, Cache(str(folder.parent / ".measured_cache")))
 
@@ -202,7 +202,7 @@ def _loader(folder: Path, request: Any) -> Any:
 def _fill(folder: Path) -> None:
     """Fill the cache of a tree, once every file is older than it."""
     program = (
-        "import sys, pathlib, benchmarks.loads as m; from orgkernel.kernel.roots import resolve_paths\n"
+        "import sys, pathlib, benchmarks.loads as m; from orgkernel.snapshots.roots import resolve_paths\n"
         "f = pathlib.Path(sys.argv[1]); l = m._loader(f, resolve_paths([str(f)], str(f.parent))); l.load(); l.save()"
     )
     time.sleep(_SETTLED)

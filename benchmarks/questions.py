@@ -13,7 +13,7 @@ from benchmarks.timing import microseconds
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.snapshot import OrgSnapshot
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 ORG = "measured"
 _CHECKED = 24

@@ -37,9 +37,9 @@ from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
-from orgkernel.kernel.board import ReportDetail
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
 from orgkernel.records.salute_report import SaluteReport
+from orgkernel.reports.board import ReportDetail
 from orgkernel.state.records import AccessRequest, ReportReceipt
 
 # The most asked for come first: routes are looked for in this order.

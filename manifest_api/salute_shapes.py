@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from orgkernel.kernel.board import BoardLine, ReportDetail
+from orgkernel.reports.board import BoardLine, ReportDetail
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from orgkernel.version import __version__
+
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.dispatch import DispatchDecision
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from orgkernel.manifest.filters import RoleFilter
     from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest, encode
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "AccessContext": "orgkernel.decisions.access.request",

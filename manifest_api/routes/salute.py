@@ -20,9 +20,9 @@ from manifest_api.salute_shapes import Board, ReportPage
 from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, with_store
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.board import Health, RoleState, board_of, detail_of, intervals_of
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
+from orgkernel.reports.board import Health, RoleState, board_of, detail_of, intervals_of
 from orgkernel.state.store import Store
 
 router = APIRouter(tags=["salute"])

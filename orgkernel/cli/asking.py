@@ -17,8 +17,8 @@ from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.project import find_project
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import StateAt, locate_store
 
 org_option = click.option(

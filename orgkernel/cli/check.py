@@ -15,12 +15,12 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.errors import NothingToRead
-from orgkernel.kernel.baseline import find_baseline, is_within, read_baseline, write_baseline
-from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.project import find_project
-from orgkernel.kernel.roots import Request, shipped_request
-from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store, read_stored
+from orgkernel.project.baseline import find_baseline, is_within, read_baseline, write_baseline
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.roots import Request, shipped_request
+from orgkernel.snapshots.snapshot import Snapshot
 
 
 @click.command("check")

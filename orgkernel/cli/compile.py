@@ -11,7 +11,7 @@ from orgkernel.cli.reports import say_errors
 from orgkernel.diagnostics.wording import printable
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
 from orgkernel.exchange.agent_zero.remarks import find_remarks
-from orgkernel.kernel.replacing import replace_file
+from orgkernel.project.replacing import replace_file
 
 
 @click.command("compile")

@@ -10,7 +10,7 @@ import click
 from orgkernel.cli.opening import open_kernel
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import StateAt, locate_store
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
-from orgkernel.kernel.compare import compare_trees
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.manifest.v1 import encode
+from orgkernel.project.compare import compare_trees
 
 _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_github}
 

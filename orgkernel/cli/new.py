@@ -8,9 +8,9 @@ import click
 
 from orgkernel.cli.opening import open_kernel, path_option
 from orgkernel.diagnostics.wording import printable
-from orgkernel.kernel.scaffold import add_role, copy_template
-from orgkernel.kernel.shipped import template_names
+from orgkernel.project.scaffold import add_role, copy_template
 from orgkernel.records.role_profile import RoleType
+from orgkernel.snapshots.shipped import template_names
 
 # The first character keeps click from filling the lines.
 _EXAMPLES = """\b

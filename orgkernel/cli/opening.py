@@ -12,11 +12,11 @@ import click
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import find_cache_folder
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.project import Project, find_project
-from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
-from orgkernel.kernel.shipped import template_names
+from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
+from orgkernel.snapshots.shipped import template_names
 
 
 class _Caches:

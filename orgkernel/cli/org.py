@@ -21,10 +21,10 @@ from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.exchange.agent_zero.remarks import find_remarks
 from orgkernel.exchange.agent_zero.settings import CHOICES, Settings
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
-from orgkernel.kernel.baseline import is_within
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.shipped import shipped_folder
-from orgkernel.kernel.snapshot import OrgSnapshot
+from orgkernel.project.baseline import is_within
+from orgkernel.snapshots.shipped import shipped_folder
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 
 @click.group("org")

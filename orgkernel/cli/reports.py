@@ -12,9 +12,9 @@ from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place
 from orgkernel.diagnostics.span import ReadLines
-from orgkernel.kernel.baseline import is_within
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.files import read_lines
+from orgkernel.project.baseline import is_within
+from orgkernel.snapshots.snapshot import Snapshot
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
 _SUMMARY_FILE = "GITHUB_STEP_SUMMARY"

@@ -17,8 +17,8 @@ from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageErro
 
 if TYPE_CHECKING:
     from orgkernel.decisions.state_view import StoredReport
-    from orgkernel.kernel.board import Intervals
-    from orgkernel.kernel.collecting import Collected
+    from orgkernel.reports.board import Intervals
+    from orgkernel.reports.collecting import Collected
 
 _LOOK_SECONDS = 0.5
 
@@ -50,7 +50,7 @@ def board(
 ) -> None:
     """Show how each role stands: one line for the latest report of each agent."""
     from orgkernel.cli.salute_text import echo_board
-    from orgkernel.kernel.board import board_of
+    from orgkernel.reports.board import board_of
 
     lines = board_of(_latest(org, role, folder, store), _intervals(paths), time.time())
     echo_board(form, lines)
@@ -68,7 +68,7 @@ def show(
 ) -> None:
     """Show the latest report of a ROLE in full."""
     from orgkernel.cli.salute_text import render_report
-    from orgkernel.kernel.board import detail_of
+    from orgkernel.reports.board import detail_of
 
     reports = _latest(org, None, folder, store)
     found = [report for report in reports if report.role_id == role]
@@ -106,7 +106,7 @@ def watch(
     form: str,
 ) -> None:
     """Print each report as it is stored, until interrupted; as JSON, one object a line."""
-    from orgkernel.kernel.board import detail_of
+    from orgkernel.reports.board import detail_of
 
     begin, intervals = parse_since(since), _intervals(paths)
     left = count
@@ -145,7 +145,7 @@ def collect(
     folder: str, follow: bool, every: float, agent_id: str, org_id: str, store: str | None, form: str
 ) -> None:
     """Take the report files a host writes to DIR into the store, each exactly once; what is no report is set aside."""
-    from orgkernel.kernel.collecting import SETTLE_SECONDS, Collector
+    from orgkernel.reports.collecting import SETTLE_SECONDS, Collector
 
     counts: dict[str, int] = {}
     with opened(store, create=True) as state:
@@ -200,7 +200,7 @@ def _latest(
             return state.reports.latest(org, role)
     if store is not None:
         raise UsageError("`--reports` and `--store` name two places", "name one of them")
-    from orgkernel.kernel.folder_board import read_latest
+    from orgkernel.reports.folder_board import read_latest
 
     reports, unfit = read_latest(folder)
     for name, why in unfit:
@@ -210,7 +210,7 @@ def _latest(
 
 def _intervals(paths: tuple[str, ...]) -> Intervals:
     """What the documents here say, if there are any: how often a role reports is its doctrine."""
-    from orgkernel.kernel.board import intervals_of
+    from orgkernel.reports.board import intervals_of
 
     try:
         return intervals_of(open_kernel(paths).state)

@@ -10,7 +10,7 @@ import msgspec
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import echo_records
 from orgkernel.diagnostics.wording import printable
-from orgkernel.kernel.board import BoardLine, ReportDetail
+from orgkernel.reports.board import BoardLine, ReportDetail
 
 HEADINGS = ("role", "tier", "health", "state", "progress", "age", "marks", "task")
 _SECTIONS = (

@@ -13,10 +13,10 @@ from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.cli.stores import store_option
 from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.packing import verify_snapshot
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store
 from orgkernel.loading.entries import DamagedEntry
+from orgkernel.snapshots.packing import verify_snapshot
 
 
 @click.command("serve")

@@ -10,7 +10,7 @@ import click
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import echo_record, echo_records, opened, store_option
 from orgkernel.diagnostics.wording import printable
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store
 
 

@@ -15,7 +15,7 @@ import msgspec
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store, open_store
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead
-from orgkernel.kernel.cases import Expectation, run_cases
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.project import find_project
-from orgkernel.kernel.roots import resolve_paths
+from orgkernel.kernel.settings import find_project
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import Tree, read_tree
+from orgkernel.project.cases import Expectation, run_cases
+from orgkernel.snapshots.roots import resolve_paths
 
 
 @click.command("test")

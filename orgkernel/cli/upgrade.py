@@ -9,9 +9,9 @@ import click
 
 from orgkernel.cli.opening import request_of
 from orgkernel.diagnostics.wording import printable
-from orgkernel.kernel.project import find_project
-from orgkernel.kernel.rewriting import byte_order_mark, plan_upgrades, write_upgrades
-from orgkernel.kernel.upgrade import FileUpgrade, Note, render_diff
+from orgkernel.kernel.settings import find_project
+from orgkernel.project.rewriting import byte_order_mark, plan_upgrades, write_upgrades
+from orgkernel.project.upgrade import FileUpgrade, Note, render_diff
 
 
 @click.command("upgrade")

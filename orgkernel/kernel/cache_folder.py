@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from orgkernel.kernel.project import Project
+from orgkernel.kernel.settings import Project
 
 _NAME = "orgkernel"
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
-from orgkernel.kernel.check import is_suppressed, with_severities
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.rule import Scope
+from orgkernel.snapshots.check import is_suppressed, with_severities
+from orgkernel.snapshots.snapshot import Snapshot
 
 
 def find_drift(

@@ -15,8 +15,8 @@ from orgkernel.errors import UnknownAgent, UnknownRole
 from orgkernel.kernel.answer_version import Standpoints
 from orgkernel.kernel.manifest_cache import KeptBytes
 from orgkernel.kernel.registry import Registry
-from orgkernel.kernel.roots import Request, resolve_paths, shipped_request
 from orgkernel.loading.cache import Cache
+from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
 
 if TYPE_CHECKING:
     # What only some questions need is imported where they are asked: a command asks one.

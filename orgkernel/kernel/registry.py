@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
-from orgkernel.kernel.loader import Loader
 from orgkernel.kernel.registry_state import Reload, ServedOrganization, State, next_state
-from orgkernel.kernel.roots import Request
-from orgkernel.kernel.snapshot import OrgSnapshot
 from orgkernel.loading.cache import Cache
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.roots import Request
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 ACTIVE = "active"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, covers
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.kernel.project import Project
+from orgkernel.kernel.settings import Project
 from orgkernel.state.location import DEFAULT, Location, parse_location
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import pytest
 from manifest_api.server import serve
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.roots import resolve_paths
 from orgkernel.manifest.v1 import encode
+from orgkernel.snapshots.roots import resolve_paths
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, problem
 from tests.api.running import Server, running, until
 from tests.support.trees import TEMPLATES, change_line, copy_template, write_tree

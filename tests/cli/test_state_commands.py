@@ -118,7 +118,7 @@ def test_a_key_is_printed_once(ask: Run, quick_folder: Path) -> None:
 
 def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
     """By hand, when their holder is gone."""
-    from orgkernel.kernel.project import Project
+    from orgkernel.kernel.settings import Project
     from orgkernel.kernel.stored import locate_store, open_store
 
     with open_store(locate_store(Project(str(quick_folder)), str(quick_folder), environment={})) as store:

@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from orgkernel.kernel import rewriting
+from orgkernel.project import rewriting
 from tests.cli.running import SHOP
 from tests.cli.running import run as run_process
 from tests.support.in_process import run_here as run

@@ -14,8 +14,8 @@ from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.case_state import build_context, build_request, build_state
-from orgkernel.kernel.cases import run_cases
+from orgkernel.project.case_state import build_context, build_request, build_state
+from orgkernel.project.cases import run_cases
 from tests.support.access_corpus import CORPUS, Organization
 
 CASES = [

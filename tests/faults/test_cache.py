@@ -17,12 +17,12 @@ import msgspec
 import pytest
 
 from orgkernel.kernel import loader as loading
-from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.packing import pack_snapshot, verify_snapshot
-from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.entries import DamagedEntry
 from orgkernel.loading.packed import Packed
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.packing import pack_snapshot, verify_snapshot
+from orgkernel.snapshots.roots import resolve_paths
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, write_tree
@@ -196,9 +196,9 @@ def test_a_full_disk_costs_one_sentence_and_leaves_nothing(tmp_path: Path) -> No
 PROGRAM = """
 import sys
 from pathlib import Path
-from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.packing import pack_snapshot
-from orgkernel.kernel.roots import resolve_paths
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.packing import pack_snapshot
+from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.loading.cache import Cache
 folder = Path(sys.argv[2])
 request = resolve_paths([sys.argv[1]], "/")

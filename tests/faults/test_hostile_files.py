@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading import files
 from orgkernel.loading.files import Root, find_files, read_text
 from orgkernel.loading.tree import Tree, read_tree
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 
 ROLE = "_schema: orgkernel:role_profile\nrole_id: {}\nrole_type: {}\ndescription: One of many.\n"

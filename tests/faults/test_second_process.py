@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from orgkernel.kernel import build, second_process
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.files import Located
 from orgkernel.loading.tree import OpenFile
+from orgkernel.snapshots import build, second_process
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read, write_tree
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a second process is used on POSIX only")

@@ -16,10 +16,10 @@ import yaml
 
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
 from orgkernel.records.role_profile import RoleProfile
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import TEMPLATES, read, write_tree
 
 # Specification, "Schema 1: Role Profile"; where it lists alternatives, the one its example is about.

@@ -20,10 +20,10 @@ from orgkernel.decisions.access.envelope import decide_envelope
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
 from orgkernel.diff.directory_effects import compare_directories
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.manifest.agent import build_agent_manifest
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.model.kinds import KINDS
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read
 
 FILES = {

@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
@@ -26,6 +25,7 @@ from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.model.organization import Organization
 from orgkernel.model.role_profile import RoleProfile
 from orgkernel.model.salute_report import SaluteReport
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read
 
 ROLE_FILE, ORG_FILE = "roles/codegen_specialist.yaml", "org.yaml"

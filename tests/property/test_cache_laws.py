@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.kernel import loader as loading
-from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.packing import pack_snapshot
-from orgkernel.kernel.roots import resolve_paths
-from orgkernel.kernel.snapshot import Snapshot
 from orgkernel.loading.cache import Cache
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.role import build_role_manifest
 from orgkernel.manifest.v1 import encode
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.packing import pack_snapshot
+from orgkernel.snapshots.roots import resolve_paths
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.cli.running import SHOP
 from tests.support.trees import write_tree
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, StateView
-from orgkernel.kernel.case_state import FixedState
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.project.case_state import FixedState
 from tests.support.trees import TEMPLATES
 
 KERNEL = Kernel.open(TEMPLATES)

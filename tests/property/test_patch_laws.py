@@ -20,12 +20,12 @@ from orgkernel.graph.exchange import in_order
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.kernel.loader import Loader
-from orgkernel.kernel.roots import resolve_paths, shipped_request
-from orgkernel.kernel.snapshot import OrgSnapshot
 from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.reach import ABILITIES, REACH
 from orgkernel.rules.rule import Scope
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.roots import resolve_paths, shipped_request
+from orgkernel.snapshots.snapshot import OrgSnapshot
 from tests.property.test_cache_laws import everything
 from tests.support.trees import write_tree
 

@@ -11,11 +11,11 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.kernel.rewriting import plan_upgrades, write_upgrades
-from orgkernel.kernel.roots import resolve_paths
-from orgkernel.kernel.upgrade import upgrade_source
 from orgkernel.loading.files import decode
 from orgkernel.manifest.organization import build_organization_manifest
+from orgkernel.project.rewriting import plan_upgrades, write_upgrades
+from orgkernel.project.upgrade import upgrade_source
+from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.triggers import ALIASES, NAMES
 from tests.support.trees import read
 

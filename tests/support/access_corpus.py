@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
 from orgkernel.records.decision_cases import Case, DecisionCases
 from orgkernel.rules.catalog import all_rules
+from orgkernel.snapshots.roots import resolve_paths
 from tests.support.trees import write_tree
 
 CORPUS = {

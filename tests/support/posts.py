@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 
 from orgkernel.graph.records import RolePost
-from orgkernel.kernel.check import stray_post
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import decode
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
+from orgkernel.snapshots.check import stray_post
 
 
 def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:

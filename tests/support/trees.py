@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from orgkernel.kernel.snapshot import Snapshot, build_snapshot
 from orgkernel.loading.files import Root
+from orgkernel.snapshots.snapshot import Snapshot, build_snapshot
 
 REPOSITORY = Path(__file__).parents[2]
 ONTOLOGY = REPOSITORY / "ontology"

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from orgkernel import Kernel
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.state.audit_queries import AuditFilter, read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Toolbox

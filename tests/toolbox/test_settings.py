@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orgkernel.errors import BadProject, BadToolbox
-from orgkernel.kernel.project import find_project
+from orgkernel.kernel.settings import find_project
 from orgkernel.toolbox import HttpApi, McpServer, PythonFunction
 from orgkernel.toolbox.settings import read_providers
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgkernel.kernel.replacing import replace_file
+from orgkernel.project.replacing import replace_file
 
 SCHEMA = "orgkernel:activation"
 

@@ -8,11 +8,11 @@ from typing import Any, get_args
 import msgspec
 from pydantic import AfterValidator, BaseModel, BeforeValidator, PlainValidator, WrapValidator
 
-from orgkernel.kernel.roots import resolve_paths
 from orgkernel.loading.documents import _KEPT_AS_WRITTEN
 from orgkernel.loading.tree import read_tree
 from orgkernel.model.kinds import KINDS
 from orgkernel.records.access_policies import AccessPolicies
+from orgkernel.snapshots.roots import resolve_paths
 
 POLICIES = """\
 _schema: orgkernel:access_policies

@@ -15,12 +15,12 @@ from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.kernel.check import check_organization, check_tree, suppress, with_severities
-from orgkernel.kernel.second_process import is_worth_it, second_process
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot, covers
 from orgkernel.loading.files import Located, Root, locate_files
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import OpenFile, open_text, read_tree
+from orgkernel.snapshots.check import check_organization, check_tree, suppress, with_severities
+from orgkernel.snapshots.second_process import is_worth_it, second_process
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, covers
 
 
 def read_and_build(

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from orgkernel.kernel.upgrade import FileUpgrade, render_diff, upgrade_source
-from orgkernel.kernel.upgrade_steps import Change, Draft, Left
 from orgkernel.loading.edits import Edit, apply_edits, landing, move_back, move_forward
 from orgkernel.loading.files import decode
+from orgkernel.project.upgrade import FileUpgrade, render_diff, upgrade_source
+from orgkernel.project.upgrade_steps import Change, Draft, Left
 from tests.support.trees import ONTOLOGY, TEMPLATES
 
 HEAD = '_schema: orgkernel:role_profile\n_version: "1.0"\nrole_id: dev\ndescription: d\n'

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orgkernel.errors import UsageError
-from orgkernel.kernel.git_tree import Repository, find_repository, find_tree, written_tree
+from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def build_snapshot(
     organization among them includes; by default everything is reported that is not read as context only.
     """
     # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored from a cache needs neither.
-    from orgkernel.kernel.build import read_and_build
+    from orgkernel.snapshots.build import read_and_build
 
     return read_and_build(roots, severities or {}, asked, processes=processes)
 

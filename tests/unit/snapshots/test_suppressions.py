@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.kernel.snapshot import Snapshot
+from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import read, write_tree
 
 ORG = '{_schema: "orgkernel:organization", org_id: demo, hierarchy: {a: {}, b: {}}}'

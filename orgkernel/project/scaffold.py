@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.kernel.replacing import replace_file
-from orgkernel.kernel.schemas import build_schemas, render_schema
-from orgkernel.kernel.shipped import shipped_folder, template_names
-from orgkernel.kernel.snapshot import OrgSnapshot
 from orgkernel.loading.files import decode
 from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.loading.scalars import resolve_scalar
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.record import Id
+from orgkernel.project.replacing import replace_file
+from orgkernel.project.schemas import build_schemas, render_schema
 from orgkernel.records.organization import USER
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE, RoleType
+from orgkernel.snapshots.shipped import shipped_folder, template_names
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 # Hidden, so that reading the folder passes over it.
 _SCHEMAS = os.path.join(".orgkernel", "schemas")

@@ -10,9 +10,9 @@ from hashlib import sha256
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.kernel.roots import Request
 from orgkernel.loading.cache import Signature
 from orgkernel.loading.files import Located, digest_file
+from orgkernel.snapshots.roots import Request
 
 # Times of files may be this coarse (FAT: two seconds), in ns.
 _TICK = 2 * 10**9

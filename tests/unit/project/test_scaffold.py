@@ -8,8 +8,8 @@ import pytest
 
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.scaffold import add_role, copy_template
-from orgkernel.kernel.shipped import template_names
+from orgkernel.project.scaffold import add_role, copy_template
+from orgkernel.snapshots.shipped import template_names
 from tests.support.trees import TEMPLATES
 
 

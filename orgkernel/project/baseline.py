@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from orgkernel.diagnostics.baseline import HELP, Entry, parse_baseline, render_baseline
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
-from orgkernel.kernel.replacing import replace_file
-from orgkernel.kernel.roots import Request
 from orgkernel.loading.files import SUFFIXES, read_text
+from orgkernel.project.replacing import replace_file
+from orgkernel.snapshots.roots import Request
 
 
 def read_baseline(path: str) -> dict[Entry, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgkernel.decisions.state_view import StoredReport
-from orgkernel.kernel.report_folder import Unfit, list_latest, read_file
+from orgkernel.reports.report_folder import Unfit, list_latest, read_file
 from orgkernel.runtime.utc import as_seconds
 
 

@@ -11,14 +11,14 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.diff.diff import Change, Version, compare_versions
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
-from orgkernel.kernel.git_tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.project import Project
-from orgkernel.kernel.roots import Request, resolve_paths
-from orgkernel.kernel.shipped import shipped_folder
+from orgkernel.kernel.settings import Project
 from orgkernel.loading.files import Root
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.places import places_of
+from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
+from orgkernel.snapshots.roots import Request, resolve_paths
+from orgkernel.snapshots.shipped import shipped_folder
 
 PREFIX = "git:"
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from orgkernel.errors import NothingToRead, StoreError
-from orgkernel.kernel.collecting import Collected, Collector
-from orgkernel.kernel.report_folder import list_reports, read_file, set_aside
+from orgkernel.reports.collecting import Collected, Collector
+from orgkernel.reports.report_folder import list_reports, read_file, set_aside
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
 from tests.support.salute import salute
@@ -307,7 +307,7 @@ def test_two_collectors_at_once(folder: Path, quick_folder: Path, clock: Waiting
 
 _COLLECT = """
 import os, sys, time
-from orgkernel.kernel.collecting import Collector
+from orgkernel.reports.collecting import Collector
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import parse_location
 with open_store(parse_location("state.db", sys.argv[1])) as store:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.errors import Refused
-from orgkernel.kernel.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
+from orgkernel.reports.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
 from orgkernel.state.ports import ReportStore
 from orgkernel.state.records import ReportReceipt
 from orgkernel.state.ticket import Ticket

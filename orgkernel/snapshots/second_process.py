@@ -17,7 +17,11 @@ from typing import IO
 
 import msgspec
 
-from orgkernel.kernel.shared_reading import (
+from orgkernel.loading.entries import DamagedEntry, unpack_file
+from orgkernel.loading.files import Located
+from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.tree import OpenFile, open_text
+from orgkernel.snapshots.shared_reading import (
     BATCH,
     HEAD,
     BatchResult,
@@ -26,10 +30,6 @@ from orgkernel.kernel.shared_reading import (
     SharedFile,
     batch_count,
 )
-from orgkernel.loading.entries import DamagedEntry, unpack_file
-from orgkernel.loading.files import Located
-from orgkernel.loading.sources import ReadFile
-from orgkernel.loading.tree import OpenFile, open_text
 
 # From how many files on a second process is worth its start: the imports of a third of a second.
 LARGE = 4_000
@@ -74,7 +74,14 @@ def _start(descriptors: tuple[int, ...], size: int) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, (_PACKAGE, os.environ.get("PYTHONPATH"))))
     return subprocess.Popen(
         # -P: what lies in the current folder is not imported.
-        [sys.executable, "-P", "-m", "orgkernel.kernel.reading_process", *map(str, descriptors), str(size)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "orgkernel.snapshots.reading_process",
+            *map(str, descriptors),
+            str(size),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

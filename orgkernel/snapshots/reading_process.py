@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from orgkernel.kernel.shared_reading import HEAD, BatchResult, Division, Result, SharedFile, batch_count
 from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.entries import pack_file
 from orgkernel.loading.files import read_text
+from orgkernel.snapshots.shared_reading import HEAD, BatchResult, Division, Result, SharedFile, batch_count
 
 
 def main(work: int, division: int, results: int, size: int) -> None:

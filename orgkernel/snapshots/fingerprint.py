@@ -10,13 +10,13 @@ from hashlib import sha256
 
 import msgspec
 
-from orgkernel import __version__
 from orgkernel.loading.cache import Cache, sign_file
+from orgkernel.version import __version__
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What turns documents into a snapshot; surfaces only show it.
 _PARTS = (
-    "decisions", "diagnostics", "graph", "index", "kernel", "loading", "model", "records", "rules", "runtime", "triggers",
+    "decisions", "diagnostics", "graph", "index", "loading", "model", "records", "rules", "runtime", "snapshots", "triggers",
 )  # fmt: skip
 _LIBRARIES = ("jsonschema-", "lark-", "msgspec-", "networkx-", "pydantic-", "pydantic_core-", "pyyaml-")
 

@@ -22,12 +22,12 @@ from orgkernel.graph.extract import extract_post
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.kernel.build import digest_tree
-from orgkernel.kernel.patch_findings import exchange_findings
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
 from orgkernel.loading.sources import FileRead, SourceDocument, Tree
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.reach import REACH, Difference, changed_kinds
+from orgkernel.snapshots.build import digest_tree
+from orgkernel.snapshots.patch_findings import exchange_findings
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 # Fields that only rules about the profile itself read.
 TEXTS = (

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orgkernel.errors import NothingToRead
-from orgkernel.kernel.shipped import shipped_folder
 from orgkernel.loading.files import Root, documents_in, find_files, mentions
 from orgkernel.records.record import ORGANIZATION, PREFIX
+from orgkernel.snapshots.shipped import shipped_folder
 
 _LEVELS_UP = 4
 

@@ -13,13 +13,13 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import RolePost
-from orgkernel.kernel.build import reported_files
-from orgkernel.kernel.check import with_severities
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
+from orgkernel.snapshots.build import reported_files
+from orgkernel.snapshots.check import with_severities
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 # What stands twice is found by going through all documents, which a patch does not.
 _OF_ALL_DOCUMENTS = ("ORG217",)

@@ -19,13 +19,13 @@ from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.graph.shared_roles import Elsewhere, Including
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.kernel.packed_files import PackedFiles, pack_files, restore_tree
-from orgkernel.kernel.snapshot import OrgSnapshot, Snapshot
 from orgkernel.loading.entries import ENCODER, DamagedEntry, decode
 from orgkernel.loading.files import Located
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.organization import Organization
 from orgkernel.records.record import PREFIX
+from orgkernel.snapshots.packed_files import PackedFiles, pack_files, restore_tree
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):

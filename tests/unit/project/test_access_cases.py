@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orgkernel.kernel.cases import run_cases
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
+from orgkernel.project.cases import run_cases
 from tests.support.trees import write_tree
 
 CASES = """\

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import NothingToRead, UsageError
-from orgkernel.kernel.replacing import replace_file
-from orgkernel.kernel.roots import Request
-from orgkernel.kernel.upgrade import FileUpgrade, upgrade_source
 from orgkernel.loading.files import Root, find_files, read_text
+from orgkernel.project.replacing import replace_file
+from orgkernel.project.upgrade import FileUpgrade, upgrade_source
+from orgkernel.snapshots.roots import Request
 
 
 def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:

@@ -14,7 +14,11 @@ from dataclasses import replace
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.kernel.file_states import (
+from orgkernel.loading.cache import Cache, sign_file
+from orgkernel.loading.entries import DamagedEntry, decode
+from orgkernel.loading.files import Located, locate_files
+from orgkernel.loading.sources import FileRead
+from orgkernel.snapshots.file_states import (
     Seen,
     SignedFile,
     SignedTree,
@@ -24,15 +28,11 @@ from orgkernel.kernel.file_states import (
     unchanged,
     with_digests,
 )
-from orgkernel.kernel.fingerprint import fingerprint
-from orgkernel.kernel.packed_files import Wanted, pick_files
-from orgkernel.kernel.packing import decode_snapshot, pack_snapshot, restore_snapshot
-from orgkernel.kernel.roots import Request
-from orgkernel.kernel.snapshot import Snapshot
-from orgkernel.loading.cache import Cache, sign_file
-from orgkernel.loading.entries import DamagedEntry, decode
-from orgkernel.loading.files import Located, locate_files
-from orgkernel.loading.sources import FileRead
+from orgkernel.snapshots.fingerprint import fingerprint
+from orgkernel.snapshots.packed_files import Wanted, pick_files
+from orgkernel.snapshots.packing import decode_snapshot, pack_snapshot, restore_snapshot
+from orgkernel.snapshots.roots import Request
+from orgkernel.snapshots.snapshot import Snapshot
 
 # More changed files than this are quicker linked as a whole.
 _PATCHED = 16
@@ -137,8 +137,8 @@ class Loader:
         last = self._last[1] if self._last else self._restore(signed.key, seen.located)
         if last is None or not numbers:
             return last
-        from orgkernel.kernel.patch import patch_snapshot
-        from orgkernel.kernel.reuse import read_again
+        from orgkernel.snapshots.patch import patch_snapshot
+        from orgkernel.snapshots.reuse import read_again
 
         rows = {number: read_again(last.tree.files[number], seen.located[number]) for number in numbers}
         if any(row.digest != seen.digests[number] for number, row in rows.items()):
@@ -153,8 +153,8 @@ class Loader:
         numbers = find_numbers(self._located, changed)
         if numbers is None or len(numbers) > _PATCHED:
             return None
-        from orgkernel.kernel.patch import patch_snapshot
-        from orgkernel.kernel.reuse import read_again
+        from orgkernel.snapshots.patch import patch_snapshot
+        from orgkernel.snapshots.reuse import read_again
 
         files, rows = list(tree.files), {}
         for number in numbers:
@@ -176,8 +176,8 @@ class Loader:
     # -- what is not --------------------------------------------------------------------------------------------------
 
     def _build(self, seen: Seen) -> Snapshot:
-        from orgkernel.kernel.build import read_and_build
-        from orgkernel.kernel.reuse import open_with
+        from orgkernel.snapshots.build import read_and_build
+        from orgkernel.snapshots.reuse import open_with
 
         return read_and_build(
             self.request.roots,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.kernel import compare, roots
-from orgkernel.kernel.compare import compare_trees
-from orgkernel.kernel.project import Project
+from orgkernel.kernel.settings import Project
+from orgkernel.project import compare, roots
+from orgkernel.project.compare import compare_trees
 from tests.support.trees import REPOSITORY, change_line
 
 

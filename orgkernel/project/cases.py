@@ -12,10 +12,10 @@ from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
-from orgkernel.kernel.case_state import FixedState, build_context, build_request, build_state
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.project.case_state import FixedState, build_context, build_request, build_state
 from orgkernel.records.decision_cases import (
     AccessCase,
     Case,
