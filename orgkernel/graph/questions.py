@@ -101,6 +101,11 @@ class OrgView(ABC):
         return {role_id: number for number, role_id in enumerate(self.records.posts)}
 
     @cached_property
+    def posts(self) -> tuple[RolePost, ...]:
+        """Every role that has a profile here, with that profile."""
+        return tuple(self.records.posts.values())
+
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         """Every role that has a profile here."""
         return tuple(self.records.posts)
@@ -134,6 +139,14 @@ class OrgView(ABC):
             superiors.setdefault(role_id, superior)
         return superiors
 
+    @cached_property
+    def subordinates(self) -> Mapping[str, tuple[str, ...]]:
+        """Every superior, also one outside or without a profile, with its direct subordinates."""
+        found: dict[str, list[str]] = {}
+        for role_id, superior in self.superiors.items():
+            found.setdefault(superior, []).append(role_id)
+        return {superior: tuple(below) for superior, below in found.items()}
+
     def superior_of(self, role_id: str) -> str | None:
         """The superior inside the organization; None at the top."""
         superior = self.superiors.get(role_id)
@@ -159,6 +172,17 @@ class OrgView(ABC):
             seen.add(edge.target)
             edge = self.command_of(edge.target)
         return tuple(chain)
+
+    def superiors_above(self, role_id: str) -> tuple[str, ...]:
+        """The superiors up to the top, nearest first; a circle is followed once."""
+        above: dict[str, None] = {}
+        superior = self.superiors.get(role_id)
+        while superior is not None and superior not in above:
+            above[superior] = None
+            if superior == role_id or superior in self.external:
+                break
+            superior = self.superiors.get(superior)
+        return tuple(above)
 
     def roots(self) -> tuple[str, ...]:
         """Roles without a superior inside the organization."""

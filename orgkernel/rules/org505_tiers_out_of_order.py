@@ -48,11 +48,10 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
+from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, read_trigger, tier_triggers
 from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_number
-from orgkernel.triggers import find_vacuous, thresholds
+from orgkernel.triggers import is_implied, thresholds
 
 
 class _Disorder(NamedTuple):
@@ -66,25 +65,29 @@ class _Disorder(NamedTuple):
     there: float = 0
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """A tier that trips before a lower one, or a lower one that is never entered for it."""
-    triggers = tier_triggers(post)
-    limit = post.profile.doctrine.max_turns_without_progress
-    for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
-        trigger, other = triggers[found.at], triggers[found.other]
-        if found.name:
-            message = (
-                f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
-                f"before {other.tier} does at {_number(found.there)}"
-            )
-            help = f"give {trigger.tier} the higher limit"
-        else:
-            message = f"{trigger.name_in(post)} holds only where that of {other.tier} does, so the tier is never entered"
-            help = f"give {other.tier} a higher limit"
-        yield Finding(
-            trigger.place(post), message, help, f"role:{post.role_id}",
-            (Related(other.place(post), f"{other.tier} trigger"),),
-        )  # fmt: skip
+    for post in posts:
+        triggers = tuple(tier_triggers(post))
+        limit = post.profile.doctrine.max_turns_without_progress
+        for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
+            trigger, other = triggers[found.at], triggers[found.other]
+            if found.name:
+                message = (
+                    f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
+                    f"before {other.tier} does at {_number(found.there)}"
+                )
+                help = f"give {trigger.tier} the higher limit"
+            else:
+                message = (
+                    f"{trigger.name_in(post)} holds only where that of {other.tier} does, "
+                    "so the tier is never entered"
+                )
+                help = f"give {other.tier} a higher limit"
+            yield Finding(
+                trigger.place(post), message, help, f"role:{post.role_id}",
+                (Related(other.place(post), f"{other.tier} trigger"),),
+            )  # fmt: skip
 
 
 def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
@@ -115,7 +118,7 @@ class _Reading(NamedTuple):
 def _read(text: str, limit: int) -> _Reading | None:
     tree = read_trigger(text).tree
     # A trigger with one value whatever happens is reported by ORG504.
-    if tree is None or find_vacuous(tree, limit) is not None:
+    if tree is None or find_constant(text, limit) is not None:
         return None
     return _Reading(tree, thresholds(tree, limit), frozenset(find_names(tree)))
 
@@ -126,16 +129,11 @@ def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
     one, other = _read(lower, limit), _read(higher, limit)
     if one is None or other is None or one.names.isdisjoint(other.names):
         return False  # neither is constant, so nothing of the one follows from the other
-    return find_vacuous(["and", one.tree, ["not", other.tree]], limit) is not None
+    return is_implied(other.tree, one.tree, limit)
 
 
 def _number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with triggers that have to be parsed to be judged."""
-    return posts.with_doubtful_triggers
-
-
-RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check)
