@@ -40,6 +40,7 @@ the role's own number. The same limit in two tiers is reported only if the lower
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -68,7 +69,7 @@ class _Disorder(NamedTuple):
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """A tier that trips before a lower one, or a lower one that is never entered for it."""
     for post in posts:
-        triggers = tuple(tier_triggers(post))
+        triggers = tier_triggers(post)
         limit = post.profile.doctrine.max_turns_without_progress
         for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
             trigger, other = triggers[found.at], triggers[found.other]
@@ -111,6 +112,9 @@ class _Reading(NamedTuple):
 
     tree: TriggerTree
     limits: Mapping[str, float]
+    """The lowest value of a name that makes it true, for names that do so by themselves."""
+    is_limits: bool
+    """Whether it is nothing but such limits and flags, joined by OR."""
     names: frozenset[str]
 
 
@@ -120,7 +124,10 @@ def _read(text: str, limit: int) -> _Reading | None:
     # A trigger with one value whatever happens is reported by ORG504.
     if tree is None or find_constant(text, limit) is not None:
         return None
-    return _Reading(tree, thresholds(tree, limit), frozenset(find_names(tree)))
+    limits = thresholds(tree, limit)
+    parts = tree[1:] if tree[0] == "or" else [tree]
+    flags = [part for part in parts if part[0] == "flag"]
+    return _Reading(tree, limits, len(parts) == len(limits) + len(flags), frozenset(find_names(tree)))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -129,6 +136,8 @@ def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
     one, other = _read(lower, limit), _read(higher, limit)
     if one is None or other is None or one.names.isdisjoint(other.names):
         return False  # neither is constant, so nothing of the one follows from the other
+    if other.is_limits and any(other.limits.get(name, math.inf) > here for name, here in one.limits.items()):
+        return False  # there the one holds and the other does not yet
     return is_implied(other.tree, one.tree, limit)
 
 

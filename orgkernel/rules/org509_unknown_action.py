@@ -56,20 +56,24 @@ def check(view: OrgView) -> Iterator[Finding]:
         for name, tier in tiers_of(post.profile):
             if not tier.action:
                 continue
-            says = f"{name} tier of role {quote(post.role_id)}"
             if tier.action not in ACTIONS:
                 help = did_you_mean(tier.action, ACTIONS) or f"actions are {listing(ACTIONS)}"
-                message = f"{says} has the action {quote(tier.action)}, which is not known"
+                message = f"has the action {quote(tier.action)}, which is not known"
             elif tier.action == ESCALATE and tier.escalate_to is None:
                 superior = view.superiors.get(post.role_id)
                 # A superior that nothing declares is reported by ORG202.
                 if superior is None or not (view.names_role(superior) or superior in view.external):
                     continue
                 help = f"add `escalate_to: {superior}`"
-                message = f"{says} escalates to nobody"
+                message = "escalates to nobody"
             else:
                 continue
-            yield Finding(post.place("pace_plan", name, "action"), message, help, f"role:{post.role_id}")
+            yield Finding(
+                post.place("pace_plan", name, "action"),
+                f"{name} tier of role {quote(post.role_id)} {message}",
+                help,
+                f"role:{post.role_id}",
+            )
 
 
 RULE = Rule("ORG509", "unknown-action", Severity.WARNING, Scope.ORGANIZATION, check)

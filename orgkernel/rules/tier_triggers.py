@@ -36,28 +36,27 @@ class TierTrigger(NamedTuple):
         return f"{self.tier} trigger of role {quote(post.role_id)}"
 
 
-def tiers_of(profile: RoleProfile) -> Iterator[tuple[str, PaceTier]]:
+def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
     """The tiers that a profile writes, with their names, lowest first."""
     plan = profile.pace_plan
-    if plan is not None:
-        for name in TIERS:
-            tier = getattr(plan, name)
-            if tier is not None:
-                yield name, tier
+    if plan is None:
+        return []
+    tiers = (plan.primary, plan.alternate, plan.contingent, plan.emergency)
+    return [(name, tier) for name, tier in zip(TIERS, tiers, strict=True) if tier is not None]
 
 
-def tier_triggers(post: RolePost) -> Iterator[TierTrigger]:
+def tier_triggers(post: RolePost) -> list[TierTrigger]:
     """The triggers that are written above primary, lowest tier first."""
-    for name, tier in tiers_of(post.profile):
-        if tier.trigger is not None and name != PRIMARY:
-            yield TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
+    return [
+        TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
+        for name, tier in tiers_of(post.profile)
+        if tier.trigger is not None and name != PRIMARY
+    ]
 
 
 def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTrigger]]:
     """The triggers of several posts, each with its post."""
-    for post in posts:
-        for trigger in tier_triggers(post):
-            yield post, trigger
+    return ((post, trigger) for post in posts for trigger in tier_triggers(post))
 
 
 @lru_cache(maxsize=REMEMBERED)
