@@ -16,6 +16,7 @@ from orgkernel.graph.equipment import Equipped, highest_levels, order_equipped
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.structure import find_circles
 from orgkernel.records.levels import ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
@@ -34,6 +35,7 @@ class OrgView(ABC):
         self.external = external_ids(records)
         self.memos: dict[PerView[Any], Any] = {}
         """What `PerView` functions of other modules worked out about this view; read and written by them alone."""
+        self._cycles: dict[EdgeKind, tuple[tuple[str, ...], ...]] = {}
         self._remembered: dict[Hashable, Any] = {}
         self.access: Any = None
         """What access is decided from, compiled by the decider when it is first asked and kept with the view."""
@@ -89,9 +91,11 @@ class OrgView(ABC):
             for source, attribute in self.ends_to(kind, target)
         )
 
-    @abstractmethod
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""
+        if kind not in self._cycles:
+            self._cycles[kind] = find_circles(self.ends_of(kind))
+        return self._cycles[kind]
 
     # -- roles and command ------------------------------------------------------------------------------------------
 
@@ -197,51 +201,16 @@ class OrgView(ABC):
             role_id = pending.pop()
             if role_id not in reached:
                 reached.add(role_id)
-                pending.extend(edge.source for edge in self.subordinates_of(role_id))
+                pending.extend(self.subordinates.get(role_id, ()))
         return frozenset(reached)
 
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
         """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
-        if not self._leads_round():
-            return ()
-        order = {
-            role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))
-        }
-        seen: set[str] = set()
-        found = []
-        for start in order:
-            walk: dict[str, Edge] = {}
-            role_id = start
-            while role_id not in seen:
-                seen.add(role_id)
-                edge = self.command_of(role_id)
-                if edge is None or edge.target in self.external:
-                    break
-                walk[role_id] = edge
-                role_id = edge.target
-            if role_id in walk:
-                circle = list(walk.values())[list(walk).index(role_id) :]
-                first = min(range(len(circle)), key=lambda number: order[circle[number].source])
-                found.append((*circle[first:], *circle[:first]))
-        return tuple(found)
-
-    def _leads_round(self) -> bool:
-        """Whether any chain of command leads back to where it starts."""
-        superiors = self.superiors
-        passed: set[str] = set()
-        for start in superiors:
-            walk = []
-            role_id: str | None = start
-            while role_id is not None and role_id not in passed:
-                passed.add(role_id)
-                walk.append(role_id)
-                role_id = superiors.get(role_id)
-                if role_id in self.external:
-                    break
-            if role_id in walk:
-                return True
-        return False
+        inside = [pair for pair in self.superiors.items() if pair[1] not in self.external]
+        order = {role: number for number, role in enumerate((*self.roles, *self.records.without_profile))}
+        starts = [min(group, key=order.__getitem__) for group in find_circles(inside)]
+        return tuple(map(self.chain_above, sorted(starts, key=order.__getitem__)))
 
     @cached_property
     def circling(self) -> frozenset[str]:
