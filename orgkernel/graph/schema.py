@@ -40,7 +40,7 @@ class EdgeSchema:
     def read_attribute(self, attribute: str) -> dict[str, str]:
         """The parts of an edge's attribute by name; empty ones are left out."""
         values = attribute.split(":", len(self.parts) - 1) if self.parts else []
-        return {part: value for part, value in zip(self.parts, values, strict=True) if value}
+        return {part: value for part, value in zip(self.parts, values, strict=False) if value}
 
 
 class EdgeKind(Enum):
