@@ -10,26 +10,21 @@ from collections import Counter
 from collections.abc import Mapping
 
 from orgkernel.decisions.preference import routing_order
-from orgkernel.graph.questions import AUTHORITIES, OrgView
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 
 
+@PerView
 def contenders(view: OrgView) -> Mapping[str, tuple[str, ...]]:
     """For each declared domain that roles handle, the one dispatch gives it to, and then all those that only the order
     of the hierarchy puts behind it.
     """
-    return view.remember("contenders", lambda: _contenders(view))
-
-
-def _contenders(view: OrgView) -> dict[str, tuple[str, ...]]:
     posts, order = view.records.posts, view.order
     handles = view.ends_of(EdgeKind.HANDLES)
     numbers = Counter(role_id for role_id, _ in handles)
-    authority: dict[str, int] = view.remember(AUTHORITIES, dict)
-    for role_id in numbers:
-        if role_id not in authority:
-            authority[role_id] = AUTHORITY_OF_TYPE[posts[role_id].profile.role_type]
+    authority = {role_id: AUTHORITY_OF_TYPE[posts[role_id].profile.role_type] for role_id in numbers}
     found: dict[str, tuple[str, ...]] = {}
     for domain in view.targets_of(EdgeKind.HANDLES):
         if domain not in view.records.domains:

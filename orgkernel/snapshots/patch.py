@@ -24,7 +24,9 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.sources import FileRead, SourceDocument, Tree
 from orgkernel.records.role_profile import RoleProfile
+from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.reach import REACH, Difference, changed_kinds
+from orgkernel.rules.rule import Scope
 from orgkernel.snapshots.build import digest_tree
 from orgkernel.snapshots.patch_findings import exchange_findings
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
@@ -100,6 +102,7 @@ def patch_snapshot(
             if relinked is None:
                 return None
             organizations[org_id], differences = relinked
+            reached |= {rule.code for rule in rules_of(Scope.ORGANIZATION)}
             reached |= {
                 code for code, test in REACH.items() for difference in differences if test(difference)
             }

@@ -15,7 +15,6 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.rules.catalog import rules_of
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
 from orgkernel.snapshots.build import reported_files
 from orgkernel.snapshots.check import with_severities
@@ -79,13 +78,8 @@ def exchange_findings(
 def _judge(organization: OrgSnapshot, posts: _Posts) -> Iterable[Diagnostic]:
     if not posts:
         return
-    theirs = Posts(organization.index, posts.values())
     for rule in rules_of(Scope.PROFILE):
-        for post in rule.suspects(theirs) if rule.suspects else posts.values():
-            yield from rule.run(post)
-    for rule in rules_of(Scope.POST):
-        for post in posts.values():
-            yield from rule.run(organization.index, post)
+        yield from rule.run(posts.values())
 
 
 def _judge_whole(organization: OrgSnapshot, codes: Collection[str]) -> Iterable[Diagnostic]:
@@ -131,7 +125,7 @@ class _Stale:
         # A role of the same id in an organization with another profile is none of ours.
         self._theirs = self._files | organizations
         self._subjects = {f"role:{role_id}" for _, role_id in changed}
-        self._of_posts = {rule.code for scope in (Scope.PROFILE, Scope.POST) for rule in rules_of(scope)}
+        self._of_posts = {rule.code for rule in rules_of(Scope.PROFILE)}
         self._of_documents = {rule.code for rule in rules_of(Scope.DOCUMENT)}
         scopes = (Scope.CATALOG, Scope.ORGANIZATION, Scope.TREE)
         whole = {rule.code for scope in scopes for rule in rules_of(scope)}
