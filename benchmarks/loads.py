@@ -36,8 +36,8 @@ def parse_only(folder: Path) -> dict[str, Any]:
 
 def cold_load(folder: Path, processes: int = 1) -> dict[str, Any]:
     """Ours: read, parse, validate, link, check; every finding with its place. Imports are done before."""
+    from orgkernel.snapshots.build import build_snapshot
     from orgkernel.snapshots.roots import resolve_paths, shipped_request
-    from orgkernel.snapshots.snapshot import build_snapshot
 
     build_snapshot(shipped_request().roots)
     gc.disable()
