@@ -20,8 +20,16 @@ from orgkernel.graph.scopes import Scope
 from orgkernel.graph.shared_roles import Elsewhere, Including
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.files import Located
-from orgkernel.loading.packed import NOTHING_UNKNOWN, Packed
-from orgkernel.loading.sources import BrokenDocument, FileRead, ReadFile, SourceDocument, Tree, tree_of
+from orgkernel.loading.sources import (
+    NOTHING_UNKNOWN,
+    BrokenDocument,
+    FileRead,
+    Packed,
+    ReadFile,
+    SourceDocument,
+    Tree,
+    tree_of,
+)
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.organization import Organization
 from orgkernel.records.record import PREFIX

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.packed import Packed
+from orgkernel.loading.sources import Packed
 from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.packing import DamagedEntry, pack_snapshot, verify_snapshot
@@ -145,7 +145,7 @@ def test_a_server_looks_at_everything_before_it_answers(shop: Path) -> None:
         Packed(restored.tree.documents[0].packed.record, b"\xa1a"),
     ):
         snapshot = Loader(request, {}, cache).load()
-        snapshot.tree.documents[0]._packed = wrong
+        snapshot.tree.documents[0].packed = wrong
         with pytest.raises(DamagedEntry):
             verify_snapshot(snapshot)
 
