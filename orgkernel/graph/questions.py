@@ -83,13 +83,6 @@ class OrgView(ABC):
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         """Where the edges of a kind start that end here; cheaper than the edges."""
 
-    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
-        """Whether an edge of a kind, above level `none` where it has one, leads here from others than these."""
-        return any(
-            source not in sources and not attribute.endswith(":none")
-            for source, attribute in self.ends_to(kind, target)
-        )
-
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""
         if kind not in self._cycles:
