@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.equipment import Equipped, highest_levels, order_equipped
+from orgkernel.graph.memo import PerView
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import ToolLevel
@@ -31,6 +32,8 @@ class OrgView(ABC):
         self.org_id = records.org_id
         self.digest = records.digest
         self.external = external_ids(records)
+        self.memos: dict[PerView[Any], Any] = {}
+        """What `PerView` functions of other modules worked out about this view; read and written by them alone."""
         self._remembered: dict[Hashable, Any] = {}
         self.access: Any = None
         """What access is decided from, compiled by the decider when it is first asked and kept with the view."""
