@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from orgkernel.decisions.dispatch import decide_dispatch, explain_loss, find_tie
+from orgkernel.decisions.dispatch import decide_dispatch, explain_loss
+from orgkernel.decisions.dispatch_order import find_tied, rank_handlers
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.rules.catalog import all_rules
-from orgkernel.rules.contenders import contenders, find_handling
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Rule, Scope
 from tests.reference.organizations import build_tree, build_views, trees
@@ -65,19 +65,15 @@ def test_every_rule_about_single_posts_has_suspects() -> None:
 
 @settings(max_examples=100)
 @given(trees())
-def test_contenders_agree_with_dispatch(documents: Mapping[str, Any]) -> None:
+def test_ranked_handlers_agree_with_dispatch(documents: Mapping[str, Any]) -> None:
     """Who comes first for a domain, who ties with it and why others lose is what dispatch says."""
     for records in assemble(build_tree(documents)).organizations:
         for view in build_views(records):
-            for domain, (first, *others) in contenders(view).items():
+            for domain, ranked in rank_handlers(view):
                 decision = decide_dispatch(view, domain, all_considered=True)
-                assert decision.role_id == first
+                assert decision.role_id == ranked[0].role_id
                 tied = [each.role_id for each in decision.considered if each.code == "DECLARED_FIRST"]
-                assert others == tied
-                tie = find_tie(view, domain)
-                assert (tie is None) == (not others)
-                handling = {edge.source: edge for edge in view.handlers_of(domain)}
-                for each in decision.considered:
-                    if each.role_id in handling:
-                        chosen = find_handling(view, first, domain)
-                        assert explain_loss(view, chosen, handling[each.role_id]) == each
+                assert [each.role_id for each in find_tied(ranked)[1:]] == tied
+                losses = [explain_loss(view, ranked[0], each) for each in ranked[1:]]
+                assert losses == list(decision.considered[: len(losses)])
+                assert {each.role_id for each in ranked} == {edge.source for edge in view.handlers_of(domain)}
