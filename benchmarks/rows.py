@@ -77,6 +77,21 @@ _HOST: tuple[Row, ...] = (
     Row("Agent-Zero: added to a model call, p99", ("host_overhead", "p99"), "ms", sizes=(0, 1_000), once=True, steady=False),
 )  # fmt: skip
 
+_PYTHON = ("start", "python")
+
+# Of one small organization; the whole process, beside the start of bare Python.
+_START: tuple[Row, ...] = (
+    Row("start: importing orgkernel", ("start", "import"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: orgkernel --version", ("start", "version"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: importing pydantic, for comparison", ("start", "pydantic"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 20, sizes=(0, 1_000), once=True),
+    Row("start: check, warm", ("start", "check_warm"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: dispatch, warm", ("start", "dispatch"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
+    Row("start: manifest, warm", ("start", "manifest"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
+    Row("start: default dependencies", ("installation", "packages"), "packages", sizes=(0, 1_000), once=True),
+    Row("start: size of default dependencies", ("installation", "megabytes"), "MB", sizes=(0, 1_000), once=True),
+)  # fmt: skip
+
 ROWS: tuple[Row, ...] = (
     Row("parsing the same files alone", _PARSE, "s"),
     Row("cold load", ("cold_load", "seconds"), "s", _PARSE, 0.9),
@@ -165,6 +180,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
+    *_START,
     *_ACCESS,
     *_HOST,
 )  # fmt: skip

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import find_cache_folder
-from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
 from orgkernel.snapshots.shipped import template_names
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
 
 
 class _Caches:
@@ -80,6 +82,8 @@ def open_kernel(
 
     Without a path, an organization that is not found where one stands is taken from the templates, and that is said.
     """
+    from orgkernel.kernel.kernel import Kernel  # which `check` does without
+
     project = find_project(os.getcwd())
     active = active or project.active
     cache = cache_of(project, no_cache)

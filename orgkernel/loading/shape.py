@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ValidationError
 
 from orgkernel.diagnostics import catalog as row
@@ -231,6 +229,9 @@ def _check_input_schemas(record: Document, marks: Marks) -> Iterator[Refusal]:
 
 def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
     """Where a schema is none and why; an empty text when it is one."""
+    from jsonschema import Draft202012Validator  # most catalogs hold no schema
+    from jsonschema.exceptions import SchemaError
+
     if route := _mixed_list(schema, ()):
         return route, "a long list mixes texts and other values"
     try:

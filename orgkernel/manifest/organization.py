@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.preference import routing_order, why_routing
+from orgkernel.decisions.dispatch_order import routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic

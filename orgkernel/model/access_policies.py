@@ -193,17 +193,17 @@ class Policy(Record):
     """A statement about who may use what."""
 
     description: str = ""
-    match: Match = Match()
+    match: Match = Match.model_construct()
     effect: Effect
     """`annotate` carries modifiers and a session only and never makes a request allowed."""
-    permissions: Permissions = Permissions()
+    permissions: Permissions = Permissions.model_construct()
     """What it speaks of; a `deny` or `ask` that leaves all of them out speaks of everything."""
     ceiling: bool = False
     """What it allows is also the most that anything else can give."""
     fallback: bool = False
     """Used only where no other policy matched."""
-    session: Session = Session()
-    modifiers: Modifiers = Modifiers()
+    session: Session = Session.model_construct()
+    modifiers: Modifiers = Modifiers.model_construct()
     priority: Annotated[int, Field(ge=0, le=100)] = 50
     """Orders statements and picks the session; never decides between allow and deny."""
     enabled: bool = True

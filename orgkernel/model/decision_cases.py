@@ -68,7 +68,7 @@ class AccessQuestion(Record):
     action: str
     resource: str
     """`tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`."""
-    context: Circumstances = Circumstances()
+    context: Circumstances = Circumstances.model_construct()
     on_behalf_of: str | None = None
     """Who triggered the run."""
     via: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class WhoCanCase(Record):
 
     action: str
     resource: str
-    context: Circumstances = Circumstances()
+    context: Circumstances = Circumstances.model_construct()
     kinds: tuple[Literal["role", "agent", "person", "system", "webhook"], ...] = ("role",)
     """Kinds of subjects that are looked for."""
     are: tuple[str, ...]
@@ -109,7 +109,7 @@ class WhatCanCase(Record):
     """What a subject can do, as a complete list."""
 
     subject: str
-    context: Circumstances = Circumstances()
+    context: Circumstances = Circumstances.model_construct()
     on_behalf_of: str | None = None
     kinds: tuple[Literal["tool", "credential", "data", "role"], ...] = ("tool",)
     """Kinds of resources that are looked for."""
@@ -170,7 +170,7 @@ class Case(Record):
 
     name: str
     org: OrgId
-    given: Given = Given()
+    given: Given = Given.model_construct()
     dispatch: Annotated[tuple[DispatchCase, ...], Field(min_length=1)] = ()
     access: Annotated[tuple[AccessCase, ...], Field(min_length=1)] = ()
     who_can: Annotated[tuple[WhoCanCase, ...], Field(min_length=1)] = ()

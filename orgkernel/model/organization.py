@@ -77,7 +77,7 @@ class MacrocosmConfig(Record):
     role_activation: str = "announce_volunteer"
     state_sharing: str = "shared_volume"
     salute_storage: str = "shared_volume"
-    network: Network = Network()
+    network: Network = Network.model_construct()
 
 
 class Department(Record):
@@ -141,13 +141,13 @@ class Organization(Document):
     org_id: OrgId
     org_name: str = ""
     description: str = ""
-    mission: Mission = Mission()
+    mission: Mission = Mission.model_construct()
     hierarchy: dict[RoleId, Post]
     """The roles the organization includes; the first without a superior is its root."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"
-    microcosm_config: MicrocosmConfig = MicrocosmConfig()
-    macrocosm_config: MacrocosmConfig = MacrocosmConfig()
+    microcosm_config: MicrocosmConfig = MicrocosmConfig.model_construct()
+    macrocosm_config: MacrocosmConfig = MacrocosmConfig.model_construct()
     domain_routing: dict[DomainId, tuple[RoleId, ...]] = Field(default_factory=dict)
     """Preference order of roles per domain, advice to dispatch (published variant)."""
     defaults: dict[str, Any] | None = Field(
@@ -162,7 +162,7 @@ class Organization(Document):
     layers: tuple[Id, ...] = ()
     """Dispatch layers, uppermost first (ours)."""
     dispatch_edges: tuple[DispatchEdge, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = Limits.model_construct()
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent combines (ours)."""

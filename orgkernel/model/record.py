@@ -35,7 +35,7 @@ class Record(BaseModel):
     """A frozen part of a document; a field nobody knows is refused here and reported as a warning by loading."""
 
     model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", populate_by_name=True, use_attribute_docstrings=True
+        frozen=True, strict=True, extra="forbid", populate_by_name=True, defer_build=True
     )
 
 

@@ -99,7 +99,7 @@ class PaceTier(Record):
 class PacePlan(Record):
     """Four-tier failure response: primary, alternate, contingent, emergency."""
 
-    primary: PaceTier = PaceTier()
+    primary: PaceTier = PaceTier.model_construct()
     alternate: PaceTier | None = None
     contingent: PaceTier | None = None
     emergency: PaceTier | None = None
@@ -135,14 +135,14 @@ class RoleProfile(Document):
     role_type: RoleType = "specialist"
     description: str = ""
     """What the role is for, in a sentence or two (ours)."""
-    chain_of_command: ChainOfCommand = ChainOfCommand()
-    capabilities: Capabilities = Capabilities()
-    requirements: Requirements = Requirements()
+    chain_of_command: ChainOfCommand = ChainOfCommand.model_construct()
+    capabilities: Capabilities = Capabilities.model_construct()
+    requirements: Requirements = Requirements.model_construct()
     pace_plan: PacePlan | None = None
-    doctrine: Doctrine = Doctrine()
+    doctrine: Doctrine = Doctrine.model_construct()
     does_not_have: tuple[str, ...] = ()
     """What the role explicitly lacks, so that an agent does not invent it (ours)."""
-    dispatch: DispatchRights = DispatchRights()
+    dispatch: DispatchRights = DispatchRights.model_construct()
     department: Id | None = None
     """Department of the organization (ours)."""
     tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"

@@ -88,8 +88,8 @@ class SaluteReport(Document):
 
     kind: Literal["orgkernel:salute_report"] = Field(default="orgkernel:salute_report", alias="_schema")
     status: Status
-    activity: Activity = Activity()
-    location: Location = Location()
+    activity: Activity = Activity.model_construct()
+    location: Location = Location.model_construct()
     unit: Unit
     time: Time
-    environment: Environment = Environment()
+    environment: Environment = Environment.model_construct()

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from orgkernel.manifest.v1 import build_manifest_schema
-from orgkernel.model.kinds import KINDS, build_json_schema
+from orgkernel.model.json_schema import build_json_schema
+from orgkernel.model.kinds import KINDS
 
 
 def build_schemas() -> dict[str, dict[str, Any]]:

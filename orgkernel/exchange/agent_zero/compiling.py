@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.decisions.access.listing import what_can
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch_order import rank_candidates
 from orgkernel.exchange.agent_zero.brief import render_brief
 from orgkernel.exchange.agent_zero.host_names import HostNames, name_tools
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
@@ -53,12 +53,11 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
 
 
 def _takers(view: OrgView) -> dict[str, str | None]:
-    """Everything a word can mean to the role that takes it: declared domains, and what only aliases name."""
-    words = dict(zip(view.records.domains, view.records.domains, strict=True))
-    for word, alias in view.records.aliases.items():
-        if alias.target is not None:
-            words.setdefault(alias.target, word)
-    return {domain: decide_dispatch(view, word).role_id for domain, word in words.items()}
+    """Every domain a word can mean, those that only aliases name included, to the role that takes it."""
+    aliases = view.records.aliases.values()
+    domains = dict.fromkeys((*view.records.domains, *(alias.target for alias in aliases)))
+    takers = {domain: rank_candidates(view, domain)[:1] for domain in domains if domain is not None}
+    return {domain: best[0].role_id if best else None for domain, best in takers.items()}
 
 
 def _organization(view: OrgView) -> JsonObject:
