@@ -1,4 +1,4 @@
-"""The kinds of documents there are: one row each, with its model and its JSON Schema."""
+"""The kinds of documents: one row each, with its model and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ KINDS: dict[str, type[Document]] = {
     "salute_report": SaluteReport,
 }
 
-# Kinds of the design that this version does not read yet, and what it emits: known names, so that they are not
-# reported as spelling mistakes.
+# Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
+# spelling mistakes.
 LATER_KINDS = ("crew_manifest", "governance")
 
 
 def build_json_schema(kind: str) -> dict[str, Any]:
-    """JSON Schema (2020-12) of a document of this kind, for editors; names starting with `x_` belong to the user."""
+    """JSON Schema (2020-12) of a document of this kind, for editors. Names starting with `x_` belong to the user."""
     schema = KINDS[kind].model_json_schema(by_alias=True)
     opened: dict[str, Any] = _accept_user_fields(schema)
     return {

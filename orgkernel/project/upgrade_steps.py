@@ -208,7 +208,7 @@ def _is_suppressed(document: dict[str, Any], subject: str) -> bool:
 
 
 def _means_the_same(old: ParsedTrigger, new: ParsedTrigger) -> bool:
-    """Whether both triggers have the same tree. The new text may exceed the length limit, then it has none."""
+    """Whether both triggers mean the same. A new text over the length limit has no meaning."""
     return (
         old.tree == new.tree
         and len(old.problems) == len(new.problems)
