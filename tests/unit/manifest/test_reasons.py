@@ -118,7 +118,7 @@ def test_a_default_says_that_nobody_wrote_it(whole: Kernel) -> None:
     assert facts["autonomous_retry_limit"].why[0].text == "doctrine.autonomous_retry_limit is written"
     assert (
         facts["report_on_failure"].why[0].text
-        == "doctrine.report_on_failure is not written, the default holds"
+        == "doctrine.report_on_failure is not set; the default applies"
     )
 
 

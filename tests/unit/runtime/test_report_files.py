@@ -197,7 +197,7 @@ def test_the_latest_is_written_where_the_archive_cannot_be(tmp_path: Path):
         (b"{half", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b"\xff", "not JSON"),
-        (b"{}", "a report says `_schema: orgkernel:salute_report`"),
+        (b"{}", "a report must have `_schema: orgkernel:salute_report`"),
         (b" " * (LARGEST_FILE + 1), f"larger than {LARGEST_FILE} bytes"),
     ],
 )
