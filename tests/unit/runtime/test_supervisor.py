@@ -90,8 +90,8 @@ def test_the_contingent_tier_says_to_whom() -> None:
     steering, _ = said(4, decide(5), NEW)
     assert body(steering) == (
         "Bugfix Specialist (bugfix_specialist) went from PACE tier primary to contingent: consecutive_tool_failures 5 >= 5."
-        " Stop retrying. Hand the task over to Engineering XO (engineering_xo): call response and say what failed,"
-        " what you tried, and what is needed to continue."
+        " Stop retrying. Hand the task over to Engineering XO (engineering_xo): call response and state what failed,"
+        " what you tried and what is needed to continue."
         " The role's PACE plan says: hand over to engineering_xo: say that it cannot be done."
     )
 
@@ -101,8 +101,8 @@ def test_the_emergency_tier_preserves_the_state_and_reports() -> None:
     steering, _ = said(4, decide(error=True), NEW)
     assert body(steering) == (
         "Bugfix Specialist (bugfix_specialist) went from PACE tier primary to emergency: unrecoverable_error."
-        " Stop now and start nothing new. Preserve the state: save what is finished, and note which files you changed"
-        " and which step you reached. Then report to CO (co): call response and say what is done, what is not,"
+        " Stop now and start nothing new. Preserve the state: save finished work, and note the files you changed"
+        " and the step you reached. Then report to CO (co): call response and state what is done, what is not done"
         " and why you stopped. The role's PACE plan says: stop, preserve the state and report to co."
     )
 
@@ -245,9 +245,9 @@ def test_in_the_macrocosm_it_reads_subordinates() -> None:
     )
     steering, memory = said(4, None, NEW, XO, theirs)
     assert body(steering) == (
-        "Bugfix Specialist (bugfix_specialist) reports PACE tier contingent: 5 tool failures in a row, context 91 % full."
-        " Its task: 'fix the parser'. It cannot go on by itself."
-        " Take the task over, or send it what it lacks, or give the task to another role."
+        "Bugfix Specialist (bugfix_specialist) reports PACE tier contingent: 5 tool failures in a row, context 91% full."
+        " Its task: 'fix the parser'. It cannot continue alone."
+        " Take over the task, or send what it needs, or give the task to another role."
     )
     assert (steering.intervention_type, steering.about) == ("report_contingent", ("bugfix_specialist",))
     assert said(50, None, memory, XO, theirs) == (None, memory)

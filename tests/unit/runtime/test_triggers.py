@@ -249,7 +249,7 @@ NAME_FORM = "a name in a trigger tree must be lower-case letters, digits and und
         ([1, 2, 3], MALFORMED),
         (["xor", ERROR, ERROR], "`xor` is not a valid condition in a trigger tree"),
         (["name", "max"], "`name` is not a valid condition in a trigger tree"),
-        (["number", 1], "`number` is not a valid condition in a trigger tree"),
+        (["number", 1], "`number` is not a condition in a trigger tree"),
         (["+", MAX, MAX], "`+` is not a valid condition in a trigger tree"),
         ([">", ERROR, MAX], "`flag` is not a valid number in a trigger tree"),
         ([">", [">", MAX, MAX], MAX], "`>` is not a valid number in a trigger tree"),
