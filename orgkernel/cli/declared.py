@@ -1,4 +1,4 @@
-"""What commands that change the state look at before they do: the documents of the project one stands in."""
+"""Shared by commands that change the state: the documents of the current project, read first."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def find_declared(paths: tuple[str, ...], store: str | None, *, no_cache: bool = False) -> Kernel | None:
-    """What the documents declare, decided with what is stored; None, which is said, where there are no documents.
+    """The kernel for the documents, with the stored state. None, with a note, if there are no documents.
 
-    A store may be looked after from a machine that has no documents; what is given there to an unknown name has no
-    effect, since every decision asks the documents. Raises `NothingToRead` for a path that was named.
+    A store may be managed from a machine without documents. A grant to an unknown name has no effect, because every
+    decision uses the documents. Raises `NothingToRead` for a given path.
     """
     try:
         kernel = open_kernel(paths, no_cache=no_cache)
@@ -38,7 +38,7 @@ def find_declared(paths: tuple[str, ...], store: str | None, *, no_cache: bool =
 
 
 def check_of(kernel: Kernel | None, *, grants: bool = True) -> GrantCheck | None:
-    """What a store asks before it gives something: whether it is declared and, if it `grants`, whose it is to give."""
+    """The check before something is stored: is it declared and, with `grants`, may the actor grant it?"""
     if kernel is None:
         return None
     from orgkernel.kernel.grant_check import require_declared

@@ -1,4 +1,4 @@
-"""Agents as the roster declares them and as the store knows them: the roster says who exists, the store how they stand."""
+"""Agents from the roster and the store: the roster declares which agents exist, the store has their state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN_NAME = "UNKNOWN_NAME"
 
 
 def declared_agents(kernel: Kernel | None) -> Iterator[AgentState]:
-    """Those of all rosters with their starting values, each once."""
+    """The agents of all rosters with their starting values, each once."""
     found: dict[str, AgentState] = {}
     for organization in kernel.state.served.values() if kernel is not None else ():
         for agent_id, definition in organization.snapshot.records.agents.items():
@@ -27,7 +27,7 @@ def declared_agents(kernel: Kernel | None) -> Iterator[AgentState]:
 
 
 def merged(stored: Iterable[AgentState], declared: Iterable[AgentState]) -> tuple[AgentState, ...]:
-    """All of them by id: what is stored counts, what it leaves open starts as declared."""
+    """All agents by id. Stored values win; missing ones start as declared."""
     by_id = {each.agent_id: each for each in declared}
     for each in stored:
         start = by_id.get(each.agent_id, each)
@@ -38,7 +38,7 @@ def merged(stored: Iterable[AgentState], declared: Iterable[AgentState]) -> tupl
 
 
 def require_rank(kernel: Kernel | None, rank: str | None) -> None:
-    """Raise `Refused` for a rank that no ladder declares."""
+    """Raise `Refused` if no ladder declares the rank."""
     if kernel is None or rank is None:
         return
     ranks = dict.fromkeys(
@@ -50,7 +50,7 @@ def require_rank(kernel: Kernel | None, rank: str | None) -> None:
 
 
 def admit(kernel: Kernel | None, store: Store, agent_id: str, actor: str) -> None:
-    """Note an agent of the roster in the store, where nothing is stored about it yet; raises `UnknownRecord`."""
+    """Add a roster's agent to the store, if nothing is stored about it yet. Raises `UnknownRecord`."""
     if store.agents.get(agent_id) is not None:
         return
     declared = [each.agent_id for each in declared_agents(kernel)]
@@ -58,7 +58,7 @@ def admit(kernel: Kernel | None, store: Store, agent_id: str, actor: str) -> Non
         known = [*declared, *(each.agent_id for each in store.agents.list())]
         help = (
             did_you_mean(agent_id, known)
-            or "`orgkernel agent list` shows all, `orgkernel agent add` adds one"
+            or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
         )
         raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
     store.agents.add(agent_id, actor=actor, reason="declared by the roster")

@@ -1,4 +1,4 @@
-"""The kinds of documents there are: one row each, with its model."""
+"""The kinds of documents: one row each, with its model."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ class _Kinds(Mapping[str, type[Document]]):
 
 KINDS: Mapping[str, type[Document]] = _Kinds()
 
-# Kinds of the design that this version does not read yet, and what it emits: known names, so that they are not
-# reported as spelling mistakes.
+# Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
+# spelling mistakes.
 LATER_KINDS = ("crew_manifest", "governance")

@@ -1,8 +1,8 @@
 """Compile an organization into the bundle that a host reads (`orgkernel.runtime.bundle`).
 
-Everything a host would have to decide is decided here, from the organization's own manifests: who takes which domain,
-what the access decision allows each role when nothing is known of the circumstances, whom it may dispatch. The law
-`bundle_equals_decisions` compares both. Deterministic: one snapshot gives the same bytes.
+Everything that a host would have to decide is decided here, from the organization's own manifests: who takes which
+domain, what the access decision allows each role when no circumstances are known, and whom it may dispatch. The law
+`bundle_equals_decisions` compares both. The result is deterministic: one snapshot always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from orgkernel.triggers import parse_trigger
 
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
-    """A bundle as the text of its file."""
+    """The text of a bundle's file."""
     return json.dumps(bundle, ensure_ascii=False, indent=1) + "\n"
 
 
 def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
-    """The bundle of an organization that has no error findings; `compiled_by` names this program and its version."""
+    """The bundle of an organization without errors. `compiled_by` names this program and its version."""
     names = name_tools(view)
     manifests = {role_id: build_role_manifest(view, role_id) for role_id in view.roles}
     roles = {role_id: _role(view, manifest, names) for role_id, manifest in manifests.items()}
@@ -53,7 +53,7 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
 
 
 def _takers(view: OrgView) -> dict[str, str | None]:
-    """Every domain a word can mean, those that only aliases name included, to the role that takes it."""
+    """Each domain and the role that takes it: declared domains, and domains that only aliases name."""
     aliases = view.records.aliases.values()
     domains = dict.fromkeys((*view.records.domains, *(alias.target for alias in aliases)))
     takers = {domain: rank_candidates(view, domain)[:1] for domain in domains if domain is not None}
@@ -136,7 +136,7 @@ def _pace(profile: RoleProfile) -> JsonObject:
             "action": tier.action,
             "description": tier.description,
             "escalate_to": tier.escalate_to,
-            # A trigger on `primary` is read by nobody (ORG508).
+            # A trigger on `primary` has no effect (ORG508).
             "trigger": parse_trigger(tier.trigger).tree if tier.trigger and name in ABOVE_PRIMARY else None,
             "text": tier.trigger or "",
         }
