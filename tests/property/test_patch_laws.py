@@ -1,30 +1,22 @@
 """A snapshot in which profiles were exchanged is the one that would be built.
 
 `patched_equals_rebuilt`: whatever profiles come to be able to do, in organizations where every rule that looks at
-abilities has something to look for. `only_rules_with_a_reach_see_abilities`: no other rule asks about them.
+abilities has something to look for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.exchange import in_order
-from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.rules.catalog import rules_of
-from orgkernel.rules.reach import ABILITIES, REACH
-from orgkernel.rules.rule import Scope
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import resolve_paths, shipped_request
+from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import OrgSnapshot
 from tests.property.test_cache_laws import everything
 from tests.support.trees import write_tree
@@ -242,125 +234,3 @@ def test_only_what_is_told_of_is_looked_at(tmp_path: Path) -> None:
     )
     assert [edge.source for edge in index.holders_of("shell")] == ["dev"]
     assert everything(told.load()) == everything(Loader(request, {}).load())
-
-
-class _Blind:
-    """A profile that does not say what it is able to do."""
-
-    def __init__(self, profile: object) -> None:
-        self._profile = profile
-
-    def __getattr__(self, name: str) -> object:
-        assert name != "capabilities", "asked for the abilities of a role"
-        return getattr(self._profile, name)
-
-
-class _BlindPost(RolePost):
-    """A post whose profile does not say it."""
-
-    __slots__ = ()
-
-    @property
-    def profile(self) -> Any:
-        """All but the capabilities."""
-        return _Blind(super().profile)
-
-
-class _BlindIndex(OrgIndex):
-    """An index that tells nothing of abilities, but those of one role perhaps."""
-
-    seeing: str | None = None
-
-    def _check(self, kind: EdgeKind, node: str | None = None) -> None:
-        assert kind not in ABILITIES or (node is not None and node == self.seeing), f"asked who {kind.value}"
-
-    def edges_from(self, kind: EdgeKind, source: str) -> Any:
-        self._check(kind, source)
-        return super().edges_from(kind, source)
-
-    def ends_from(self, kind: EdgeKind, source: str) -> Any:
-        self._check(kind, source)
-        return super().ends_from(kind, source)
-
-    def edges_to(self, kind: EdgeKind, target: str) -> Any:
-        self._check(kind)
-        return super().edges_to(kind, target)
-
-    def ends_to(self, kind: EdgeKind, target: str) -> Any:
-        self._check(kind)
-        return super().ends_to(kind, target)
-
-    def edges_of(self, kind: EdgeKind) -> Any:
-        self._check(kind)
-        return super().edges_of(kind)
-
-    def ends_of(self, kind: EdgeKind) -> Any:
-        self._check(kind)
-        return super().ends_of(kind)
-
-    def targets_of(self, kind: EdgeKind) -> Any:
-        self._check(kind)
-        return super().targets_of(kind)
-
-    def sources_to(self, kind: EdgeKind, target: str) -> Any:
-        self._check(kind)
-        return super().sources_to(kind, target)
-
-    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
-        self._check(kind)
-        return super().has_other(kind, target, sources)
-
-
-def _blind(records: OrgRecords, seeing: str | None = None) -> OrgRecords:
-    def blinded(post: RolePost) -> RolePost:
-        override = records.organization.overrides.get(post.role_id)
-        return _BlindPost(
-            post.role_id, post.document, post.organization, post.shared_profile, post.superior, override
-        )
-
-    posts = {role_id: post if role_id == seeing else blinded(post) for role_id, post in records.posts.items()}
-    return replace(records, posts=posts)
-
-
-def _organizations(tmp_path: Path) -> list[OrgSnapshot]:
-    able = {f"roles/{role_id}.yaml": _plain(role_id, "lamp, tikcet") for role_id in ROLES}
-    tree = write_tree(tmp_path, {**TREE, **able})
-    requests = (resolve_paths(["."], str(tree)), shipped_request())
-    return [each for request in requests for each in Loader(request, {}).load().organizations.values()]
-
-
-def test_only_rules_with_a_reach_see_abilities(tmp_path: Path) -> None:
-    """A rule about an organization or the tree that is not in the table finds what it finds without the abilities."""
-    blind = [(each, _blind(each.records)) for each in _organizations(tmp_path)]
-    for rule in (*rules_of(Scope.CATALOG), *rules_of(Scope.ORGANIZATION)):
-        if rule.code not in REACH:
-            for each, records in blind:
-                seen = list(rule.run(_BlindIndex(records, each.columns)))
-                assert seen == list(rule.run(each.index)), rule.code
-    assembly = Assembly(tuple(records for _, records in blind), (), None, (), strays_are_known=True)
-    for rule in rules_of(Scope.TREE):
-        if rule.code not in REACH:
-            list(rule.run(assembly))
-
-
-def test_rules_about_posts_see_abilities_of_their_own_only(tmp_path: Path) -> None:
-    """A rule about a post finds what it finds without the abilities of any other post."""
-    for each in _organizations(tmp_path):
-        for role_id, post in each.records.posts.items():
-            index = _BlindIndex(_blind(each.records, role_id), each.columns)
-            index.seeing = role_id
-            for rule in rules_of(Scope.POST):
-                assert list(rule.run(index, post)) == list(rule.run(each.index, post)), rule.code
-
-
-def test_rules_in_the_table_see_abilities(tmp_path: Path) -> None:
-    """The two above do not hold because nothing is ever seen: whoever looks at all abilities is stopped."""
-    each = _organizations(tmp_path)[0]
-    blind = _BlindIndex(_blind(each.records), each.columns)
-    stopped = set()
-    for rule in (*rules_of(Scope.CATALOG), *rules_of(Scope.ORGANIZATION)):
-        try:
-            list(rule.run(blind))
-        except AssertionError:
-            stopped.add(rule.code)
-    assert stopped == set(REACH) - {"ORG701"}
