@@ -69,7 +69,7 @@ class RolePost:
         if self._changed is not None:
             return self._changed
         written = cast(RoleProfile, self.document.record)
-        if self.superior is None and not self.is_overridden:
+        if self.superior is None and self._override is None:
             return written
         profile = adopt_superior(written, self.superior)
         if self._override is not None:
