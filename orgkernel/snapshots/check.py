@@ -15,6 +15,7 @@ from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
+from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
 def check_organization(view: OrgView) -> list[Diagnostic]:
@@ -30,12 +31,20 @@ def check_organization(view: OrgView) -> list[Diagnostic]:
     return found
 
 
+def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
+    """Findings about each document as such, before suppressions; those of documents that are known are taken over."""
+    rules = rules_of(Scope.DOCUMENT)
+    return {
+        document: known[document]
+        if document in known
+        else tuple(found for rule in rules for found in rule.run(document))
+        for document in tree.documents
+    }
+
+
 def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
-    """Findings about documents as such, and about what stands beside the organizations, before suppressions."""
+    """Findings about reading, and about what stands beside the organizations, before suppressions."""
     found = list(tree.diagnostics)
-    for document in tree.documents:
-        for rule in rules_of(Scope.DOCUMENT):
-            found += rule.run(document)
     for document in assembly.stray_profiles:
         for rule in rules_of(Scope.PROFILE):
             found += rule.run(stray_post(document))
