@@ -6,6 +6,7 @@ import gc
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
@@ -18,8 +19,14 @@ from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import FileRead, Tree
 from orgkernel.loading.tree import read_tree
-from orgkernel.snapshots.check import check_organization, check_tree, suppress, with_severities
-from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, covers
+from orgkernel.snapshots.check import (
+    check_documents,
+    check_organization,
+    check_tree,
+    suppress,
+    with_severities,
+)
+from orgkernel.snapshots.snapshot import FoundInDocuments, OrgSnapshot, Snapshot, covers
 
 
 def build_snapshot(
@@ -29,16 +36,18 @@ def build_snapshot(
     *,
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
+    found_before: FoundInDocuments | None = None,
 ) -> Snapshot:
     """Read, assemble, link and check.
 
     `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
     organization among them includes; by default everything is reported that is not read as context only. `located` are
-    the files below the roots, where somebody has looked already; those `known` by their paths are not read again.
+    the files below the roots, where somebody has looked already; those `known` by their paths are not read again, and
+    what was `found_before` in a document that is the same is not looked for again.
     """
     with _without_collection():
         tree = read_tree(roots, located=located, known=known)
-        return _build_snapshot(tree, severities or {}, asked)
+        return _build_snapshot(tree, severities or {}, asked, found_before or {})
 
 
 @contextmanager
@@ -54,15 +63,22 @@ def _without_collection() -> Iterator[None]:
 
 
 def _build_snapshot(
-    tree: Tree, severities: Mapping[str, Severity | None], asked: frozenset[str] | None
+    tree: Tree,
+    severities: Mapping[str, Severity | None],
+    asked: frozenset[str] | None,
+    found_before: FoundInDocuments,
 ) -> Snapshot:
     assembly = assemble(tree)
     built = {records.org_id: _build(records) for records in assembly.organizations}
     raised: dict[str, list[Diagnostic]] = {}
     for org_id, organization in built.items():
         raised[org_id] = check_organization(organization.index)
-    beside = check_tree(tree, assembly, _loose_view(assembly))
-    everything = [*(found for each in raised.values() for found in each), *beside]
+    in_documents = check_documents(tree, found_before)
+    everything = [
+        *chain.from_iterable(raised.values()),
+        *chain.from_iterable(in_documents.values()),
+        *check_tree(tree, assembly, _loose_view(assembly)),
+    ]
     # Organizations that share a profile each find the same in it: once is enough, and kept by file.
     kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities)))
     kept_set = set(kept)
@@ -84,6 +100,7 @@ def _build_snapshot(
         sort_diagnostics(found for found in kept if found.place.file in reported),
         tree,
         _digest_tree(organizations.values(), tree),
+        in_documents,
     )
 
 

@@ -105,6 +105,7 @@ class Loader:
                 self.request.asked,
                 located=located,
                 known=self._known_files(located, digests),
+                found_before=self._last.snapshot.found_in_documents if self._last else None,
             )
             # Of what was read, which may have changed since the contents were compared.
             digests = [file.digest for file in snapshot.tree.files]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,14 @@ from orgkernel.errors import UnknownRole
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import SourceDocument, Tree
 
 if TYPE_CHECKING:
     from orgkernel.graph.org_graph import OrgGraph
+
+
+FoundInDocuments = Mapping[SourceDocument, tuple[Diagnostic, ...]]
+"""What rules about single documents found in each."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ class Snapshot:
     """All findings to report, in the order a reader goes through the files."""
     tree: Tree
     digest: str
+    found_in_documents: FoundInDocuments = field(default_factory=dict)
+    """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
     @property
     def read_anything(self) -> bool:
