@@ -15,8 +15,7 @@ from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store
-from orgkernel.loading.entries import DamagedEntry
-from orgkernel.snapshots.packing import verify_snapshot
+from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 
 
 @click.command("serve")

@@ -13,6 +13,7 @@ import msgspec
 
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
@@ -26,6 +27,9 @@ from orgkernel.runtime.pace import (
     decide_pace,
 )
 from orgkernel.triggers import parse_trigger
+
+# More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
+_PLANS_KEPT = 10_000
 
 
 class RolePace(msgspec.Struct, frozen=True):
@@ -69,12 +73,9 @@ def decide_role_pace(
     )  # fmt: skip
 
 
+@per_view_and_key(most=_PLANS_KEPT)
 def plan_of(view: OrgView, role_id: str) -> PacePlan:
     """The PACE plan of a role, its triggers compiled; a tier that hands over to nobody named does to the superior."""
-    return view.remember(("PACE plan", role_id), lambda: _compile(view, role_id))
-
-
-def _compile(view: OrgView, role_id: str) -> PacePlan:
     profile = view.records.posts[role_id].profile
     superior = view.superior_of(role_id)
     tiers = {}

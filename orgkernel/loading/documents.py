@@ -12,10 +12,17 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.packed import Packed, pack, pack_with_record, unpack_record
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
 from orgkernel.loading.shape import describe, validate_shape
-from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
+from orgkernel.loading.sources import (
+    BrokenDocument,
+    Packed,
+    ReadFile,
+    SourceDocument,
+    pack,
+    pack_with_record,
+    unpack_record,
+)
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.records.record import PREFIX, Document
@@ -104,7 +111,6 @@ def read_documents(
             document = SourceDocument(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
-            document.quiet = each.quiet
             if read.record is not None:
                 document.hold(read.record, None)
             else:

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.loading.marks import Marks, find_mark, has_value
-from orgkernel.loading.packed import Unknown
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
+from orgkernel.loading.sources import Unknown
 from orgkernel.model.record import Document
 from orgkernel.model.tool_catalog import ToolCatalog
 

@@ -11,6 +11,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.manifest import v1
@@ -20,6 +21,9 @@ from orgkernel.records.plan_catalog import Step
 
 NOWHERE = AccessContext()
 """No circumstances: what holds without any being known."""
+
+# Tools times the ways to have them: an organization has hundreds of the one and a dozen of the others.
+_ITEMS_KEPT = 10_000
 
 
 class Abilities(NamedTuple):
@@ -95,15 +99,14 @@ def tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
 
 def _item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why) -> v1.ToolItem:
     """A tool at a level. Besides who says so it is the same for every role, so the rest is put together once."""
-    item = view.remember(
-        ("tool item", tool_id, preference, level, decided_by),
-        lambda: _build_item(view, tool_id, preference, level, decided_by),
-    )
+    item = _shared_item(view, (tool_id, preference, level, decided_by))
     # Mappings can be changed by whoever gets them: each item has its own.
     return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
 
 
-def _build_item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str) -> v1.ToolItem:
+@per_view_and_key(most=_ITEMS_KEPT)
+def _shared_item(view: OrgView, asked: tuple[str, Any, Any, str]) -> v1.ToolItem:
+    tool_id, preference, level, decided_by = asked
     declared = view.records.tools.get(tool_id)
     tool = declared.record if declared else None
     actions = tool.required_levels if tool else {}

@@ -11,6 +11,7 @@ from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -21,6 +22,8 @@ from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
+# An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
+_SUPERIORS_KEPT = 20_000
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
@@ -163,9 +166,10 @@ def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
     return v1.Member(id=role_id, why=why, **_superior_fields(view, role_id))
 
 
+@per_view_and_key(most=_SUPERIORS_KEPT)
 def _superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
     """Of a role that others stand under: few do, and everybody's manifest names them."""
-    return view.remember(("superior", role_id), lambda: _member_fields(view, role_id))
+    return _member_fields(view, role_id)
 
 
 def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:

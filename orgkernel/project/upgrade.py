@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 from orgkernel.diagnostics.catalog import UNREADABLE
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import parse_source, read_documents, says_ours
-from orgkernel.loading.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.model.kinds import KINDS, VERSION
+from orgkernel.project.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
 from orgkernel.project.upgrade_steps import STEPS, Change, Draft, Left, Route, Step, tidy, write_version
 from orgkernel.records.record import PREFIX
 from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED

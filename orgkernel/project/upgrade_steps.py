@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.edits import Edit, TextPlaces
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
+from orgkernel.project.edits import Edit, TextPlaces
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 from orgkernel.triggers import ParsedTrigger, parse_trigger
 

@@ -77,12 +77,6 @@ _QUICK_TOKEN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9+/_=.~-]{6,}[A-Z0-9]")
 _QUICK_ASSIGNED: Final = tuple((word, re.compile(word + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS)
 
 
-def is_quiet(text: str) -> bool:
-    """A quicker test, for single lines: True is certain for the values in them, whatever the names they are given."""
-    lower = text.lower()
-    return not any(map(lower.__contains__, _WORDS)) and _QUICK_TOKEN.search(text) is None
-
-
 def may_hold_secrets(text: str) -> bool:
     """A quick test of a whole document as JSON text; False is certain."""
     if _QUICK_TOKEN.search(text):
