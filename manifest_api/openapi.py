@@ -1,6 +1,6 @@
 """The OpenAPI document: paths from the routes, schemas from the structs that are really encoded.
 
-`tests/golden/openapi.json` holds what `build_openapi` returns; a change to it is a change to the API.
+`tests/golden/openapi/` holds what `build_openapi` returns, a file for each tag; a change to it is a change to the API.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Criterion(NamedTuple):
 
     code: str
     preference: str
-    """Who comes first, as the page on dispatch puts it."""
+    """Which role comes first, in the words of `docs/dispatch.md`."""
     field: str
     """The field of `Candidate` that is compared."""
     explain: Callable[[OrgView, Candidate, Candidate], Explained]
@@ -96,13 +96,25 @@ def _explain_declared_first(view: OrgView, better: Candidate, worse: Candidate) 
 
 
 ORDER = (
-    Criterion("EXACT_DOMAIN", "the exact domain before broader ones", "distance", _explain_distance),
     Criterion(
-        "ROLE_TYPE", "a specialist before an executive before a commander", "authority", _explain_role_type
+        "EXACT_DOMAIN",
+        "a role that handles the exact domain, before one that handles a broader domain",
+        "distance",
+        _explain_distance,
     ),
-    Criterion("DOMAIN_ROUTING", "the organization's `domain_routing`", "routing", _explain_routing),
-    Criterion("FEWER_DOMAINS", "the role with fewer domains", "domains", _explain_fewer_domains),
-    Criterion("DECLARED_FIRST", "the order of the hierarchy", "declared", _explain_declared_first),
+    Criterion(
+        "ROLE_TYPE", "a specialist, before an executive, before a commander", "authority", _explain_role_type
+    ),
+    Criterion(
+        "DOMAIN_ROUTING",
+        "the role that the organization's `domain_routing` names first",
+        "routing",
+        _explain_routing,
+    ),
+    Criterion("FEWER_DOMAINS", "the role that handles fewer domains", "domains", _explain_fewer_domains),
+    Criterion(
+        "DECLARED_FIRST", "the role that stands first in the hierarchy", "declared", _explain_declared_first
+    ),
 )
 """What decides, most important first. The last decides where nothing that was meant to decide does."""
 

@@ -19,8 +19,6 @@ from orgkernel.graph.structure import find_circles
 from orgkernel.records.levels import ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
-AUTHORITIES = "authority of each role"
-"""What a view remembers of role types: role id to authority, as far as it was asked for."""
 T = TypeVar("T")
 
 
