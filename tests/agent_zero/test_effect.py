@@ -332,7 +332,7 @@ def test_a_refusal_names_the_remote_tools_of_the_role(root, generation):
         remote(bundle)
         bundle["roles"]["bugfix_specialist"]["host_tools"] = ["response"]
 
-    for change, way in ((remote, "Go on with `mail.list`. Or end with"), (nothing, "End with")):
+    for change, way in ((remote, "Continue with `mail.list`. Or answer with"), (nothing, "Answer with")):
         activate(root, change=change)
         with running(root, generation, mcp={"mail": ("send", "list")}) as host:
             agent = host.open_chat()
