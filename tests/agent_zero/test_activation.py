@@ -349,16 +349,16 @@ def test_the_command_switches_on_and_off_and_says_what_is_on(host: tuple[str, Pa
     assert "software_dev is active with enforcement enforce" in done.stderr
     status = json.loads(run("org", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout)
     assert (status["on"], status["organization"], status["behind"]) == (False, "software_dev", False)
-    assert (
-        status["why"] == "the extension is not installed (an organization is active, but has no effect)"
-    )
+    assert status["why"] == "the extension is not installed (an organization is active, but has no effect)"
     change_line(work / "dev/roles/bugfix_specialist.yaml", "role_name: Bugfix Specialist", "role_name: Fixer")
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert "(outdated: the documents have changed; activate again)" in shown
     assert run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).returncode == 0
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert shown.startswith("layer:          off: the extension is not installed\n")
-    assert run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "no organization was active\n"
+    assert (
+        run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "no organization was active\n"
+    )
 
 
 def test_an_organization_with_errors_is_neither_compiled_nor_activated(tmp_path: Path) -> None:

@@ -163,10 +163,16 @@ def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [call("browser_agent"), answer()])
     assert [tool for _, tool in started.host.ran] == ["response"]
-    assert "`enforcement` is `enforced`, not one of observe, trim, enforce; the default enforce is used" in org_lines(agent)
+    assert (
+        "`enforcement` is `enforced`, not one of observe, trim, enforce; the default enforce is used"
+        in org_lines(agent)
+    )
     assert "`on_error` is `panic`, not one of pass, refuse; the default pass is used" in org_lines(agent)
     names = "enforcement, on_error, unlisted_tools, bundle"
-    assert f"`x_orgkernel` has an unknown setting `unlisted_tool`, which has no effect; settings are {names}" in org_lines(agent)
+    assert (
+        f"`x_orgkernel` has an unknown setting `unlisted_tool`, which has no effect; settings are {names}"
+        in org_lines(agent)
+    )
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,9 @@ def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path
     assert not (root / LIBRARY / "gone.py").exists()
     assert "# old" not in (root / SHIMS["G2"] / DISPATCHER).read_text()
     done = run("--uninstall", root)
-    assert f"note: {ORGANIZATIONS}/software_dev.json was changed after installation and is kept" in done.stdout
+    assert (
+        f"note: {ORGANIZATIONS}/software_dev.json was changed after installation and is kept" in done.stdout
+    )
     left = [path for path in (root / "usr").rglob("*") if path.is_file() and path.name != ".gitkeep"]
     assert left == [root / ORGANIZATIONS / "software_dev.json"]
 

@@ -176,7 +176,10 @@ def test_a_project_gives_rules_another_severity_or_switches_them_off(shop: Path)
         ('fail_on = "never"', "`fail_on` is `never`"),
         ('severities = "off"', "`severities` is not a table"),
         ('[severities]\nORG301 = "loud"', "`ORG301` is `loud`"),
-        ('[severities]\nORG3O1 = "off"', "there is no rule `ORG3O1`\nhelp: list all rules with `orgkernel rule`"),
+        (
+            '[severities]\nORG3O1 = "off"',
+            "there is no rule `ORG3O1`\nhelp: list all rules with `orgkernel rule`",
+        ),
         ("paths = [", "cannot be read"),
         ('paths = ["gone"]', "`gone` does not exist"),
     ],

@@ -117,8 +117,7 @@ def test_a_default_says_that_nobody_wrote_it(whole: Kernel) -> None:
     facts = {fact.id: fact for fact in whole.manifest("whole", "maker").doctrine}
     assert facts["autonomous_retry_limit"].why[0].text == "doctrine.autonomous_retry_limit is set"
     assert (
-        facts["report_on_failure"].why[0].text
-        == "doctrine.report_on_failure is not set; the default applies"
+        facts["report_on_failure"].why[0].text == "doctrine.report_on_failure is not set; the default applies"
     )
 
 
