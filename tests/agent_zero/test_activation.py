@@ -450,4 +450,4 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     assert status.shims == ("usr/extensions/agent_init/_12_org.py",)
     assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/extensions/agent_init/_12_org.py").unlink()
-    assert read_status(str(root)).why == "1 installed file of the extension are gone; install it again"
+    assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"

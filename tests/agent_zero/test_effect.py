@@ -105,7 +105,7 @@ def test_an_action_outside_the_role_is_refused_and_the_others_are_not(started):
     assert warning.startswith(
         "`code_execution_tool:nodejs` is refused: Bugfix Specialist may use `code_execution_tool`"
     )
-    assert "It may `terminal`, `python`, `output`, `reset`." in warning
+    assert "Allowed: `terminal`, `python`, `output`, `reset`." in warning
 
 
 @pytest.mark.parametrize("enforcement", ["observe", "trim"])

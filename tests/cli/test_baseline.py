@@ -178,7 +178,7 @@ def test_a_baseline_never_takes_the_place_of_a_document(old: Path, name: str) ->
     done = run_here("check", "--write-baseline", name, cwd=old)
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        f"error: the baseline `{name}` would be checked as a document\nhelp: begin its name with a dot"
+        f"error: the baseline `{name}` would be checked as a document\nhelp: start its name with a dot"
         in done.stderr
     )
     assert ((old / name).read_bytes() if (old / name).exists() else None) == before

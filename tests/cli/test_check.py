@@ -178,7 +178,7 @@ def test_a_project_gives_rules_another_severity_or_switches_them_off(shop: Path)
         ('[severities]\nORG301 = "loud"', "`ORG301` is `loud`"),
         (
             '[severities]\nORG3O1 = "off"',
-            "there is no rule `ORG3O1`\nhelp: list all rules with `orgkernel rule`",
+            "there is no rule `ORG3O1`\nhelp: `orgkernel rule` lists all",
         ),
         ("paths = [", "cannot be read"),
         ('paths = ["gone"]', "`gone` does not exist"),

@@ -345,7 +345,7 @@ def test_a_role_that_cannot_be_read(repository: Path) -> None:
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert done.returncode == 0
     assert "codegen_specialist is removed" not in done.stdout
-    assert "without `codegen_specialist`, which cannot be read" in done.stderr
+    assert "compared, without `codegen_specialist`" in done.stderr
 
 
 def test_an_organization_that_cannot_be_read(repository: Path) -> None:
