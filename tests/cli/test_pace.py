@@ -53,7 +53,7 @@ def test_a_raised_tier_is_said_with_its_trigger_and_what_to_do(crew: Path) -> No
                cwd=crew)  # fmt: skip
     assert done.returncode == 0
     assert done.stdout == (
-        "codegen_specialist → contingent, was alternate\n"
+        "codegen_specialist → contingent (was alternate)\n"
         "  because the contingent trigger is true: consecutive_tool_failures 5 >= 5\n"
         "      roles/codegen_specialist.yaml:59\n"
         "  must hand over to engineering_xo: Hand the task back with a note on what was tried\n"
@@ -88,7 +88,7 @@ def test_the_answer_is_json_for_programs(crew: Path) -> None:
 def test_a_new_task_restores_primary(crew: Path) -> None:
     """Nothing is held of the task before."""
     done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--new-task", cwd=crew)
-    assert done.stdout.startswith("co → primary, was emergency\n  because a new task began\n")
+    assert done.stdout.startswith("co → primary (was emergency)\n  because a new task began\n")
 
 
 def test_an_override_of_the_organization_decides(lean: Path) -> None:
