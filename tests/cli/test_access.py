@@ -231,7 +231,7 @@ def test_the_envelope_of_a_sender(home: Path) -> None:
         "credentials   github, jira, slack",
         "data          contextual",
         "policies      work-slack-context, work-contacts",
-        "denying  work-contacts",
+        "denying       work-contacts",
     ]
     found = json.loads(run(*asked, "--format", "json", cwd=home).stdout)
     assert (found["routing"]["session_key"], found["data"]) == ("work", "contextual")

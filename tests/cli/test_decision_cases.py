@@ -71,7 +71,7 @@ def test_failures_stand_at_the_line_that_expects_otherwise(shop: Path) -> None:
     assert done.stdout == (
         "wrong.yaml:7:18: all wrong: dispatch codegen in shop: the outcome is `role` (`dev`), `not_applicable` is "
         "expected, because role `dev` handles domain `codegen`; no other role can take it as well as role `dev`\n"
-        "wrong.yaml:9:18: all wrong: dispatch osint in shop: the outcome is `not_applicable`, `role` is expected, "
+        "wrong.yaml:9:18: all wrong: dispatch osint in shop: the outcome is `not_applicable`, not `role`, "
         "because no role handles domain `osint`\n"
         "wrong.yaml:14:18: all wrong: dispatch docker_ops in shop: the role is `ops`, not `dev`, because role "
         "`ops` handles domain `docker_ops`; no other role can take it as well as role `ops`\n"

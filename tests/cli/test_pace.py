@@ -120,7 +120,7 @@ def test_a_role_without_a_plan_says_so(lean: Path) -> None:
         ),
         ('{"max": 3}', "error: unknown name `max` in the observation\nhelp: known names are"),
         ('{"context_fill": 85}', "error: `context_fill` in the observation is not a number from 0 to 1"),
-        ('{"turns_elapsed": NaN}', "error: `turns_elapsed` in the observation is not a number from 0"),
+        ('{"turns_elapsed": NaN}', "error: `turns_elapsed` in the observation is not a number of at least 0"),
         (
             '{"context_exhausted": "yes"}',
             "error: `context_exhausted` in the observation is not true or false",
