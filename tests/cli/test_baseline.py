@@ -207,9 +207,9 @@ def test_a_baseline_behind_a_link_stays_behind_it(old: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--baseline", FILE, "--write-baseline", FILE), "use one of the two"),
-        (("--shipped", "--baseline", FILE), "it needs no baseline"),
-        (("--shipped", "--write-baseline", FILE), "it needs no baseline"),
+        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with --write-baseline"),
+        (("--shipped", "--baseline", FILE), "cannot be combined with a baseline"),
+        (("--shipped", "--write-baseline", FILE), "cannot be combined with a baseline"),
     ],
 )
 def test_options_that_contradict_each_other_are_exit_2(
