@@ -251,7 +251,7 @@ class Kernel(Registry):
         >>> stuck = Observation(turns_without_progress=20, unrecoverable_error=False)
         >>> pace = Kernel.open().pace("software_dev", "codegen_specialist", stuck)
         >>> pace.tier, pace.reasons[0].text
-        ('emergency', 'emergency trigger holds: turns_without_progress 20 > max * 1.5 (18)')
+        ('emergency', 'the emergency trigger is true: turns_without_progress 20 > max * 1.5 (18)')
         """
         from orgkernel.decisions.pace import decide_role_pace
 

@@ -352,7 +352,7 @@ def test_the_command_switches_on_and_off_and_says_what_is_on(host: tuple[str, Pa
     assert status["why"] == "the extension is not installed (an organization is active, but has no effect)"
     change_line(work / "dev/roles/bugfix_specialist.yaml", "role_name: Bugfix Specialist", "role_name: Fixer")
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
-    assert "(the documents have changed: activate again)" in shown
+    assert "(outdated: the documents have changed; activate again)" in shown
     assert run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).returncode == 0
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert shown.startswith("layer:          off: the extension is not installed\n")
@@ -430,8 +430,8 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
         ("[]", "active.json cannot be read as JSON"),
         ("{}", "active.json is not an organization document: it has no `org_id`"),
         ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate the organization again"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`; activate again"),
-        ('{"org_id": "a"}', "an organization is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, tools are not kept to"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`; activate the organization again"),
+        ('{"org_id": "a"}', "an organization is active without a compiled bundle: roles and plans work if the host tracks belief states, tools are not limited"),
     ],
 )  # fmt: skip
 def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
@@ -450,4 +450,4 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     assert status.shims == ("usr/extensions/agent_init/_12_org.py",)
     assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/extensions/agent_init/_12_org.py").unlink()
-    assert read_status(str(root)).why == "1 installed file of the extension are gone; install it again"
+    assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"

@@ -105,7 +105,7 @@ def test_an_action_outside_the_role_is_refused_and_the_others_are_not(started):
     assert warning.startswith(
         "`code_execution_tool:nodejs` is refused: Bugfix Specialist may use `code_execution_tool`"
     )
-    assert "It may `terminal`, `python`, `output`, `reset`." in warning
+    assert "Allowed: `terminal`, `python`, `output`, `reset`." in warning
 
 
 @pytest.mark.parametrize("enforcement", ["observe", "trim"])
@@ -194,7 +194,7 @@ def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [shell(), answer()])
     assert "SCHEDULER" in started.host.seen[0].system
-    assert [line for line in org_lines(agent) if "form that is not known" in line] == [
+    assert [line for line in org_lines(agent) if "unknown form" in line] == [
         "The tool section of the prompt has an unknown form and was not trimmed"
     ]
 
@@ -332,7 +332,7 @@ def test_a_refusal_names_the_remote_tools_of_the_role(root, generation):
         remote(bundle)
         bundle["roles"]["bugfix_specialist"]["host_tools"] = ["response"]
 
-    for change, way in ((remote, "Go on with `mail.list`. Or end with"), (nothing, "End with")):
+    for change, way in ((remote, "Continue with `mail.list`. Or answer with"), (nothing, "Answer with")):
         activate(root, change=change)
         with running(root, generation, mcp={"mail": ("send", "list")}) as host:
             agent = host.open_chat()

@@ -53,7 +53,7 @@ def test_a_raised_tier_is_said_with_its_trigger_and_what_to_do(crew: Path) -> No
                cwd=crew)  # fmt: skip
     assert done.returncode == 0
     assert done.stdout == (
-        "codegen_specialist → contingent, was alternate\n"
+        "codegen_specialist → contingent (was alternate)\n"
         "  because the contingent trigger is true: consecutive_tool_failures 5 >= 5\n"
         "      roles/codegen_specialist.yaml:59\n"
         "  must hand over to engineering_xo: Hand the task back with a note on what was tried\n"
@@ -88,7 +88,7 @@ def test_the_answer_is_json_for_programs(crew: Path) -> None:
 def test_a_new_task_restores_primary(crew: Path) -> None:
     """Nothing is held of the task before."""
     done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--new-task", cwd=crew)
-    assert done.stdout.startswith("co → primary, was emergency\n  because a new task began\n")
+    assert done.stdout.startswith("co → primary (was emergency)\n  because a new task began\n")
 
 
 def test_an_override_of_the_organization_decides(lean: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_role_without_a_plan_says_so(lean: Path) -> None:
         ),
         ('{"max": 3}', "error: unknown name `max` in the observation\nhelp: known names are"),
         ('{"context_fill": 85}', "error: `context_fill` in the observation is not a number from 0 to 1"),
-        ('{"turns_elapsed": NaN}', "error: `turns_elapsed` in the observation is not a number from 0"),
+        ('{"turns_elapsed": NaN}', "error: `turns_elapsed` in the observation is not a number of at least 0"),
         (
             '{"context_exhausted": "yes"}',
             "error: `context_exhausted` in the observation is not true or false",

@@ -67,8 +67,8 @@ def test_each_wrong_expectation_is_told_at_its_line(tmp_path: Path) -> None:
         ("are", "the subjects are [role:errand_runner], not [role:steward]"),
         (
             "can",
-            "it can {tool:github: [use], tool:jira: [use], tool:response: [use], tool:weather: [use], "
-            "tool:web_search: [use]}, {tool:jira: [use]} is expected",
+            "the permissions are {tool:github: [use], tool:jira: [use], tool:response: [use], tool:weather: [use], "
+            "tool:web_search: [use]}, not {tool:jira: [use]}",
         ),
         ("name", "the case asks nothing"),
         ("org", "there is no organization `nowhere`"),
