@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
@@ -14,16 +14,18 @@ from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
 from manifest_api.guards.caller import caller_of
 from manifest_api.problems import BAD_CURSOR, UNKNOWN_RECORD, Refused
 from manifest_api.questions import Cursor, only
-from manifest_api.routes.documented import remembered
-from manifest_api.routes.reporting import org_of
+from manifest_api.routes.documented import stored
 from manifest_api.salute_shapes import Board, ReportPage
 from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, with_store
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
+from orgkernel.operations.reports import org_of
 from orgkernel.reports.board import Health, RoleState, board_of, detail_of, intervals_of
-from orgkernel.state.store import Store
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["salute"])
 Org = Annotated[
@@ -47,7 +49,7 @@ _FURTHEST = 2**63 - 1
 @router.get(
     "/v1/salute",
     response_class=Response,
-    responses=remembered("Board", 404, 409),
+    responses=stored("Board", 404, 409),
     dependencies=[only("org", "role", "tier", "health", "state", "stale", "cursor", "limit")],
 )
 async def get_board(
@@ -95,7 +97,7 @@ async def get_board(
     "/v1/salute/stream",
     response_class=Response,
     responses={
-        **remembered("ReportDetail", 404, 409),
+        **stored("ReportDetail", 404, 409),
         200: {
             "description": "Events `report`, each with the number of the report as its id and a `ReportDetail` as its data.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
@@ -143,7 +145,7 @@ async def get_stream(
 @router.get(
     "/v1/salute/{role}/latest",
     response_class=Response,
-    responses=remembered("ReportDetail", 404, 409),
+    responses=stored("ReportDetail", 404, 409),
     dependencies=[only("org", "agent")],
 )
 async def get_latest(
@@ -179,7 +181,7 @@ async def get_latest(
 @router.get(
     "/v1/salute/{role}/history",
     response_class=Response,
-    responses=remembered("ReportPage", 404, 409),
+    responses=stored("ReportPage", 404, 409),
     dependencies=[only("org", "cursor", "limit")],
 )
 async def get_history(

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.errors import Refused
 from orgkernel.reports.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
 from orgkernel.state.ports import ReportStore
-from orgkernel.state.records import ReportReceipt
 from orgkernel.state.ticket import Ticket
 
 ACTOR = "system:collector"

@@ -7,17 +7,17 @@ taken by whoever commits first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import get_args
 
 import msgspec
 from sqlalchemy import Select, func, insert, or_, select, update
 
+from orgkernel.decisions.state_records import AuditEntry, GrantUse
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.state.records import AuditEntry, GrantUse
 from orgkernel.state.rows import (
     Rows,
     clean_record,
@@ -32,16 +32,13 @@ from orgkernel.state.transaction import Transaction
 
 SUBJECTS = ("agent", "person", "role", "system", "webhook", "relationship", "tag")
 RESOURCES = ("tool", "credential", "data")
-GrantCheck = Callable[[Grant], None]
-"""Raises when a grant names what is not declared. The store knows no documents; whoever opens it may."""
 
 
 class Grants:
     """The grants of a store."""
 
-    def __init__(self, rows: Rows, check: GrantCheck | None = None) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._check = check
 
     def issue(
         self,
@@ -58,7 +55,7 @@ class Grants:
         expires_at: float | None = None,
         uses: int | None = None,
     ) -> Grant:
-        """Give a permission; raises `Refused` for what cannot be stored, and what the kernel's check of names raises."""
+        """Give a permission; raises `Refused` for what cannot be stored."""
         require_time("the end", expires_at)
         grant = Grant(
             self._rows.new_id("g"),
@@ -74,8 +71,6 @@ class Grants:
             expires_at=expires_at,
             uses_left=uses,
         )
-        if self._check is not None:
-            self._check(grant)
         return self._rows.change(lambda transaction: insert_grant(transaction, grant))
 
     def revoke(self, grant_id: str, *, actor: str, reason: str = "") -> Grant:

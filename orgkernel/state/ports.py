@@ -9,6 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from orgkernel.decisions.state_records import (
+    AccessRequest,
+    ApiKey,
+    Approval,
+    AuditEntry,
+    GrantUse,
+    ReportReceipt,
+    RequestKind,
+    RequestStatus,
+    Scope,
+    ToolUse,
+)
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -21,18 +33,6 @@ from orgkernel.decisions.state_view import (
     Waiver,
 )
 from orgkernel.records.levels import ToolLevel
-from orgkernel.state.records import (
-    AccessRequest,
-    ApiKey,
-    Approval,
-    AuditEntry,
-    GrantUse,
-    ReportReceipt,
-    RequestKind,
-    RequestStatus,
-    Scope,
-    ToolUse,
-)
 from orgkernel.state.ticket import Ticket
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy import insert, or_, select, update
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.grants import RESOURCES, SUBJECTS
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.rows import (
     Rows,
     clean_record,

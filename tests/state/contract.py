@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import AgentState, Grant, StateView
 from orgkernel.errors import Conflict, Refused, StoreError, TooManyRequests, UnknownRecord
 from orgkernel.state.audit_queries import (
@@ -18,7 +19,6 @@ from orgkernel.state.audit_queries import (
     read_rows,
 )
 from orgkernel.state.location import Location
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.request_limits import RequestLimits
 from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.store import Store
