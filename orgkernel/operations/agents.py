@@ -26,7 +26,7 @@ def add_agent(
     reason: str = "",
 ) -> AgentState:
     """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
-    refuse_itself(context, f"agent:{agent_id}", "say how it stands itself")
+    refuse_itself(context, f"agent:{agent_id}", "add itself")
     if rank is not None:
         _require_rank(context.kernel, org, rank)
     return context.store.agents.add(
@@ -38,7 +38,7 @@ def set_rank(
     context: Context, agent_id: str, rank: str, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
-    _require_agent(context, org, agent_id)
+    _require_agent(context, org, agent_id, "change its own rank")
     _require_rank(context.kernel, org, rank)
     _note(context, agent_id)
     return context.store.agents.set_rank(agent_id, rank, actor=context.actor.name, reason=reason)
@@ -48,7 +48,7 @@ def set_trust(
     context: Context, agent_id: str, trust: float, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Note how far an agent is trusted, 0 to 1; raises as `set_rank`."""
-    _require_agent(context, org, agent_id)
+    _require_agent(context, org, agent_id, "change its own trust")
     _note(context, agent_id)
     return context.store.agents.set_trust(agent_id, trust, actor=context.actor.name, reason=reason)
 
@@ -57,7 +57,7 @@ def move_agent(
     context: Context, agent_id: str, lifecycle: Lifecycle, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Suspend, reactivate or decommission; raises as `set_rank`, and `Conflict` for a move that is not allowed."""
-    _require_agent(context, org, agent_id)
+    _require_agent(context, org, agent_id, "change its own lifecycle")
     _note(context, agent_id)
     return context.store.agents.move(agent_id, lifecycle, actor=context.actor.name, reason=reason)
 
@@ -72,7 +72,7 @@ def record_result(
     reason: str = "",
 ) -> QualificationResult:
     """Write down the outcome of a test, passed from the threshold that is declared on; raises as `set_rank`."""
-    _require_agent(context, org, agent_id)
+    _require_agent(context, org, agent_id, "record its own test")
     declared = {
         name: definition.record
         for snapshot in reversed(_snapshots(context.documents, org))
@@ -116,8 +116,8 @@ def _snapshots(kernel: Kernel | None, org: str | None = None) -> list[OrgSnapsho
     return [each.snapshot for each in served]
 
 
-def _require_agent(context: Context, org: str | None, agent_id: str) -> None:
-    """Raise `UnknownAgent` or `UnknownRecord` for an agent nobody knows, and `Refused` for the actor itself."""
+def _require_agent(context: Context, org: str | None, agent_id: str, what: str) -> None:
+    """Raise `UnknownAgent` or `UnknownRecord` for an agent nobody knows, and `Refused` where it is the actor, who may not do `what`."""
     snapshots = _snapshots(context.kernel, org)
     declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared:
@@ -132,7 +132,7 @@ def _require_agent(context: Context, org: str | None, agent_id: str) -> None:
                 or "`orgkernel agent list` shows all, `orgkernel agent add` adds one"
             )
             raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
-    refuse_itself(context, f"agent:{agent_id}", "say how it stands itself")
+    refuse_itself(context, f"agent:{agent_id}", what)
 
 
 def _require_rank(kernel: Kernel | None, org: str | None, rank: str) -> None:

@@ -13,7 +13,9 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
 
     An agent or a role restricts only what it may grant, and only others.
     """
-    require_may_give(context, Grant("", draft.subject, draft.resources, "observe", org_id=draft.org_id))
+    require_may_give(
+        context, Grant("", draft.subject, draft.resources, "observe", org_id=draft.org_id), "restrict itself"
+    )
     return context.store.restrictions.issue(
         draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=draft.org_id,
         reason=draft.reason, expires_at=draft.expires_at,
@@ -27,5 +29,9 @@ def lift_restriction(context: Context, restriction_id: str, reason: str = "") ->
     """
     found = context.store.restrictions.get(restriction_id) if context.actor.member else None
     if found is not None:
-        require_may_give(context, Grant("", found.subject, found.resources, "full", org_id=found.org_id))
+        require_may_give(
+            context,
+            Grant("", found.subject, found.resources, "full", org_id=found.org_id),
+            "lift a restriction of itself",
+        )
     return context.store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)

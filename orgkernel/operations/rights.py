@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 
 
-def require_may_give(context: Context, wanted: Grant) -> None:
-    """Raise `Refused` for a grant that names what nothing declares, or that the actor may not give."""
+def require_may_give(context: Context, wanted: Grant, what: str = "give itself a permission") -> None:
+    """Raise `Refused` for a grant that names what nothing declares, or that the actor may not give.
+
+    `what` the actor would do if it were for itself, for the message.
+    """
     if context.kernel is None:
         return
     require_declared(context.kernel.state, wanted)
     if context.actor.member:
-        refuse_itself(context, wanted.subject, "give itself a permission")
+        refuse_itself(context, wanted.subject, what)
         _require_right(context.kernel, context.actor.member, wanted)
 
 

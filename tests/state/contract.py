@@ -171,26 +171,6 @@ class Grants:
         assert store.grants.list() == ()
         assert store.read_view().version == 0
 
-    def test_the_caller_checks_names(self, place: Location, clock: Clock) -> None:
-        """Before a grant is issued, a request made and one approved; what it raises is what happens."""
-        known = {"tool:known"}
-
-        def check(grant: Grant) -> None:
-            if not known.issuperset(grant.resources):
-                raise Refused("no such tool")
-
-        with opened(place, clock, check_grant=check) as store:
-            with pytest.raises(Refused, match="no such tool"):
-                store.grants.issue("agent:worf", ["tool:unknown"], issued_by="a")
-            with pytest.raises(Refused, match="no such tool"):
-                store.requests.create("agent:worf", ["tool:unknown"])
-            request = store.requests.create("agent:worf", ["tool:known"])
-            known.clear()
-            with pytest.raises(Refused, match="no such tool"):
-                store.requests.approve(request.request_id, "day", responder="a")
-            assert store.requests.list("pending") == (request,)
-            assert store.grants.list() == ()
-
     def test_restrictions_are_issued_and_lifted(self, store: Store, clock: Clock) -> None:
         """Apart from grants."""
         cap = store.restrictions.issue(
