@@ -18,7 +18,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
-from orgkernel.state.grants import RESOURCES, insert_grant
+from orgkernel.state.grants import insert_grant
+from orgkernel.state.issued import require_resources
 from orgkernel.state.request_limits import GRANTED, TIMERS, RequestLimits, require_room
 from orgkernel.state.rows import Rows, clean_record, record_of, require_reference, require_word, row_of
 from orgkernel.state.tables import requests
@@ -53,10 +54,7 @@ class Requests:
     ) -> AccessRequest:
         """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
         require_reference("the requester", requester, REQUESTERS)
-        for resource in resources:
-            require_reference("the resource", resource, RESOURCES)
-        if not resources:
-            raise Refused("a request needs a resource", "such as `tool:ID`", code="BAD_VALUE")
+        require_resources("request", resources)
         require_word("the kind", kind, TIMERS)
         require_word("the level", level, LEVELS)
         for waiver in waives:

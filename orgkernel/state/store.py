@@ -6,7 +6,6 @@ import atexit
 import contextlib
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from orgkernel.decisions.state_view import StateView
 from orgkernel.state.agents import Agents
@@ -19,7 +18,6 @@ from orgkernel.state.keys import Keys
 from orgkernel.state.location import Location
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
-from orgkernel.state.ports import State
 from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.request_limits import RequestLimits
 from orgkernel.state.requests import Requests
@@ -118,9 +116,3 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-if TYPE_CHECKING:
-
-    def _is_a_port(store: Store) -> State:
-        return store

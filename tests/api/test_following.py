@@ -281,7 +281,7 @@ def test_a_quiet_stream_says_that_it_is_there(impatient: Server) -> None:
 
 
 class FailingStore:
-    """A store that cannot be read for a while; the port `state.ports.State` as far as a feed knows it."""
+    """A store that cannot be read for a while, as far as a feed knows it."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures

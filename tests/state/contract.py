@@ -181,7 +181,7 @@ class Grants:
         store.restrictions.revoke(other.restriction_id, actor="a")
         clock.now += 9
         assert store.restrictions.list(active_only=True) == ()
-        assert store.restrictions.expire() == 1
+        assert [each.restriction_id for each in store.restrictions.expire()] == [cap.restriction_id]
         assert {what for what, _ in history(store, "restriction")} == {"created", "revoked", "expired"}
         with pytest.raises(UnknownRecord):
             store.restrictions.revoke("x-none", actor="a")
