@@ -15,6 +15,8 @@ from orgkernel.exchange.agent_zero.specification import organization_form
 from orgkernel.project.schemas import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
 from orgkernel.triggers.names import ALIASES, NAMES
+from tools.architecture_page import PAGE as ARCHITECTURE
+from tools.architecture_page import architecture_page
 from tools.plain_records import TARGET as RECORDS
 from tools.plain_records import plain_record_modules
 from tools.reference_pages import FOLDER, reference_pages
@@ -47,6 +49,7 @@ def generated_files() -> dict[str, str]:
     files["docs/rules/README.md"] = _rule_index()
     files["tests/golden/openapi.json"] = json.dumps(build_openapi(), indent=2, sort_keys=True) + "\n"
     files[TRIGGERS] = _trigger_page()
+    files[ARCHITECTURE] = architecture_page()
     files |= reference_pages()
     files |= _installed_organizations()
     files[SITE] = _site_navigation()

@@ -2,8 +2,8 @@
 
 Two manifests are compared part by part over the whole shape of `crew_manifest`. What counts as equal is said in
 `normal_form`: the diff is empty if and only if the normal forms are equal, so no edit that changes what a manifest says goes
-unreported, and one that only moves lines is not reported. `apply_changes` leads from one normal form to the other, and
-`reverse` turns changes round: what comes out is what comparing the other way round yields, each classification inverted.
+unreported, and one that only moves lines is not reported. The
+laws apply changes to the old form and turn them around (tests/property/test_diff_laws.py).
 
 What a manifest says in several places is reported where it is decided: what a catalog says about a tool once, and not for
 every role that holds it; what a role is called once, and not for everybody who commands it. A renamed role is one change,
@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orgkernel.diff.applying import apply_changes
 from orgkernel.diff.causes import Side, why_of
 from orgkernel.diff.change_words import in_words
 from orgkernel.diff.changes import Change, Summary, sort_changes, summarize
@@ -23,7 +22,6 @@ from orgkernel.diff.comparison import compare_forms
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.normal_form import normalize, working_form
 from orgkernel.diff.renames import both_ways, find_renames, swap_organization
-from orgkernel.diff.reversal import reverse
 from orgkernel.diff.sections import ROLES
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.places import Places, no_places
@@ -33,11 +31,9 @@ __all__ = [
     "Change",
     "Summary",
     "Version",
-    "apply_changes",
     "compare_manifests",
     "compare_versions",
     "normalize",
-    "reverse",
     "summarize",
 ]
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from orgkernel.kernel import loader as loading
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.entries import DamagedEntry
 from orgkernel.loading.packed import Packed
+from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.packing import pack_snapshot, verify_snapshot
 from orgkernel.snapshots.roots import resolve_paths

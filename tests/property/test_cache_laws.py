@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.kernel import loader as loading
 from orgkernel.loading.cache import Cache
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.role import build_role_manifest
 from orgkernel.manifest.v1 import encode
+from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.packing import pack_snapshot
 from orgkernel.snapshots.roots import resolve_paths

@@ -9,19 +9,19 @@ from typing import Any
 
 from orgkernel.diff.changes import Change
 from orgkernel.diff.renames import both_ways, swap_organization
-from orgkernel.diff.reversal import renames_in
 from orgkernel.diff.sections import (
     DIRECTORY,
     ELEMENTS,
     EVERY_HOLDER,
+    GROUPS,
     ROLES,
     UNORDERED,
     Path,
     key_of,
     keys_of,
     numbered,
-    put_field,
 )
+from tests.support.reverse_changes import renames_in
 
 _Edit = tuple[Path, Change]
 
@@ -122,3 +122,14 @@ def _grouped(edits: Iterable[_Edit]) -> dict[str | int, list[_Edit]]:
     for path, change in edits:
         groups[path[0]].append((path[1:], change))
     return groups
+
+
+def put_field(part: str, item: dict[str, Any], field: str, value: Any) -> None:
+    """Write back what `read_field` read."""
+    fields = GROUPS.get(part, {}).get(field)
+    if fields is None:
+        item[field] = value
+        return
+    for each in fields:
+        item.pop(each, None)
+    item.update(value or {})
