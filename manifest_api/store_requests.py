@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import Query, Request
 from starlette.responses import Response
 
-from manifest_api.guards.caller import Caller
+from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, Refused
+from manifest_api.questions import read_body
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
+from orgkernel.decisions.state_records import Scope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
@@ -19,8 +21,23 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 T = TypeVar("T")
+D = TypeVar("D")
 MOST_ROWS, DEFAULT_ROWS = 1_000, 100
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+
+
+async def write(
+    request: Request,
+    scope: Scope,
+    draft: type[D],
+    example: str,
+    operation: Callable[[Context, D], Any],
+    status: int = 200,
+) -> Response:
+    """The response to a change: who asks has the scope, the body is a draft, and one operation does the rest in a thread."""
+    caller = require_scope(request, scope)
+    body = await read_body(request, draft, example)
+    return json_response(await operate(request, caller, lambda context: operation(context, body)), status)
 
 
 async def operate(request: Request, caller: Caller, operation: Callable[[Context], T]) -> T:

@@ -10,10 +10,9 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import AgentLine, AgentList, LifecycleChange, RankChange
 from manifest_api.answering import AnswersOfApp
-from manifest_api.guards.caller import require_scope
-from manifest_api.questions import only, read_body
+from manifest_api.questions import only
 from manifest_api.routes.documented import body_of, stored, told
-from manifest_api.store_requests import json_response, operate
+from manifest_api.store_requests import write
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.operations.agents import move_agent, set_rank
@@ -65,15 +64,10 @@ async def get_agent(
 )
 async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
     """Promote or demote an agent. Never by its own credential."""
-    caller = require_scope(request, "rank")
-    change = await read_body(request, RankChange, '{"rank": "commander"}')
-    return json_response(
-        await operate(
-            request,
-            caller,
-            lambda context: set_rank(context, agent, change.rank, org=org, reason=change.reason),
-        )
-    )
+    return await write(
+        request, "rank", RankChange, '{"rank": "commander"}',
+        lambda context, change: set_rank(context, agent, change.rank, org=org, reason=change.reason),
+    )  # fmt: skip
 
 
 @router.post(
@@ -85,15 +79,10 @@ async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) ->
 )
 async def post_lifecycle(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
     """Suspend, reactivate or decommission an agent. Never by its own credential."""
-    caller = require_scope(request, "rank")
-    change = await read_body(request, LifecycleChange, '{"lifecycle": "suspended"}')
-    return json_response(
-        await operate(
-            request,
-            caller,
-            lambda context: move_agent(context, agent, change.lifecycle, org=org, reason=change.reason),
-        )
-    )
+    return await write(
+        request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
+        lambda context, change: move_agent(context, agent, change.lifecycle, org=org, reason=change.reason),
+    )  # fmt: skip
 
 
 def _list(kernel: Kernel, org: str) -> AgentList:

@@ -8,16 +8,15 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.access_shapes import GrantPage, Note
-from manifest_api.guards.caller import require_scope
-from manifest_api.questions import Cursor, only, read_body
+from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     Limit,
     existing_in_store,
     json_response,
-    operate,
     page_from_store,
+    write,
 )
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.drafts import GrantDraft
@@ -78,9 +77,8 @@ async def get_grant(request: Request, grant: GrantId) -> Response:
 )
 async def post_grant(request: Request) -> Response:
     """Give a permission. Who gives it is the credential, and nothing the body says."""
-    caller = require_scope(request, "grant")
-    draft = await read_body(request, GrantDraft, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
-    return json_response(await operate(request, caller, lambda context: issue_grant(context, draft)), 201)
+    example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
+    return await write(request, "grant", GrantDraft, example, issue_grant, 201)
 
 
 @router.post(
@@ -92,8 +90,10 @@ async def post_grant(request: Request) -> Response:
 )
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""
-    caller = require_scope(request, "grant")
-    note = await read_body(request, Note, '{"reason": "…"}')
-    return json_response(
-        await operate(request, caller, lambda context: revoke_grant(context, grant, note.reason))
+    return await write(
+        request,
+        "grant",
+        Note,
+        '{"reason": "…"}',
+        lambda context, note: revoke_grant(context, grant, note.reason),
     )

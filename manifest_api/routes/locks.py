@@ -9,13 +9,14 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import Note
 from manifest_api.authzen import understand
-from manifest_api.guards.caller import require_scope
 from manifest_api.holding_shapes import LockDraft, LockPage, LockReturn
 from manifest_api.problems import INVALID_REQUEST, Refused
-from manifest_api.questions import Cursor, Org, only, read_body
+from manifest_api.questions import Cursor, Org, only
 from manifest_api.routes.documented import body_of, stored
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, json_response, operate, page_from_store
+from manifest_api.store_requests import DEFAULT_ROWS, Limit, json_response, page_from_store, write
+from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
+from orgkernel.operations.context import Context
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 
 router = APIRouter(tags=["locks"])
@@ -60,17 +61,16 @@ async def post_lock(request: Request) -> Response:
 
     The token of the answer rises with every lock of the tool. Taken again by its holder, the old token is stale.
     """
-    caller = require_scope(request, "report")
-    draft = await read_body(request, LockDraft, '{"tool": "ID"}')
-    asked = understand("", "lock", f"tool:{draft.tool}", draft.context)
-    if asked.ignored:
-        raise Refused(
-            INVALID_REQUEST, f"the context has {listing(asked.ignored)}, which means nothing", "see `/docs`"
-        )
-    taken = await operate(
-        request,
-        caller,
-        lambda context: acquire_lock(
+
+    def take(context: Context, draft: LockDraft) -> ToolLock:
+        asked = understand("", "lock", f"tool:{draft.tool}", draft.context)
+        if asked.ignored:
+            raise Refused(
+                INVALID_REQUEST,
+                f"the context has {listing(asked.ignored)}, which means nothing",
+                "see `/docs`",
+            )
+        return acquire_lock(
             context,
             draft.org,
             draft.tool,
@@ -78,9 +78,9 @@ async def post_lock(request: Request) -> Response:
             asked.request,
             seconds=draft.seconds,
             reason=draft.reason,
-        ),
-    )
-    return json_response(taken, 201)
+        )
+
+    return await write(request, "report", LockDraft, '{"tool": "ID"}', take, 201)
 
 
 @router.post(
@@ -92,13 +92,10 @@ async def post_lock(request: Request) -> Response:
 )
 async def post_release(request: Request, org: Org, tool: Tool) -> Response:
     """Give a tool back, by the token of its lock: a lock that is not held any more is not given back."""
-    caller = require_scope(request, "report")
-    given = await read_body(request, LockReturn, '{"token": 7}')
-    return json_response(
-        await operate(
-            request, caller, lambda context: release_lock(context, org, tool, int(given.token), given.holder)
-        )
-    )
+    return await write(
+        request, "report", LockReturn, '{"token": 7}',
+        lambda context, given: release_lock(context, org, tool, int(given.token), given.holder),
+    )  # fmt: skip
 
 
 @router.post(
@@ -110,8 +107,10 @@ async def post_release(request: Request, org: Org, tool: Tool) -> Response:
 )
 async def post_break(request: Request, org: Org, tool: Tool) -> Response:
     """Take a tool out of its holder's hands; the old lock's token is refused from then on."""
-    caller = require_scope(request, "lock")
-    note = await read_body(request, Note, '{"reason": "…"}')
-    return json_response(
-        await operate(request, caller, lambda context: break_lock(context, org, tool, note.reason))
+    return await write(
+        request,
+        "lock",
+        Note,
+        '{"reason": "…"}',
+        lambda context, note: break_lock(context, org, tool, note.reason),
     )

@@ -8,19 +8,19 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.access_shapes import ApprovalAnswer, Approved, Note, RequestPage
-from manifest_api.guards.caller import require_scope
-from manifest_api.questions import Cursor, only, read_body
+from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     Limit,
     existing_in_store,
     json_response,
-    operate,
     page_from_store,
+    write,
 )
 from orgkernel.decisions.state_records import RequestStatus
 from orgkernel.diagnostics.wording import quote
+from orgkernel.operations.context import Context
 from orgkernel.operations.drafts import RequestDraft
 from orgkernel.operations.requests import approve, ask, deny
 
@@ -82,9 +82,9 @@ async def get_request(request: Request, request_id: RequestId) -> Response:
 )
 async def post_request(request: Request) -> Response:
     """Ask for a permission. The credential of an agent asks for that agent and for nobody else."""
-    caller = require_scope(request, "request")
-    draft = await read_body(request, RequestDraft, '{"resources": ["tool:ID"], "reason": "…"}')
-    return json_response(await operate(request, caller, lambda context: ask(context, draft)), 201)
+    return await write(
+        request, "request", RequestDraft, '{"resources": ["tool:ID"], "reason": "…"}', ask, 201
+    )
 
 
 @router.post(
@@ -96,12 +96,12 @@ async def post_request(request: Request) -> Response:
 )
 async def post_approval(request: Request, request_id: RequestId) -> Response:
     """Say yes: once, for a day, or always. Never by the agent that asked."""
-    caller = require_scope(request, "approve")
-    answer = await read_body(request, ApprovalAnswer, '{"approval": "once"}')
-    done, grant = await operate(
-        request, caller, lambda context: approve(context, request_id, answer.approval, answer.reason)
-    )
-    return json_response(Approved(request=done, grant=grant))
+
+    def say_yes(context: Context, answer: ApprovalAnswer) -> Approved:
+        done, grant = approve(context, request_id, answer.approval, answer.reason)
+        return Approved(request=done, grant=grant)
+
+    return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', say_yes)
 
 
 @router.post(
@@ -113,8 +113,10 @@ async def post_approval(request: Request, request_id: RequestId) -> Response:
 )
 async def post_denial(request: Request, request_id: RequestId) -> Response:
     """Say no."""
-    caller = require_scope(request, "approve")
-    note = await read_body(request, Note, '{"reason": "…"}')
-    return json_response(
-        await operate(request, caller, lambda context: deny(context, request_id, note.reason))
+    return await write(
+        request,
+        "approve",
+        Note,
+        '{"reason": "…"}',
+        lambda context, note: deny(context, request_id, note.reason),
     )

@@ -8,17 +8,16 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.access_shapes import Note
-from manifest_api.guards.caller import require_scope
 from manifest_api.holding_shapes import RestrictionPage
-from manifest_api.questions import Cursor, only, read_body
+from manifest_api.questions import Cursor, only
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     Limit,
     existing_in_store,
     json_response,
-    operate,
     page_from_store,
+    write,
 )
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.drafts import RestrictionDraft
@@ -84,11 +83,8 @@ async def get_restriction(request: Request, restriction: RestrictionId) -> Respo
 )
 async def post_restriction(request: Request) -> Response:
     """Leave a subject no more than a level. An agent's credential restricts what its roles may grant, and others only."""
-    caller = require_scope(request, "grant")
-    draft = await read_body(request, RestrictionDraft, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
-    return json_response(
-        await operate(request, caller, lambda context: issue_restriction(context, draft)), 201
-    )
+    example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
+    return await write(request, "grant", RestrictionDraft, example, issue_restriction, 201)
 
 
 @router.post(
@@ -100,8 +96,10 @@ async def post_restriction(request: Request) -> Response:
 )
 async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
     """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""
-    caller = require_scope(request, "grant")
-    note = await read_body(request, Note, '{"reason": "…"}')
-    return json_response(
-        await operate(request, caller, lambda context: lift_restriction(context, restriction, note.reason))
+    return await write(
+        request,
+        "grant",
+        Note,
+        '{"reason": "…"}',
+        lambda context, note: lift_restriction(context, restriction, note.reason),
     )

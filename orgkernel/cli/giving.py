@@ -7,9 +7,16 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.declared import find_declared
 from orgkernel.cli.opening import cache_option, format_option, path_option
-from orgkernel.cli.stores import acting, by_option, echo_record, reason_option, show_time, store_option
+from orgkernel.cli.stores import (
+    acting,
+    by_option,
+    echo_record,
+    find_declared,
+    reason_option,
+    show_time,
+    store_option,
+)
 from orgkernel.operations.context import Context, actor_named
 from orgkernel.records.levels import LEVELS
 

@@ -6,9 +6,8 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.declared import find_declared
 from orgkernel.cli.giving import ending, issuing, listing_of, show_end
-from orgkernel.cli.stores import acting, echo_record, echo_records, opened, parse_until
+from orgkernel.cli.stores import acting, echo_record, echo_records, find_declared, opened, parse_until
 from orgkernel.decisions.state_view import Waiver
 from orgkernel.operations.drafts import GrantDraft
 from orgkernel.operations.grants import issue_grant, revoke_grant

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.declared import find_declared
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
     acting,
     by_option,
     echo_record,
     echo_records,
+    find_declared,
     opened,
     reason_option,
     show_time,

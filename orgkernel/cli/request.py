@@ -6,13 +6,13 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.declared import find_declared
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
     acting,
     by_option,
     echo_record,
     echo_records,
+    find_declared,
     opened,
     reason_option,
     show_time,

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.declared import find_declared
 from orgkernel.cli.giving import ending, issuing, listing_of, show_end
-from orgkernel.cli.stores import acting, echo_record, echo_records, opened, parse_until
+from orgkernel.cli.stores import acting, echo_record, echo_records, find_declared, opened, parse_until
 from orgkernel.operations.drafts import RestrictionDraft
 from orgkernel.operations.restrictions import issue_restriction, lift_restriction
 

@@ -1,4 +1,4 @@
-"""What the commands that use the store share: which one it is, who is asking, times, and how rows are printed."""
+"""What the commands that use the store share: the store, the documents, who acts, times, and how rows are printed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from orgkernel.cli.opening import open_kernel
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable, quote
-from orgkernel.errors import UsageError
+from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import Location, locate_store, open_store
 from orgkernel.operations.context import Context, actor_named
@@ -52,6 +53,24 @@ def located(store: str | None) -> Location:
     """Where the store of the project one stands in is."""
     here = os.getcwd()
     return locate_store(find_project(here), here, store)
+
+
+def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
+    """What the documents declare; None, which is said, where there are no documents.
+
+    A store may be looked after from a machine that has no documents; what is given there to an unknown name has no
+    effect, since every decision asks the documents. Raises `NothingToRead` for a path that was named.
+    """
+    try:
+        kernel = open_kernel(paths, no_cache=no_cache)
+    except NothingToRead:
+        if paths:
+            raise
+        kernel = None
+    if kernel is None or not (paths or kernel.state.served or kernel.state.refused):
+        click.echo("note: there is no organization here, so names are not checked", err=True)
+        return None
+    return kernel
 
 
 @contextmanager

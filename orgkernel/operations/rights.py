@@ -62,11 +62,12 @@ def refuse_itself(context: Context, subject: str, what: str) -> None:
 def require_outside(context: Context, what: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) where an agent or a role does what only somebody outside the organization may."""
     if context.actor.member:
-        raise Refused(
-            f"{quote(context.actor.member)} may not {what}",
-            "only somebody outside the organization may: a person, or an operator",
-            MAY_NOT_GRANT,
-        )
+        raise _only_outside(context.actor.member, what)
+
+
+def _only_outside(member: str, what: str) -> Refused:
+    help = "only somebody outside the organization may: a person, or an operator"
+    return Refused(f"{quote(member)} may not {what}", help, MAY_NOT_GRANT)
 
 
 def require_declared(state: State, grant: Grant) -> None:
@@ -134,11 +135,7 @@ def _require_right(kernel: Kernel, giver: str, grant: Grant) -> None:
     views = _views(kernel.state, grant.org_id)
     _require_known_subject(views, giver, kernel.state)
     if grant.waives:
-        raise Refused(
-            f"{quote(giver)} may not lift {listing(grant.waives)}",
-            "only somebody outside the organization may: a person, or an operator",
-            MAY_NOT_GRANT,
-        )
+        raise _only_outside(giver, f"lift {listing(grant.waives)}")
     for resource in grant.resources:
         for view in views:
             if _knows_resource(view, resource):
