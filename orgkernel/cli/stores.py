@@ -56,10 +56,10 @@ def located(store: str | None) -> Location:
 
 
 def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
-    """What the documents declare; None, which is said, where there are no documents.
+    """The kernel for the documents. None, with a note, if there are no documents.
 
-    A store may be looked after from a machine that has no documents; what is given there to an unknown name has no
-    effect, since every decision asks the documents. Raises `NothingToRead` for a path that was named.
+    A store may be managed from a machine without documents. A grant to an unknown name has no effect, because every
+    decision uses the documents. Raises `NothingToRead` for a given path.
     """
     try:
         kernel = open_kernel(paths, no_cache=no_cache)

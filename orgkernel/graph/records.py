@@ -63,12 +63,6 @@ class RolePost:
         self._changed: RoleProfile | None = None
         self._override = override
 
-    def with_document(self, document: SourceDocument) -> RolePost:
-        """The same post with another text of its profile."""
-        return RolePost(
-            self.role_id, document, self.organization, self.shared_profile, self.superior, self._override
-        )
-
     @property
     def profile(self) -> RoleProfile:
         """The profile with the organization's overrides applied; it is kept where it differs from the document's."""

@@ -100,7 +100,7 @@ def list_agents(context: Context) -> tuple[tuple[AgentState, ...], tuple[Diagnos
 
 
 def declared_agents(kernel: Kernel | None) -> dict[str, AgentState]:
-    """Those of all rosters with their starting values, by id."""
+    """The agents of all rosters with their starting values, by id."""
     found: dict[str, AgentState] = {}
     for snapshot in _snapshots(kernel):
         for agent_id, definition in snapshot.records.agents.items():
@@ -129,14 +129,14 @@ def _require_agent(context: Context, org: str | None, agent_id: str, what: str) 
         if agent_id not in stored:
             help = (
                 did_you_mean(agent_id, [*declared, *stored])
-                or "`orgkernel agent list` shows all, `orgkernel agent add` adds one"
+                or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
             )
             raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
     refuse_itself(context, f"agent:{agent_id}", what)
 
 
 def _require_rank(kernel: Kernel | None, org: str | None, rank: str) -> None:
-    """Raise `Refused` for a rank that no ladder declares."""
+    """Raise `Refused` if no ladder declares the rank."""
     ranks = dict.fromkeys(each.id for snapshot in _snapshots(kernel, org) for each in snapshot.records.ranks)
     if kernel is not None and rank not in ranks:
         help = did_you_mean(rank, ranks) or (f"ranks are {listing(ranks)}" if ranks else "")
@@ -144,6 +144,6 @@ def _require_rank(kernel: Kernel | None, org: str | None, rank: str) -> None:
 
 
 def _note(context: Context, agent_id: str) -> None:
-    """Note an agent of the roster in the store, where nothing is stored about it yet."""
+    """Add a roster's agent to the store, if nothing is stored about it yet."""
     if context.store.agents.get(agent_id) is None:
         context.store.agents.add(agent_id, actor=context.actor.name, reason="declared by the roster")

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
-from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 
 
 class Scope(Enum):
-    """What a rule is given, and so what a change to a document makes it run again for."""
+    """What a rule is given."""
 
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
     PROFILE = "profile"
-    """`check(post: RolePost)`: a role's profile as its organization overrides it; also a profile nobody includes."""
-    POST = "post"
-    """`check(view: OrgView, post: RolePost)`: a role and its neighbors."""
+    """`check(posts: Iterable[RolePost])`: profiles as an organization overrides them; also profiles nobody includes."""
     CATALOG = "catalog"
     """`check(view: OrgView)`: the catalog entries an organization sees; also catalogs no organization sees."""
     ORGANIZATION = "organization"
-    """`check(view: OrgView)`: an organization as a whole."""
+    """`check(view: OrgView)`: an organization, its roles beside one another."""
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
     STATE = "state"
@@ -57,8 +53,6 @@ class Rule:
     severity: Severity
     scope: Scope
     check: Check
-    suspects: Callable[[Posts], Iterable[RolePost]] | None = None
-    """For rules about profiles and posts: those of an organization that `check` has to look at."""
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:
         """The rule's findings as diagnostics."""

@@ -136,7 +136,7 @@ def test_the_templates_come_compiled(host: tuple[str, Path]) -> None:
         assert document == bundle.document
         shutil.copy(root / ORGANIZATIONS / f"{org}.json", root / ORGANIZATIONS / "active.json")
         status = read_status(str(root))
-        assert (status.on, status.why, status.organization) == (True, "it is active", org)
+        assert (status.on, status.why, status.organization) == (True, "an organization is active", org)
     assert (status.installed, status.missing) == (__version__, ())
     assert len(status.shims) == len(list((REPOSITORY / "extension/shims").glob("*/*.py")))
     assert not (root / ORGANIZATIONS / "roles").exists()
@@ -316,7 +316,7 @@ def test_what_stops_in_the_middle_can_be_finished_or_taken_out(fails_at: int, tm
         (
             ["/"],
             1,
-            "/ is no Agent-Zero: neither helpers/extension.py nor python/helpers/extension.py is there",
+            "/ is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
         ),
     ],
 )

@@ -64,7 +64,7 @@ def test_what_is_stored_counts(home: Path) -> None:
         (("partner", "use", "tool:x"), "the subject `partner` has no kind"),
         (("person:partner", "use", "x"), "the resource `x` has no kind"),
         ((*SEND, "--context", "{"), "the context is not JSON"),
-        ((*SEND, "--context", "[]"), "the context is not an object"),
+        ((*SEND, "--context", "[]"), "the context is not a JSON object"),
         ((*SEND, "--context", '{"chanel": "x"}'), "did you mean `channel`?"),
         ((*SEND, "--context", '{"pace": "x"}'), "at `pace`: `x` is none of the values it may have"),
         ((*SEND, "--context", '{"depth": "1"}'), "at `depth`: expected a whole number, got text"),
@@ -231,7 +231,7 @@ def test_the_envelope_of_a_sender(home: Path) -> None:
         "credentials   github, jira, slack",
         "data          contextual",
         "policies      work-slack-context, work-contacts",
-        "of them deny  work-contacts",
+        "denying  work-contacts",
     ]
     found = json.loads(run(*asked, "--format", "json", cwd=home).stdout)
     assert (found["routing"]["session_key"], found["data"]) == ("work", "contextual")

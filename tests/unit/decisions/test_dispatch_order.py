@@ -1,4 +1,4 @@
-"""Candidates as integers and bits give what sorting them one by one gives."""
+"""The table of the order gives what comparing candidates one by one gives, and the page lists it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pytest
 import yaml
 
 from orgkernel.decisions import dispatch
-from orgkernel.decisions.candidates import Candidates, positions
 from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.preference import routing_order
+from orgkernel.decisions.dispatch_order import ORDER, Candidate, routing_order
+from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import TEMPLATES, write_tree
 
+PAGE = Path(__file__).parents[3] / "docs" / "dispatch.md"
 CORPUS = Path(__file__).parents[2] / "decisions" / "corpus"
 
 
@@ -61,27 +62,44 @@ def test_order_is_that_of_sorting_one_by_one(views: list[OrgView]) -> None:
         ]
         tools = tools[:5] + tools[-1:] + [tool for tool, _ in view.essential][:2]
         for domain in view.records.domains:
-            candidates = Candidates(view, domain, routing_order)
             for needs in [(), *((tool,) for tool in tools), *combinations(tools, 2)]:
-                fitting = candidates.equipped_with(view, needs)
-                order = [*positions(fitting), *positions(candidates.all ^ fitting)]
-                found = [candidates.at(view, number, needs) for number in order]
-                assert [(each.edge.source, each.lacks) for each in found] == sorted_one_by_one(
-                    view, domain, needs
-                )
-                asked += bool(found)
+                expected = sorted_one_by_one(view, domain, needs)
+                decision = decide_dispatch(view, domain, needs=needs, all_considered=True)
+                first = [decision.role_id] if decision.role_id else []
+                assert [*first, *(each.role_id for each in decision.considered)] == [
+                    role for role, _ in expected
+                ]
+                lacking = [each.role_id for each in decision.considered if each.code == "LACKS_TOOL"]
+                assert lacking == [role for role, lacks in expected if lacks]
+                for each in decision.considered:
+                    lacks = dict(expected)[each.role_id]
+                    assert not lacks or each.text == f"it is not equipped with {listing(lacks)}"
+                asked += bool(expected)
     assert asked > 200
 
 
-def test_remembered_questions_are_bounded(views: list[OrgView], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_field_that_tells_candidates_apart_is_a_row() -> None:
+    """A field nobody compares by would decide nothing; the last row is what nobody meant to decide."""
+    assert [criterion.field for criterion in ORDER] == [*Candidate.__struct_fields__[2:]]
+    assert ORDER[-1].code == "DECLARED_FIRST"
+
+
+def test_the_page_lists_the_order() -> None:
+    """Codes and words of the table, row by row."""
+    page = PAGE.read_text(encoding="utf-8")
+    rows = [f"| `{criterion.code}` | {criterion.preference} |" for criterion in ORDER]
+    assert "\n".join(rows) in page
+
+
+def test_remembered_questions_are_bounded(views: list[OrgView]) -> None:
     """Whatever is asked for, what is remembered stays little, and the answers the same."""
-    monkeypatch.setattr(dispatch, "MOST_REMEMBERED", 10)
     view = views[0]
-    first = [decide_dispatch(view, f"word_{number}", needs=[f"tool_{number}"]) for number in range(50)]
-    assert len(view.remember("dispatch", dict)) <= 10
-    assert [
-        decide_dispatch(view, f"word_{number}", needs=[f"tool_{number}"]) for number in range(50)
-    ] == first
+    asked = [(f"word_{number}", [f"tool_{number}"]) for number in range(dispatch.MOST_REMEMBERED + 50)]
+    first = [decide_dispatch(view, word, needs=needs) for word, needs in asked]
+    assert (
+        max(len(memo) for memo in view.memos.values() if isinstance(memo, dict)) <= dispatch.MOST_REMEMBERED
+    )
+    assert [decide_dispatch(view, word, needs=needs) for word, needs in asked] == first
 
 
 def test_a_list_of_needs_may_be_changed_afterwards(views: list[OrgView]) -> None:
