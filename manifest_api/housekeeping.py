@@ -19,6 +19,6 @@ async def note_what_ran_out(store_access: StoreAccess, every_seconds: float = EV
         await asyncio.sleep(every_seconds)
         try:
             await store_access.refresh()
-            await store_access.work(upkeep.note_what_ran_out)
+            await store_access.work(upkeep.note_expired)
         except StoreError as error:
             logger.warning("what ran out could not be noted, it is tried again: %s", error.message)

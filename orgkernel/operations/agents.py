@@ -1,6 +1,6 @@
-"""Say how agents stand: rank, trust, lifecycle, tests. The roster says who exists, the store how they stand.
+"""Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents, the store has their state.
 
-An agent of the roster is noted in the store with the first change. Nobody changes how they stand themselves.
+The first change adds an agent of the roster to the store. Agents and roles cannot change their own state.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def record_result(
     org: str | None = None,
     reason: str = "",
 ) -> QualificationResult:
-    """Write down the outcome of a test, passed from the threshold that is declared on; raises as `set_rank`."""
+    """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`."""
     _require_agent(context, org, agent_id, "record its own test")
     declared = {
         name: definition.record
@@ -88,7 +88,7 @@ def record_result(
 
 
 def list_agents(context: Context) -> tuple[tuple[AgentState, ...], tuple[Diagnostic, ...]]:
-    """All agents by id, and where roster and store differ: what is stored counts, what it leaves open is as declared."""
+    """All agents by id, and where roster and store differ. Stored values win; missing ones are as declared."""
     by_id = declared_agents(context.kernel)
     for each in context.store.agents.list():
         start = by_id.get(each.agent_id, each)
@@ -117,7 +117,7 @@ def _snapshots(kernel: Kernel | None, org: str | None = None) -> list[OrgSnapsho
 
 
 def _require_agent(context: Context, org: str | None, agent_id: str, what: str) -> None:
-    """Raise `UnknownAgent` or `UnknownRecord` for an agent nobody knows, and `Refused` where it is the actor, who may not do `what`."""
+    """Raise `UnknownAgent` or `UnknownRecord` for an agent nobody knows, and `Refused` if it is the actor itself."""
     snapshots = _snapshots(context.kernel, org)
     declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared:

@@ -1,4 +1,4 @@
-"""Ask the audit, prove that it is whole, and drop what is older than it is kept."""
+"""Read the audit, verify that it is complete, and drop old rows."""
 
 from __future__ import annotations
 

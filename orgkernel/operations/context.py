@@ -18,12 +18,12 @@ OTHER_REQUESTER = "OTHER_REQUESTER"
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whoever makes a change. The surface has authenticated them and checked their scopes."""
+    """Who makes a change. The surface has authenticated them and checked their scopes."""
 
     name: str
-    """As the rows and the audit call them: `caller:KEY_ID`, `oidc:SUBJECT`, `person:owner`, `system:cli` …"""
+    """Their name in the rows and the audit: `caller:KEY_ID`, `oidc:SUBJECT`, `person:owner`, `system:cli` …"""
     member: str = ""
-    """The `agent:ID` or `role:ID` they act as, whose rights bind them; empty for somebody outside the organization."""
+    """The `agent:ID` or `role:ID` they act as, whose rights limit them; empty for somebody outside the organization."""
     uses_grants: bool = False
     """Whether a decision made for them uses up grants for a number of uses."""
 
@@ -34,7 +34,7 @@ class Actor:
         return name if kind == "agent" else ""
 
     def speaks_for(self, named: str | None, field: str) -> str:
-        """In whose name something is asked: an agent's own, anybody else has to name one in `field`. Raises `Refused`."""
+        """The subject they ask for: an agent asks for itself, anybody else names a subject in `field`. Raises `Refused`."""
         if self.agent_id:
             if named not in (None, self.member):
                 raise Refused(
@@ -51,7 +51,7 @@ class Actor:
 
 
 def actor_named(subject: str) -> Actor:
-    """Somebody who is named by subject and not by credential; an agent or a role acts as itself."""
+    """The actor for a subject named on the command line; an agent or a role acts as itself."""
     return Actor(subject, subject if subject.partition(":")[0] in MEMBERS else "")
 
 
@@ -60,13 +60,13 @@ class Context:
     """What one operation works with."""
 
     kernel: Kernel | None
-    """The documents, deciding with the state of `store`; None where there are none, and then names are not checked."""
+    """The documents, deciding with the state of `store`; None if there are none; then names are not checked."""
     store: Store
     actor: Actor
 
     @property
     def documents(self) -> Kernel:
-        """The documents, for what cannot be done without; raises `NothingToRead`."""
+        """The documents, for an operation that needs them; raises `NothingToRead` if there are none."""
         if self.kernel is None:
             raise NothingToRead("there are no documents here", "name some with `--path`")
         return self.kernel

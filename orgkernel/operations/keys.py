@@ -1,4 +1,4 @@
-"""Make and revoke the keys of the HTTP API. An agent or a role makes none: it could open for itself what it is refused."""
+"""Make and revoke the keys of the HTTP API. Agents and roles cannot: they could give themselves scopes."""
 
 from __future__ import annotations
 

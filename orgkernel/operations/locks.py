@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAY_NOT_LOCK = "MAY_NOT_LOCK"
 _IN_OTHER_HANDS = ("LOCKED",)
-"""When that is all, the store says who holds it: it knows better, at the moment of the change."""
+"""If this is the only reason, the store decides: it knows who holds the tool at the moment of the change."""
 
 
 def acquire_lock(
@@ -33,7 +33,7 @@ def acquire_lock(
     seconds: float | None = None,
     reason: str = "",
 ) -> ToolLock:
-    """Take an exclusive tool, if its holder may: that is decided, and written down, like the use of a tool.
+    """Take an exclusive tool, if its holder may. The decision is made and recorded like the use of a tool.
 
     The token of the lock rises with every lock of the tool. Raises `Refused`, and `Conflict` (`TOOL_LOCKED`).
     """
@@ -62,9 +62,9 @@ def break_lock(context: Context, org: str, tool: str, reason: str = "") -> ToolL
 def lock_for_call(
     store: Store, org_id: str, tool_id: str, holder: str, timeout: float | None
 ) -> tuple[ToolLock, bool]:
-    """The lock a call works under, and whether it was taken for it; the call itself is decided about afterwards.
+    """The lock for a call, and whether it was taken for the call; the call itself is decided on afterwards.
 
-    Raises `Conflict` (`TOOL_LOCKED`) where somebody else holds the tool.
+    Raises `Conflict` (`TOOL_LOCKED`) if somebody else holds the tool.
     """
     found = next((each for each in store.locks.list(org_id) if each.tool_id == tool_id), None)
     if found is not None and found.holder == holder:
@@ -73,12 +73,12 @@ def lock_for_call(
 
 
 def unlock_after_call(store: Store, lock: ToolLock) -> None:
-    """Give back what was taken for a call; raises `Conflict` where it was lost meanwhile."""
+    """Give back what was taken for a call; raises `Conflict` if it was lost meanwhile."""
     store.locks.release(lock.org_id, lock.tool_id, lock.holder, lock.token)
 
 
 def is_held(store: Store, lock: ToolLock) -> bool:
-    """Whether a lock still stands; one nobody knows about does not."""
+    """Whether a lock is still held; False also when the store cannot say."""
     try:
         store.locks.check(lock.org_id, lock.tool_id, lock.holder, lock.token)
     except OrgkernelError:
@@ -91,7 +91,7 @@ def _org_id(context: Context, org: str) -> str:
 
 
 def _require_exclusive(kernel: Kernel, org: str, tool: str) -> tuple[str, float | None]:
-    """The organization, and for how long the tool may be held; raises `Refused` for a tool nobody has to lock."""
+    """The organization, and for how long the tool may be held; raises `Refused` for a tool that needs no lock."""
     snapshot = kernel.organization(org).snapshot
     tools = snapshot.index.records.tools
     exclusive = [each for each in tools if tools[each].record.concurrency == "exclusive"]

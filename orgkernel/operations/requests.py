@@ -10,9 +10,9 @@ from orgkernel.operations.rights import require_declared, require_may_give
 
 
 def ask(context: Context, draft: RequestDraft) -> AccessRequest:
-    """Ask for a permission; raises `Refused`, and `TooManyRequests`. An agent asks for itself and for nobody else.
+    """Ask for a permission; raises `Refused`, and `TooManyRequests`. An agent can ask only for itself.
 
-    Nobody asks for what no document declares: nobody could approve it.
+    What no document declares cannot be asked for, because nobody could approve it.
     """
     requester = context.actor.speaks_for(draft.requester, "requester")
     if context.kernel is not None:
@@ -29,7 +29,7 @@ def ask(context: Context, draft: RequestDraft) -> AccessRequest:
 def approve(
     context: Context, request_id: str, approval: Approval = "once", reason: str = ""
 ) -> tuple[AccessRequest, Grant]:
-    """Say yes; the request and the grant it led to. Whoever says yes gives, and needs the right to.
+    """Say yes; returns the request and the grant. Approving is granting, so it needs the same right.
 
     Raises `Refused`, `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
     """

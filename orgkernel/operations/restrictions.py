@@ -9,9 +9,9 @@ from orgkernel.operations.rights import require_may_give
 
 
 def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
-    """Restrict somebody; raises `Refused`. A misspelt name would restrict nobody, and nobody would notice.
+    """Restrict somebody; raises `Refused`. Names are checked: a misspelled one would restrict nobody, unnoticed.
 
-    An agent or a role restricts only what it may grant, and only others.
+    An agent or a role can restrict only what it may grant, and only others.
     """
     require_may_give(
         context, Grant("", draft.subject, draft.resources, "observe", org_id=draft.org_id), "restrict itself"
@@ -25,7 +25,7 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
 def lift_restriction(context: Context, restriction_id: str, reason: str = "") -> Restriction:
     """Lift a restriction; its history stays. Raises `UnknownRecord`, and `Conflict` when it is lifted already.
 
-    For an agent or a role that is the same as giving all of it, so it needs the right to.
+    An agent or a role needs the right to grant the full level, because that is what lifting does.
     """
     found = context.store.restrictions.get(restriction_id) if context.actor.member else None
     if found is not None:

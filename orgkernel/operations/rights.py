@@ -1,7 +1,7 @@
 """Who may give what: names that are declared, what `may_grant` of a role names, and nothing to oneself (design §6, §10).
 
-An agent or a role is bound by all of it. Somebody outside the organization, a person or an operator, is bound by the
-names alone: the surface has checked what their credential is good for.
+All of it limits agents and roles. Somebody outside the organization, a person or an operator, only has to use declared
+names: the surface has checked the scopes of their credential.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF
 
 
 def require_may_give(context: Context, wanted: Grant, what: str = "give itself a permission") -> None:
-    """Raise `Refused` for a grant that names what nothing declares, or that the actor may not give.
+    """Raise `Refused` if the grant names something undeclared, or the actor may not give it.
 
-    `what` the actor would do if it were for itself, for the message.
+    `what` is what the message says the actor cannot do for itself.
     """
     if context.kernel is None:
         return
@@ -42,10 +42,10 @@ def require_may_give(context: Context, wanted: Grant, what: str = "give itself a
 
 
 def refuse_itself(context: Context, subject: str, what: str) -> None:
-    """Raise `Refused` (`SELF_GRANT`) where what an agent or a role does would come back to it.
+    """Raise `Refused` (`SELF_GRANT`) if an agent or a role would act on itself.
 
     INVARIANT: an agent can never issue, approve or promote for itself (design §10). What is given to a role is given to
-    whoever fills it, so that is the same, in whichever organization.
+    whoever fills it, so a role an agent fills counts as that agent, in every organization.
     """
     member = context.actor.member
     kind, _, name = member.partition(":")
@@ -60,7 +60,7 @@ def refuse_itself(context: Context, subject: str, what: str) -> None:
 
 
 def require_outside(context: Context, what: str) -> None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) where an agent or a role does what only somebody outside the organization may."""
+    """Raise `Refused` (`MAY_NOT_GRANT`) if an agent or a role does what only somebody outside the organization may do."""
     if context.actor.member:
         raise _only_outside(context.actor.member, what)
 
@@ -71,7 +71,7 @@ def _only_outside(member: str, what: str) -> Refused:
 
 
 def require_declared(state: State, grant: Grant) -> None:
-    """Raise `Refused` (`UNKNOWN_NAME`) for a grant of an organization, subject or resource that nothing declares."""
+    """Raise `Refused` (`UNKNOWN_NAME`) if no document declares the organization, the subject or a resource of a grant."""
     if grant.org_id is not None and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
@@ -131,7 +131,7 @@ def _way_out(state: State) -> str:
 
 
 def _require_right(kernel: Kernel, giver: str, grant: Grant) -> None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) where `may_grant` does not name it, or the giver has less itself."""
+    """Raise `Refused` (`MAY_NOT_GRANT`) if `may_grant` does not list it, or the giver has less itself."""
     views = _views(kernel.state, grant.org_id)
     _require_known_subject(views, giver, kernel.state)
     if grant.waives:

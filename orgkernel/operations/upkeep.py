@@ -1,4 +1,4 @@
-"""Look after a store: bring it to the newest version, copy it, describe it, note what ran out."""
+"""Maintain a store: upgrade it, copy it, describe it, note what expired."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def describe_store(store: Store) -> StoreInfo:
     return read_info(store)
 
 
-def note_what_ran_out(store: Store) -> None:
-    """Note in the audit which requests, grants and restrictions ran out since the last time."""
+def note_expired(store: Store) -> None:
+    """Note in the audit which requests, grants and restrictions expired since the last time."""
     store.expire()
