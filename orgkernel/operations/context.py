@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NothingToRead, Refused
@@ -16,8 +17,7 @@ MEMBERS = ("agent", "role")
 OTHER_REQUESTER = "OTHER_REQUESTER"
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(msgspec.Struct, frozen=True, gc=False):
     """Who makes a change. The surface has authenticated them and checked their scopes."""
 
     name: str
@@ -55,8 +55,7 @@ def actor_named(subject: str) -> Actor:
     return Actor(subject, subject if subject.partition(":")[0] in MEMBERS else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """What one operation works with."""
 
     kernel: Kernel | None
