@@ -8,15 +8,17 @@ some time, because it may be half written. Then it is set aside and reported onc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.errors import Refused
 from orgkernel.reports.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
-from orgkernel.state.ports import ReportStore
-from orgkernel.state.records import ReportReceipt
 from orgkernel.state.ticket import Ticket
+
+if TYPE_CHECKING:
+    from orgkernel.state.reports import Reports
 
 ACTOR = "system:collector"
 SETTLE_SECONDS = 2.0
@@ -45,7 +47,7 @@ class Collector:
     def __init__(
         self,
         folder: str,
-        store: ReportStore,
+        store: Reports,
         clock: Callable[[], float],
         *,
         agent_id: str = "",

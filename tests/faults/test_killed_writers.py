@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.state.audit_queries import read_rows
 from orgkernel.state.tables import grants
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
@@ -49,7 +50,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
 WRITER = """
 import os, sys, time
 from orgkernel.state.location import parse_location
-from orgkernel.state.records import AuditEntry
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.store import Store
 with Store(parse_location("state.db", sys.argv[1]), clock=time.time, tokens=os.urandom, busy_seconds=60) as store:
     for number in range(int(sys.argv[2])):

@@ -24,11 +24,11 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
-from orgkernel.kernel.decision_log import build_entry
+from orgkernel.operations.decisions import build_entry
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.state.ports import State
+    from orgkernel.kernel.stored import Store
 
 SECONDS = 10.0
 """How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
@@ -87,7 +87,7 @@ class Permits:
     def __init__(
         self,
         kernel: Kernel,
-        store: State | None = None,
+        store: Store | None = None,
         *,
         seconds: float = SECONDS,
         clock: Callable[[], float] = time.monotonic,

@@ -20,6 +20,8 @@ Approval = Literal["once", "day", "always"]
 Scope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
 """What a key is good for; `admin` for everything, keys included."""
 SCOPES: tuple[Scope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
+KEY_PREFIX = "orgk_"
+"""What every key begins with, so that one that got somewhere it should not be is recognized."""
 
 AuditKind = Literal[
     "decision",
@@ -34,6 +36,7 @@ AuditKind = Literal[
     "report",
     "audit",
 ]
+AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "unproven"]
 Stream = Literal["decision", "history"]
 """Decisions and usage are kept for a shorter time than the history of what was granted, so each has its own chain."""
 _SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
@@ -176,3 +179,26 @@ class AuditRow(msgspec.Struct, frozen=True):
 def audit_id(writer: str, stream: str, sequence: int) -> str:
     """The name of a row: which chain, and where in it."""
     return f"{writer}:{stream}:{sequence}"
+
+
+class AuditFilter(msgspec.Struct, frozen=True):
+    """Which rows: every field that is set has to hold."""
+
+    since: float | None = None
+    until: float | None = None
+    kind: str | None = None
+    activity: str | None = None
+    subject: str | None = None
+    """`kind:ID`, or `kind:` for all of a kind."""
+    channel: str | None = None
+    relationship: str | None = None
+    record_id: str | None = None
+
+
+class AuditFinding(msgspec.Struct, frozen=True):
+    """Something about the audit that is not as it was written."""
+
+    problem: AuditProblem
+    row: str
+    """The name of the row; of a checkpoint, the writer."""
+    message: str
