@@ -20,23 +20,23 @@ def build_entry(
 ) -> AuditEntry:
     """What was asked and answered; `actor` is the credential of whoever asked."""
     context = request.context
-    holder = tables_of(view).holder(request.subject)
+    subject = tables_of(view).subject(request.subject)
     relationship = ""
     matched: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
-    if holder is None or holder.identity.kind == "unknown":
+    if subject is None or subject.identity.kind == "unknown":
         relationship = "unknown"
-    elif holder.identity.relationship is not None:
-        relationship = holder.identity.relationship
-    if holder is not None and holder.policies:
-        matched = tuple(policy.id for policy in holder.matching(context))
-        denied = tuple(policy.id for policy in holder.policy_set(context).policies if policy.denies)
+    elif subject.identity.relationship is not None:
+        relationship = subject.identity.relationship
+    if subject is not None and subject.policies:
+        matched = tuple(policy.id for policy in subject.matching(context))
+        denied = tuple(policy.id for policy in subject.policy_set(context).policies if policy.denies)
     is_sender = request.subject.startswith("sender:")
     return AuditEntry(
         "decision",
         at,
         decision.outcome,
-        subject=holder.subject if holder is not None else request.subject,
+        subject=subject.subject if subject is not None else request.subject,
         actor=actor,
         action=request.action,
         resource=request.resource,

@@ -8,10 +8,9 @@ import msgspec
 import pytest
 
 from orgkernel.decisions.access.codes import GRANT_EXPIRED, NAMES, SOURCES
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can, who_can
-from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.graph.questions import OrgView
 from orgkernel.project.case_state import build_context, build_request, build_state

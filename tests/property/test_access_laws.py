@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.access.codes import SOURCES
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, Change
 from orgkernel.decisions.access.explain import NEUTRAL, explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
-from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.graph.questions import OrgView

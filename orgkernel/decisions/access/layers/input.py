@@ -1,0 +1,39 @@
+"""Input: the arguments of a tool must fit the schema it declares."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import (
+    AccessLayer,
+    Evaluation,
+    Move,
+    ReasonCode,
+    Sentence,
+    why_tool,
+)
+from orgkernel.decisions.access.resource import LOCK, Resource
+from orgkernel.decisions.access.subject import Group
+from orgkernel.diagnostics.wording import quote
+
+
+def _compile(resource: Resource, group: Group) -> Move | None:
+    return _check if resource.tool is not None and resource.tool.input_schema is not None else None
+
+
+def _check(evaluation: Evaluation) -> None:
+    stated = evaluation.request.context.input
+    if stated is None or evaluation.action == LOCK:
+        return
+    if not evaluation.resource.validator.is_valid(stated):
+        evaluation.failing |= INPUT_INVALID.bit
+
+
+def _invalid(evaluation: Evaluation) -> Sentence:
+    error = next(evaluation.resource.validator.iter_errors(evaluation.request.context.input))
+    where = "/".join(str(step) for step in error.absolute_path)
+    at = f" at {quote(where)}" if where else ""
+    text = f"the input of {evaluation.what} does not fit its schema{at}: {error.validator}"
+    return text, why_tool(evaluation, "input_schema")
+
+
+INPUT_INVALID = ReasonCode("INPUT_INVALID", _invalid, "stopped")
+INPUT = AccessLayer("input", (INPUT_INVALID,), _compile, of_run=True, static=True)

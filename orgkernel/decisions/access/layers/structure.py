@@ -1,0 +1,81 @@
+"""Structure: a resource or an action that nothing declares is denied, and so is a tool that is not enabled."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import (
+    AccessLayer,
+    Evaluation,
+    Move,
+    ReasonCode,
+    Sentence,
+    why_tool,
+)
+from orgkernel.decisions.access.layers.identity import why_declared
+from orgkernel.decisions.access.resource import FULL, Resource
+from orgkernel.decisions.access.subject import Group
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+
+_KINDS = ("tool", "credential", "data", "role")
+
+
+def _compile(resource: Resource, group: Group) -> Move:
+    if resource.unknown:
+        unknown = next(code for code in _UNKNOWN if code.name == resource.unknown)
+
+        def deny_unknown(evaluation: Evaluation) -> None:
+            evaluation.failing |= unknown.bit
+            evaluation.required = evaluation.required or FULL
+
+        return deny_unknown
+    return _check_action if resource.enabled or group == "undeclared" else _deny_disabled
+
+
+def _check_action(evaluation: Evaluation) -> None:
+    if not evaluation.required:
+        evaluation.required = FULL
+        evaluation.failing |= ACTION_UNKNOWN.bit
+
+
+def _deny_disabled(evaluation: Evaluation) -> None:
+    _check_action(evaluation)
+    evaluation.failing |= TOOL_DISABLED.bit
+
+
+def _resource_unknown(evaluation: Evaluation) -> Sentence:
+    view, kind, name = evaluation.view, evaluation.resource.kind, evaluation.resource.id
+    if kind not in _KINDS:
+        text = f"{quote(evaluation.request.resource)} is no resource"
+        return f"{text}; {did_you_mean(kind, _KINDS) or f'kinds are {listing(_KINDS)}'}", ()
+    hint = did_you_mean(name, {"tool": view.records.tools, "role": view.records.posts}.get(kind, ()))
+    text = f"{kind} {quote(name)} is not declared"
+    return f"{text}; {hint}" if hint else text, ()
+
+
+def _action_unknown(evaluation: Evaluation) -> Sentence:
+    actions = listing(evaluation.resource.actions)
+    return f"{evaluation.what} has no action {quote(evaluation.action)}, it has {actions}", ()
+
+
+def _tool_disabled(evaluation: Evaluation) -> Sentence:
+    return f"{evaluation.what} is not enabled", why_tool(evaluation, "enabled")
+
+
+def _declared(evaluation: Evaluation) -> Sentence:
+    resource = evaluation.resource
+    return f"{evaluation.what} is declared", why_declared(evaluation, resource.kind, resource.id)
+
+
+_UNKNOWN = tuple(
+    ReasonCode(name, _resource_unknown, "stopped")
+    for name in ("TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN", "RESOURCE_UNKNOWN")
+)
+ACTION_UNKNOWN = ReasonCode("ACTION_UNKNOWN", _action_unknown, "stopped")
+TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _tool_disabled, "stopped")
+STRUCTURE = AccessLayer(
+    "structure",
+    (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),
+    _compile,
+    static=True,
+    of_names=True,
+    unchanged=_declared,
+)

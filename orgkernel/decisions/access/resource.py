@@ -1,0 +1,153 @@
+"""What is asked for: each resource with everything its declaration says about who may use it, looked up once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import Any
+
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.records.levels import LEVELS
+from orgkernel.records.tool_catalog import EssentialFor, Tool
+
+LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
+FULL = LEVEL["full"]
+LEAST = 1
+"""Whatever an action requires, nobody may do it to whom nothing is granted."""
+DISPATCH, ESCALATE, LOCK = "dispatch", "escalate", "lock"
+WHOLE = ("use", "run")
+"""A tool can be asked for as a whole: every action it has."""
+
+
+class Resource:
+    """A resource: what its actions require, and what its declaration caps."""
+
+    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_essential", "kind", "levels",
+                 "moves", "obliges", "qualifications", "rank_levels", "required", "resource", "restricted_to", "tier", "unknown")  # fmt: skip
+
+    def __init__(self, kind: str, name: str, required: dict[str, int], unknown: str = "") -> None:
+        self.resource = f"{kind}:{name}"
+        self.kind = kind
+        self.id = name
+        self.required = required
+        """Action to level, the words for the whole tool included."""
+        self.actions = tuple(required)
+        """The declared actions."""
+        self.unknown = unknown
+        """The reason code for what nothing declares; empty where it is declared."""
+        self.tier = DATA_TIERS.index(name) if kind == "data" and name in DATA_TIERS else 0
+        """Step of a data tier."""
+        self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
+        """The names of its levels, lowest first."""
+        self.moves: dict[str, Any] = {}
+        """The layers that have a say about it, compiled for each group of subjects; `LayerOrder.moves_of` fills it."""
+        self.enabled = True
+        self.departments: frozenset[str] | None = None
+        self.restricted_to: frozenset[str] | None = None
+        self.rank_levels: tuple[int, ...] | None = None
+        """The level of each rank, and last that of a rank nothing declares: none."""
+        self.qualifications: tuple[str, ...] = ()
+        self.exclusive = False
+        self.delegating = False
+        """Whether using it hands work to others."""
+        self.is_essential = False
+        """Whether it is a tool that is never refused to some role."""
+        self.obliges = False
+        """Whether being allowed to use it may oblige the caller to something."""
+
+    @cached_property
+    def action_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The declared actions, those together that require the same and are subject to the same layers."""
+        groups: dict[tuple[int, str], list[str]] = {}
+        for action in self.actions:
+            apart = action if action in (DISPATCH, ESCALATE, LOCK) else ""
+            groups.setdefault((self.required[action], apart), []).append(action)
+        return tuple(map(tuple, groups.values()))
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Action to the level it requires, in words."""
+        return {action: self.levels[level] for action, level in self.required.items()}
+
+    @cached_property
+    def tool(self) -> Tool | None:
+        """Its declaration, for a tool."""
+        return None
+
+    @cached_property
+    def validator(self) -> Any:
+        """What checks its input; None where no schema is declared."""
+        if self.tool is None or self.tool.input_schema is None:
+            return None
+        from jsonschema.validators import validator_for
+
+        validator = validator_for(self.tool.input_schema)
+        validator.check_schema(self.tool.input_schema)
+        return validator(self.tool.input_schema)
+
+
+def build_resource(
+    view: OrgView, written: str, credentials: Callable[[], Collection[str]]
+) -> tuple[Resource, str | None]:
+    """A resource, and the path within it that is asked for, if one is. `credentials` says which are declared.
+
+    What nothing declares is a resource too: one that fails.
+    """
+    kind, _, name = written.partition(":")
+    if kind == "tool":
+        tool_id, colon, path = name.partition(":")
+        return _tool(view, tool_id), path if colon else None
+    if kind == "credential":
+        return Resource(
+            kind, name, {"use": FULL}, "" if name in credentials() else "CREDENTIAL_UNKNOWN"
+        ), None
+    if kind == "data":
+        if name in DATA_TIERS:
+            return Resource(kind, name, {"read": max(DATA_TIERS.index(name), LEAST)}), None
+        known = any(name in post.profile.data for post in view.records.posts.values())
+        return Resource(kind, name, {"read": 1}, "" if known else "DATA_UNKNOWN"), None
+    if kind == "role":
+        unknown = "" if view.is_role(name) else "ROLE_UNKNOWN"
+        return Resource(kind, name, {DISPATCH: FULL, ESCALATE: FULL}, unknown), None
+    return Resource(kind, name, {}, "RESOURCE_UNKNOWN"), None
+
+
+def _tool(view: OrgView, tool_id: str) -> Resource:
+    definition = view.records.tools.get(tool_id)
+    if definition is None:
+        return Resource("tool", tool_id, {}, "TOOL_UNKNOWN")
+    tool = definition.record
+    levels = {action: max(LEVEL[level], LEAST) for action, level in tool.required_levels.items()}
+    resource = Resource("tool", tool_id, levels)
+    resource.tool = tool
+    resource.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}
+    resource.enabled = tool.enabled
+    resource.exclusive = tool.concurrency == "exclusive"
+    if resource.exclusive:
+        # Taking the lock needs the level of at least one thing that can then be done.
+        resource.required.setdefault(LOCK, min(levels.values()))
+        resource.actions = tuple(dict.fromkeys((*levels, LOCK)))
+    resource.departments = frozenset(tool.departments) or None
+    resource.restricted_to = frozenset(tool.restricted_to) or None
+    row = view.records.rank_levels_of(tool_id)
+    if row is not None:
+        resource.rank_levels = (*(LEVEL[level] for level in row.values()), 0)
+    needed = view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
+    resource.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
+    resource.is_essential = bool(tool.essential)
+    resource.obliges = resource.exclusive or bool(tool.credentials)
+    resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
+    return resource
+
+
+def named_credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
+    """Credentials are declared by being named: by a role, a tool or a policy; some policies may be left out."""
+    named = {each for post in records.posts.values() for each in post.profile.credentials}
+    named.update(each for tool in records.tools.values() for each in tool.record.credentials)
+    for policy in records.policies.values():
+        if policy.id not in removed:
+            named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
+    return dict.fromkeys(sorted(named))
