@@ -19,8 +19,6 @@ from itertools import count
 from typing import Literal, NamedTuple, get_args
 from weakref import ref
 
-import msgspec
-
 from orgkernel.decisions.access.decision import AccessRow, Change, ChangeKind, Outcome
 from orgkernel.decisions.access.identity import (
     UNKNOWN_SENDER,
@@ -29,7 +27,13 @@ from orgkernel.decisions.access.identity import (
 )
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.resource import FULL, Resource, build_resource, named_credentials
+from orgkernel.decisions.access.resource import (
+    DISPATCH,
+    FULL,
+    Resource,
+    build_resource,
+    named_credentials,
+)
 from orgkernel.decisions.access.stored import (
     NOTHING_GRANTED,
     GrantedLevel,
@@ -81,10 +85,32 @@ class ReasonCode:
 
 
 Move = Callable[["Evaluation"], None]
-"""What a layer does to the three values, specialized for a resource and a group of subjects."""
+"""What a layer does to the three values, specialized for a target."""
 
 
-def _never(resource: Resource, group: Group) -> Move | None:
+class Target(NamedTuple):
+    """What the layers are compiled for."""
+
+    resource: Resource
+    action: str
+    required: int
+    """The level the action requires; full for an action the resource does not have."""
+    group: Group
+    """The kind of subject."""
+
+    @property
+    def is_crew(self) -> bool:
+        """Whether roles give to the subject."""
+        return self.group in ("role", "agent")
+
+    @property
+    def dispatches(self) -> bool:
+        """Whether what is asked for hands work to others."""
+        resource = self.resource
+        return resource.delegating or (resource.kind == "role" and self.action == DISPATCH)
+
+
+def _never(target: Target) -> Move | None:
     return None
 
 
@@ -107,8 +133,10 @@ class AccessLayer:
     name: str
     codes: tuple[ReasonCode, ...] = ()
     """What it can find, in the order in which it is told."""
-    compile: Callable[[Resource, Group], Move | None] = _never
-    """How it moves the values for a resource; None where it has no say about it."""
+    compile: Callable[[Target], Move | None] = _never
+    """How it moves the values for a target; None where it has no say about it."""
+    of_stored: bool = False
+    """Whether it has a say only where grants or restrictions are stored for the subject."""
     of_run: bool = False
     """Whether it belongs to the run a request is part of, and not to what the subject brings along."""
     static: bool = False
@@ -130,10 +158,13 @@ class AccessLayer:
 
 
 class Moves(NamedTuple):
-    """The layers that have a say about a resource for a group of subjects."""
+    """The layers that have a say about a target."""
 
-    own: tuple[Move, ...]
-    """Those of what the subject brings along."""
+    required: int
+    plain: tuple[Move, ...]
+    """Those of what a subject brings along for which nothing is stored."""
+    stored: tuple[Move, ...]
+    """Those of what a subject brings along for which something is."""
     of_run: tuple[Move, ...]
     all: tuple[tuple[AccessLayer, Move | None], ...]
     """Every layer, with its move where it has one."""
@@ -186,22 +217,31 @@ class LayerOrder:
             names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
         return names
 
-    def moves_of(self, resource: Resource, group: Group) -> Moves:
-        """What the layers do to the values for a resource, compiled once for each group of subjects."""
-        found: Moves | None = resource.moves.get(group)
+    def moves_of(self, resource: Resource, action: str, group: Group) -> Moves:
+        """What the layers do to the values for a target, compiled once for each."""
+        found: Moves | None = resource.moves[group].get(action)
         if found is None:
-            every = tuple(
-                (layer, layer.compile(resource, group) if group != "undeclared" or layer.of_names else None)
-                for layer in self.layers
-            )
-            saying = [(layer, move) for layer, move in every if move is not None]
-            found = resource.moves[group] = Moves(
-                tuple(move for layer, move in saying if not layer.of_run),
-                tuple(move for layer, move in saying if layer.of_run),
-                every,
-                group == "role" and all(layer.static for layer, _ in saying),
-            )
+            required = resource.required.get(action, FULL)
+            found = self._compile(Target(resource, action, required, group))
+            if action in resource.required:  # whoever asks for made-up actions fills no memory
+                resource.moves[group][action] = found
         return found
+
+    def _compile(self, target: Target) -> Moves:
+        every = tuple(
+            (layer, layer.compile(target) if target.group != "undeclared" or layer.of_names else None)
+            for layer in self.layers
+        )
+        saying = [(layer, move) for layer, move in every if move is not None]
+        own = [(layer, move) for layer, move in saying if not layer.of_run]
+        return Moves(
+            target.required,
+            tuple(move for layer, move in own if not layer.of_stored),
+            tuple(move for layer, move in own),
+            tuple(move for layer, move in saying if layer.of_run),
+            every,
+            target.group == "role" and not target.dispatches and all(layer.static for layer, _ in saying),
+        )
 
 
 # -- the question ------------------------------------------------------------------------------------------------------
@@ -226,7 +266,8 @@ class TraceNote(NamedTuple):
     failing: int
 
 
-class Evaluation(msgspec.Struct):
+@dataclass(slots=True, eq=False)
+class Evaluation:
     """One question with everything it is decided from, and the three values as the layers move them."""
 
     tables: AccessTables
@@ -239,7 +280,7 @@ class Evaluation(msgspec.Struct):
     """The path within the resource that is asked for."""
     assumed: Assumed | None = None
     required: int = 0
-    """The level the action requires; 0 for an action the resource does not have, until that was found."""
+    """The level the action requires; full for an action the resource does not have."""
     essential: bool = False
     """Whether the resource is never refused to the subject."""
     has_stored: bool = False
@@ -305,6 +346,7 @@ class Evaluation(msgspec.Struct):
     def again(
         self,
         *,
+        action: str | None = None,
         state: StateView | None = None,
         tables: AccessTables | None = None,
         subject: Subject | None = None,
@@ -312,48 +354,48 @@ class Evaluation(msgspec.Struct):
     ) -> Evaluation:
         """The same question, not yet evaluated, with something changed."""
         return Evaluation(
-            tables or self.tables, self.state if state is None else state, self.request, self.action,
-            subject or self.subject, self.resource, self.path, assumed or self.assumed,
+            tables or self.tables, self.state if state is None else state, self.request,
+            self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
 
 
 def evaluate(evaluation: Evaluation) -> Evaluation:
     """Let every layer move the values: those of what the subject brings along, and those of the run."""
-    evaluation.required = evaluation.resource.required.get(evaluation.action, 0)
     moves = evaluate_subject(evaluation)
-    if evaluation.trace is not None:
-        _note(evaluation, moves, of_run=True)
-    else:
+    if evaluation.trace is None:
         for move in moves.of_run:
             move(evaluation)
+    else:
+        _note(evaluation, moves, of_run=True)
     return evaluation
 
 
 def evaluate_subject(evaluation: Evaluation) -> Moves:
     """What a subject brings along, without the run it is part of: also what it can pass on."""
-    subject, resource, state, tables = (
-        evaluation.subject,
-        evaluation.resource,
-        evaluation.state,
-        evaluation.tables,
+    subject, resource, state = evaluation.subject, evaluation.resource, evaluation.state
+    moves: Moves = resource.moves[subject.group].get(evaluation.action) or evaluation.tables.order.moves_of(
+        resource, evaluation.action, subject.group
     )
-    moves: Moves = resource.moves.get(subject.group) or tables.order.moves_of(resource, subject.group)
+    evaluation.required = moves.required
     if resource.is_essential:
         evaluation.essential = resource.resource in subject.essential
-    # Grants are looked up first, because of what they waive, and told last.
-    if evaluation.assumed is not None or is_stored_for(state, subject.keys):
+    assumed, steps = evaluation.assumed, moves.plain
+    if assumed is not None or ((state.grants or state.restrictions) and is_stored_for(state, subject.keys)):
+        # Grants are looked up first, because of what they waive, and told last.
+        steps = moves.stored
         evaluation.has_stored = True
         grants = [grant for key in subject.keys for grant in state.grants.get(key, ())]
-        if evaluation.assumed is not None:
-            grants += evaluation.assumed.grants
-        context = evaluation.request.context
-        evaluation.given = gather_grants(grants, resource, evaluation.path, tables.org_id, context)
-    if evaluation.trace is not None:
-        _note(evaluation, moves, of_run=False)
-    else:
-        for move in moves.own:
+        if assumed is not None:
+            grants += assumed.grants
+        evaluation.given = gather_grants(
+            grants, resource, evaluation.path, evaluation.tables.org_id, evaluation.request.context
+        )
+    if evaluation.trace is None:
+        for move in steps:
             move(evaluation)
-    if evaluation.granted < evaluation.required:
+    else:
+        _note(evaluation, moves, of_run=False)
+    if evaluation.granted < moves.required:
         evaluation.failing |= evaluation.missing
     return moves
 
@@ -362,7 +404,7 @@ def _note(evaluation: Evaluation, moves: Moves, *, of_run: bool) -> None:
     assert evaluation.trace is not None
     for layer, move in moves.all:
         if layer.of_run is of_run:
-            if move is not None:
+            if move is not None and (evaluation.has_stored or not layer.of_stored):
                 move(evaluation)
             note = TraceNote(layer, evaluation.granted, evaluation.ceiling, evaluation.failing)
             evaluation.trace.append(note)

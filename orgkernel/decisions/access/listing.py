@@ -7,7 +7,8 @@ ones would not both lead to its outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
@@ -70,11 +71,10 @@ def _is_static(
     """Whether documents alone decide what roles can do with a resource."""
     context = asked.context
     return (
-        tables.order.moves_of(resource, "role").is_static
+        tables.order.moves_of(resource, asked.action, "role").is_static
         and resource.kind == "tool"
         and asked.action in resource.required
         and path is None
-        and not resource.delegating
         and not tables.policies.crew_depends
         and not context.depth
         and context.pace is None
@@ -125,37 +125,59 @@ def what_can(
     rows: list[AccessRow] = []
     wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, found, tuple(kinds))
     for written in wanted:
-        resource, path = tables.find(written)
-        rows += _rows(tables, state, asked, Evaluation(tables, state, asked, "", found, resource, path))
+        resource, path = tables.resources.get(written), None
+        if resource is None:
+            resource, path = tables.find(written)
+        evaluation = Evaluation(tables, state, asked, resource.least_action, found, resource, path)
+        at_once = None if asked.action or resource.able is None else _row_at_once(evaluation, written)
+        if at_once is None:
+            rows += _rows_by_action(evaluation, asked.resource or resource.resource)
+        elif at_once:
+            rows.append(at_once)
     return tuple(rows)
 
 
-def _rows(tables, state, asked: AccessRequest, template: Evaluation) -> Iterator[AccessRow]:
-    resource = template.resource
-    by_outcome: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
-    for actions in resource.action_groups:
-        wanted = tuple(action for action in actions if asked.action in ("", action))
-        required = resource.required
-        if not wanted and asked.action in required and required[asked.action] == required[actions[0]]:
-            wanted = (asked.action,)
-        if not wanted:
-            continue
-        evaluation = Evaluation(tables, state, asked, wanted[0], template.subject, resource, template.path)
-        row = _row(evaluation, asked.resource or resource.resource, wanted)
-        if row is None:
-            continue
-        key = row.outcome, row.conditions
-        if key in by_outcome:
-            row = msgspec.structs.replace(by_outcome[key], actions=(*by_outcome[key].actions, *row.actions))
-        by_outcome[key] = row
-    return iter(by_outcome.values())
+def _row_at_once(evaluation: Evaluation, written: str) -> AccessRow | None | Literal[False]:
+    """The row of a resource from one evaluation: where nothing is stored, the level that is left decides every action.
+
+    None where that is not so; False where the subject can do nothing, whatever the circumstances.
+    """
+    evaluate(evaluation)
+    outcome, resource, order = evaluation.outcome, evaluation.resource, evaluation.tables.order
+    if evaluation.has_stored or evaluation.parents or _circumstances(evaluation, outcome):
+        return None
+    if outcome == "deny":
+        return False
+    level = evaluation.left
+    code = order.names_of(evaluation.failing or evaluation.sources)[0]
+    assert resource.able is not None
+    actions = resource.able[level]
+    return AccessRow(evaluation.subject.subject, written, outcome, actions, resource.levels[level], code, ())
+
+
+def _rows_by_action(template: Evaluation, written: str) -> Iterable[AccessRow]:
+    """The rows of a resource, its actions asked one by one; one row for each outcome."""
+    resource, asked, required = template.resource, template.request.action, template.resource.required
+    rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
+    for group in resource.action_groups:
+        actions = tuple(action for action in group if asked in ("", action))
+        if not actions and asked in required and required[asked] == required[group[0]]:
+            actions = (asked,)
+        if actions:
+            row = _row(template.again(action=actions[0]), written, actions)
+            if row is not None:
+                earlier = rows.get((row.outcome, row.conditions))
+                if earlier is not None:
+                    row = msgspec.structs.replace(earlier, actions=(*earlier.actions, *row.actions))
+                rows[row.outcome, row.conditions] = row
+    return rows.values()
 
 
 def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
     """What a list says of a question; None where the subject can do nothing, whatever the circumstances."""
     evaluate(evaluation)
     outcome, order = evaluation.outcome, evaluation.tables.order
-    conditions = find_conditions(evaluation, outcome)
+    conditions = _find_conditions(evaluation, outcome)
     if outcome == "deny" and not conditions:
         return None
     code = order.names_of(evaluation.failing or evaluation.sources)[0]
@@ -165,16 +187,20 @@ def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) ->
     )
 
 
-def find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
+def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
     """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
-    depending = evaluation.tables.order.depending
-    words = [word for layer in depending for word in layer.circumstances(evaluation, outcome)]
+    words = _circumstances(evaluation, outcome)
     if not words:
         return ()
     for kindly in (True, False):
         supposed = evaluation.again()
-        for layer in depending:
+        for layer in evaluation.tables.order.depending:
             layer.suppose(supposed, kindly)
         if evaluate(supposed).outcome != outcome:
             return tuple(dict.fromkeys(words))
     return ()
+
+
+def _circumstances(evaluation: Evaluation, outcome: Outcome) -> list[str]:
+    depending = evaluation.tables.order.depending
+    return [word for layer in depending for word in layer.circumstances(evaluation, outcome)]

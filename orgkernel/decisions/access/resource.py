@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
@@ -20,6 +20,11 @@ LEAST = 1
 DISPATCH, ESCALATE, LOCK = "dispatch", "escalate", "lock"
 WHOLE = ("use", "run")
 """A tool can be asked for as a whole: every action it has."""
+
+
+Group = Literal["role", "agent", "outsider", "undeclared"]
+"""The kinds of subjects that layers tell apart."""
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 class Resource:
@@ -42,8 +47,8 @@ class Resource:
         """Step of a data tier."""
         self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
         """The names of its levels, lowest first."""
-        self.moves: dict[str, Any] = {}
-        """The layers that have a say about it, compiled for each group of subjects; `LayerOrder.moves_of` fills it."""
+        self.moves: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
+        """Group of subjects, then action, to the layers that have a say, compiled; `LayerOrder.moves_of` fills it."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
@@ -66,6 +71,21 @@ class Resource:
             apart = action if action in (DISPATCH, ESCALATE, LOCK) else ""
             groups.setdefault((self.required[action], apart), []).append(action)
         return tuple(map(tuple, groups.values()))
+
+    @cached_property
+    def able(self) -> tuple[tuple[str, ...], ...] | None:
+        """For each level the actions it is enough for; None where more than a level tells actions apart."""
+        if any(action in (DISPATCH, ESCALATE, LOCK) for action in self.actions):
+            return None
+        return tuple(
+            tuple(action for action in self.actions if self.required[action] <= level)
+            for level in range(FULL + 1)
+        )
+
+    @cached_property
+    def least_action(self) -> str:
+        """The action that requires the lowest level."""
+        return min(self.actions, key=self.required.__getitem__, default="")
 
     @cached_property
     def words(self) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import (
@@ -13,13 +12,10 @@ from orgkernel.decisions.access.policies import (
     choose_deciding,
 )
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.resource import FULL, LEVEL
+from orgkernel.decisions.access.resource import FULL, LEVEL, Group
 from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
-Group = Literal["role", "agent", "outsider", "undeclared"]
-"""The kinds of subjects that layers tell apart."""
-CREW: tuple[Group, ...] = ("role", "agent")
 NO_RANK = -1
 
 

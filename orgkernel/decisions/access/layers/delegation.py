@@ -17,33 +17,29 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     evaluate_subject,
     give_reason,
 )
 from orgkernel.decisions.access.layers.identity import UNKNOWN_PRINCIPAL
-from orgkernel.decisions.access.resource import DISPATCH, LEVEL, Resource
-from orgkernel.decisions.access.subject import Group, Subject
+from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
+from orgkernel.decisions.access.resource import LEVEL, Resource
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.access_policies import STAR
 from orgkernel.records.levels import ToolLevel
 
 
-def dispatches(evaluation: Evaluation) -> bool:
-    """Whether what is asked for hands work to others."""
-    resource = evaluation.resource
-    return resource.delegating or (resource.kind == "role" and evaluation.action == DISPATCH)
-
-
-def _compile(resource: Resource, group: Group) -> Move | None:
-    may_dispatch = resource.delegating or resource.kind == "role"
+def _compile(target: Target) -> Move | None:
+    dispatches = target.dispatches
 
     def bound(evaluation: Evaluation) -> None:
         request = evaluation.request
         if request.on_behalf_of is not None or request.via or request.envelope is not None:
             _narrow(evaluation)
-        if may_dispatch or request.context.depth or request.via:
-            _limit(evaluation)
+        if dispatches or request.context.depth or request.via:
+            _limit(evaluation, dispatches)
 
     return bound
 
@@ -67,9 +63,11 @@ def _narrow(evaluation: Evaluation) -> None:
             continue
         asked = Evaluation(
             tables, evaluation.state, replace(request, subject=name), evaluation.action, parent, resource,
-            evaluation.path, required=evaluation.required,
+            evaluation.path,
         )  # fmt: skip
         evaluate_subject(asked)
+        # An action that nobody declares is no fault of theirs.
+        asked.failing &= ~ACTION_UNKNOWN.bit
         evaluation.parents += (asked,)
         evaluation.ceiling = min(evaluation.ceiling, asked.left)
         if asked.failing & ~(asking | unknown):
@@ -100,10 +98,9 @@ def _level_passed(envelope: Mapping[str, ToolLevel], resource: Resource) -> int:
     )
 
 
-def _limit(evaluation: Evaluation) -> None:
+def _limit(evaluation: Evaluation, dispatching: bool) -> None:
     """By how deep dispatches may lie, and how many may run."""
     context, limits = evaluation.request.context, evaluation.view.records.organization.limits
-    dispatching = dispatches(evaluation)
     depth = max(context.depth, len(evaluation.request.via))
     if depth > limits.max_spawn_depth or (dispatching and depth >= limits.max_spawn_depth):
         evaluation.ceiling = 0

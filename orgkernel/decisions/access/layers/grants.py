@@ -17,6 +17,7 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     evaluate,
 )
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
@@ -29,7 +30,6 @@ from orgkernel.decisions.access.stored import (
     lowest_restriction,
     replace_stored,
 )
-from orgkernel.decisions.access.subject import Group
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.levels import LEVELS
@@ -41,13 +41,11 @@ _MOST_TRIED = 20
 """Expired grants that are tried: whoever asks every day has many, and the last ones are those anybody remembers."""
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
+def _compile(target: Target) -> Move | None:
     return _apply_stored
 
 
 def _apply_stored(evaluation: Evaluation) -> None:
-    if not evaluation.has_stored:
-        return
     given = evaluation.given.level
     if given:
         evaluation.granted = max(evaluation.granted, given)
@@ -224,6 +222,7 @@ GRANTS = AccessLayer(
     "grants and restrictions",
     (RESTRICTED, GRANTED),
     _compile,
+    of_stored=True,
     static=True,
     unchanged=_applied,
     besides={GRANT_EXPIRED: _missed},

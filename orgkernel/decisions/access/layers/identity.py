@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence
-from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.subject import Group
+from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.definition import Definition
@@ -16,8 +14,8 @@ WORKING = ("active", "probationary")
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    return {"undeclared": _deny_undeclared, "agent": _deny_inactive}.get(group)
+def _compile(target: Target) -> Move | None:
+    return {"undeclared": _deny_undeclared, "agent": _deny_inactive}.get(target.group)
 
 
 def _deny_undeclared(evaluation: Evaluation) -> None:

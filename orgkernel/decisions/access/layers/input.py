@@ -8,22 +8,22 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_tool,
 )
-from orgkernel.decisions.access.resource import LOCK, Resource
-from orgkernel.decisions.access.subject import Group
+from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import quote
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    return _check if resource.tool is not None and resource.tool.input_schema is not None else None
+def _compile(target: Target) -> Move | None:
+    tool = target.resource.tool
+    has_schema = tool is not None and tool.input_schema is not None
+    return _check if has_schema and target.action != LOCK else None
 
 
 def _check(evaluation: Evaluation) -> None:
     stated = evaluation.request.context.input
-    if stated is None or evaluation.action == LOCK:
-        return
-    if not evaluation.resource.validator.is_valid(stated):
+    if stated is not None and not evaluation.resource.validator.is_valid(stated):
         evaluation.failing |= INPUT_INVALID.bit
 
 

@@ -13,10 +13,10 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_tool,
 )
-from orgkernel.decisions.access.resource import LOCK, Resource
-from orgkernel.decisions.access.subject import Group
+from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 
@@ -30,8 +30,8 @@ def find_lock(evaluation: Evaluation) -> ToolLock | None:
     return None if ended else lock
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    return _require_lock if resource.exclusive else None
+def _compile(target: Target) -> Move | None:
+    return _require_lock if target.resource.exclusive else None
 
 
 def _require_lock(evaluation: Evaluation) -> None:

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgkernel.decisions.access.evaluation import NEUTRAL, AccessLayer, Evaluation, Move, ReasonCode, Sentence
-from orgkernel.decisions.access.layers.delegation import dispatches
-from orgkernel.decisions.access.resource import ESCALATE, Resource
-from orgkernel.decisions.access.subject import Group
-from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, PaceTier, StateView, StoredReport
+from orgkernel.decisions.access.evaluation import (
+    NEUTRAL,
+    AccessLayer,
+    Evaluation,
+    Move,
+    ReasonCode,
+    Sentence,
+    Target,
+)
+from orgkernel.decisions.access.resource import ESCALATE
+from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
 from orgkernel.runtime.utc import as_utc
@@ -30,34 +36,28 @@ def find_report(state: StateView, keys: Iterable[str], now: float) -> StoredRepo
     return None if newest is None or now - newest.at >= REPORT_COUNTS_FOR else newest
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    return _cap
+def _compile(target: Target) -> Move | None:
+    exempt = not target.is_crew or target.action == ESCALATE
+    forbidding = NO_NEW_DISPATCH if target.dispatches else NO_NEW_WORK if target.resource.kind == "tool" else ()
 
+    def cap(evaluation: Evaluation) -> None:
+        tier, raised = evaluation.request.context.pace, evaluation.state.raised
+        if tier is None:
+            if not raised or exempt or raised.isdisjoint(evaluation.subject.keys):
+                return
+            report = _report(evaluation)
+            tier = None if report is None else report.tier
+        elif tier not in TIERS:
+            raise ValueError(f"no PACE tier {tier}")
+        if tier in forbidding and not exempt and not (evaluation.essential and not target.dispatches):
+            evaluation.ceiling = 0
+            evaluation.failing |= PACE_CAP.bit
 
-def _cap(evaluation: Evaluation) -> None:
-    tier = evaluation.request.context.pace
-    raised = evaluation.state.raised
-    if tier is None and raised and not raised.isdisjoint(evaluation.subject.keys):
-        report = _report(evaluation)
-        tier = None if report is None or not evaluation.subject.is_crew else report.tier
-    if tier is not None and _forbids(tier, evaluation):
-        evaluation.ceiling = 0
-        evaluation.failing |= PACE_CAP.bit
+    return cap
 
 
 def _report(evaluation: Evaluation) -> StoredReport | None:
     return find_report(evaluation.state, evaluation.subject.keys, evaluation.request.context.now)
-
-
-def _forbids(tier: PaceTier, evaluation: Evaluation) -> bool:
-    """Essential tools and escalating stay allowed."""
-    if tier not in TIERS:
-        raise ValueError(f"no PACE tier {tier}")
-    if not evaluation.subject.is_crew or evaluation.action == ESCALATE:
-        return False
-    if dispatches(evaluation):
-        return tier in NO_NEW_DISPATCH
-    return tier in NO_NEW_WORK and evaluation.resource.kind == "tool" and not evaluation.essential
 
 
 def _forbidden(evaluation: Evaluation) -> Sentence:

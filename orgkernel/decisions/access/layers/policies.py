@@ -13,16 +13,17 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
 )
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.subject import CREW, Group
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import listing
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    name, gives = resource.resource, group not in CREW
+def _compile(target: Target) -> Move | None:
+    resource, required, gives = target.resource, target.required, not target.is_crew
+    name = resource.resource
 
     def speak(evaluation: Evaluation) -> None:
         subject = evaluation.subject
@@ -38,7 +39,7 @@ def _compile(resource: Resource, group: Group) -> Move | None:
             allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
-                if top < evaluation.required:
+                if top < required:
                     evaluation.failing |= POLICY_CEILING.bit
             if denies:
                 evaluation.failing |= POLICY_DENY.bit
@@ -46,7 +47,7 @@ def _compile(resource: Resource, group: Group) -> Move | None:
                 evaluation.failing |= ASK_APPROVAL.bit
         if gives:
             evaluation.granted = max(evaluation.granted, allowed)
-            if allowed >= evaluation.required:
+            if allowed >= required:
                 evaluation.sources |= POLICY_ALLOW.bit
             elif not resource.unknown:
                 evaluation.missing = NO_POLICY_MATCH.bit

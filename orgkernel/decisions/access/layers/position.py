@@ -8,14 +8,13 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_profiles,
 )
-from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.subject import CREW, Group
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    return _cap if resource.delegating and group in CREW else None
+def _compile(target: Target) -> Move | None:
+    return _cap if target.resource.delegating and target.is_crew else None
 
 
 def _cap(evaluation: Evaluation) -> None:

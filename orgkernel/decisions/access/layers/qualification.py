@@ -12,10 +12,9 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_edges,
 )
-from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.subject import CREW, Group
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.records import OrgRecords
@@ -55,8 +54,8 @@ def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]
     )
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    return _cap if resource.qualifications and group in CREW else None
+def _compile(target: Target) -> Move | None:
+    return _cap if target.resource.qualifications and target.is_crew else None
 
 
 def _cap(evaluation: Evaluation) -> None:

@@ -12,9 +12,9 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
 )
-from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.subject import CREW, Group, Subject, rank_number, rank_of_trust
+from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
 from orgkernel.decisions.reasons import why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import quote
@@ -38,11 +38,11 @@ def _rank(evaluation: Evaluation) -> int:
     return rank_now(evaluation.view, evaluation.state, evaluation.subject, evaluation.assumed)
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    levels = resource.rank_levels
-    if levels is None or group not in CREW:
+def _compile(target: Target) -> Move | None:
+    levels, required = target.resource.rank_levels, target.required
+    if levels is None or not target.is_crew:
         return None
-    changes = group == "agent"
+    changes = target.group == "agent"
 
     def cap(evaluation: Evaluation) -> None:
         if evaluation.essential or "rank" in evaluation.given.waives:
@@ -50,7 +50,7 @@ def _compile(resource: Resource, group: Group) -> Move | None:
         known = not changes and evaluation.assumed is None
         top = levels[evaluation.subject.rank if known else _rank(evaluation)]
         evaluation.ceiling = min(evaluation.ceiling, top)
-        if top < evaluation.required:
+        if top < required:
             evaluation.failing |= RANK_TOO_LOW.bit
 
     return cap

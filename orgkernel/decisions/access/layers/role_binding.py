@@ -8,6 +8,7 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_edges,
     why_tool,
 )
@@ -20,19 +21,20 @@ from orgkernel.decisions.access.layers.command import (
     TARGET_NOT_ALLOWED,
     command_sources,
 )
-from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
-from orgkernel.decisions.access.subject import CREW, Group
+from orgkernel.decisions.access.resource import FULL, LEVEL
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.schema import Edge
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
+def _compile(target: Target) -> Move | None:
+    resource, required = target.resource, target.required
     if resource.kind == "role" and not resource.unknown:
         return _command
-    if group not in CREW:
+    if not target.is_crew:
         return None
-    name = resource.resource
+    name, lacks = resource.resource, 0 if resource.unknown else NOT_BOUND_TO_ROLE.bit
+    bound = BOUND_TO_ROLE.bit
 
     def bind(evaluation: Evaluation) -> None:
         if evaluation.essential:
@@ -40,10 +42,10 @@ def _compile(resource: Resource, group: Group) -> Move | None:
             evaluation.sources = ESSENTIAL_TOOL.bit
             return
         level = evaluation.granted = evaluation.subject.bound.get(name, 0)
-        if level >= evaluation.required:
-            evaluation.sources = BOUND_TO_ROLE.bit
-        elif not resource.unknown:
-            evaluation.missing = NOT_BOUND_TO_ROLE.bit
+        if level >= required:
+            evaluation.sources = bound
+        else:
+            evaluation.missing = lacks
 
     return bind
 

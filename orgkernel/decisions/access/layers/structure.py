@@ -8,37 +8,28 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_tool,
 )
 from orgkernel.decisions.access.layers.identity import why_declared
-from orgkernel.decisions.access.resource import FULL, Resource
-from orgkernel.decisions.access.subject import Group
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 
 _KINDS = ("tool", "credential", "data", "role")
 
 
-def _compile(resource: Resource, group: Group) -> Move:
+def _compile(target: Target) -> Move | None:
+    resource, failing = target.resource, 0
     if resource.unknown:
-        unknown = next(code for code in _UNKNOWN if code.name == resource.unknown)
+        failing = next(code.bit for code in _UNKNOWN if code.name == resource.unknown)
+    elif target.action not in resource.required:
+        failing = ACTION_UNKNOWN.bit
+    if not resource.enabled and target.group != "undeclared":
+        failing |= TOOL_DISABLED.bit
 
-        def deny_unknown(evaluation: Evaluation) -> None:
-            evaluation.failing |= unknown.bit
-            evaluation.required = evaluation.required or FULL
+    def deny(evaluation: Evaluation) -> None:
+        evaluation.failing |= failing
 
-        return deny_unknown
-    return _check_action if resource.enabled or group == "undeclared" else _deny_disabled
-
-
-def _check_action(evaluation: Evaluation) -> None:
-    if not evaluation.required:
-        evaluation.required = FULL
-        evaluation.failing |= ACTION_UNKNOWN.bit
-
-
-def _deny_disabled(evaluation: Evaluation) -> None:
-    _check_action(evaluation)
-    evaluation.failing |= TOOL_DISABLED.bit
+    return deny if failing else None
 
 
 def _resource_unknown(evaluation: Evaluation) -> Sentence:

@@ -8,18 +8,17 @@ from orgkernel.decisions.access.evaluation import (
     Move,
     ReasonCode,
     Sentence,
+    Target,
     why_edges,
     why_tool,
 )
-from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.subject import CREW, Group
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.schema import EdgeKind
 
 
-def _compile(resource: Resource, group: Group) -> Move | None:
-    departments, restricted_to = resource.departments, resource.restricted_to
-    if group not in CREW or (departments is None and restricted_to is None):
+def _compile(target: Target) -> Move | None:
+    departments, restricted_to = target.resource.departments, target.resource.restricted_to
+    if not target.is_crew or (departments is None and restricted_to is None):
         return None
 
     def hide(evaluation: Evaluation) -> None:
