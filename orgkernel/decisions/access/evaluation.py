@@ -139,8 +139,8 @@ class AccessLayer:
     """Whether it has a say only where grants or restrictions are stored for the subject."""
     of_run: bool = False
     """Whether it belongs to the run a request is part of, and not to what the subject brings along."""
-    static: bool = False
-    """Whether documents alone decide what it says about a role for which nothing is stored, outside of any run."""
+    needs_run: bool = False
+    """Whether it has a say only about a request that is part of a run, or that hands work to others."""
     of_names: bool = False
     """Whether it speaks about names: also of a subject that nothing declares."""
     unchanged: Callable[[Evaluation], Sentence] = _nothing_said
@@ -166,10 +166,13 @@ class Moves(NamedTuple):
     stored: tuple[Move, ...]
     """Those of what a subject brings along for which something is."""
     of_run: tuple[Move, ...]
+    """Those of the run a request is part of."""
+    of_no_run: tuple[Move, ...]
+    """Those of them that speak of a request that is part of none."""
     all: tuple[tuple[AccessLayer, Move | None], ...]
     """Every layer, with its move where it has one."""
-    is_static: bool
-    """Whether documents alone decide, for a role for which nothing is stored, outside of any run."""
+    names: frozenset[str]
+    """The names of those that have a say."""
 
 
 class LayerOrder:
@@ -239,8 +242,11 @@ class LayerOrder:
             tuple(move for layer, move in own if not layer.of_stored),
             tuple(move for layer, move in own),
             tuple(move for layer, move in saying if layer.of_run),
+            tuple(
+                move for layer, move in saying if layer.of_run and (target.dispatches or not layer.needs_run)
+            ),
             every,
-            target.group == "role" and not target.dispatches and all(layer.static for layer, _ in saying),
+            frozenset(layer.name for layer, _ in saying),
         )
 
 
@@ -362,12 +368,26 @@ class Evaluation:
 def evaluate(evaluation: Evaluation) -> Evaluation:
     """Let every layer move the values: those of what the subject brings along, and those of the run."""
     moves = evaluate_subject(evaluation)
-    if evaluation.trace is None:
-        for move in moves.of_run:
-            move(evaluation)
-    else:
+    if evaluation.trace is not None:
         _note(evaluation, moves, of_run=True)
+        return evaluation
+    for move in moves.of_run if is_of_run(evaluation.request, evaluation.state) else moves.of_no_run:
+        move(evaluation)
     return evaluation
+
+
+def is_of_run(request: AccessRequest, state: StateView) -> bool:
+    """Whether a request is part of a run, or may be: by whom it acts for, its depth, its input, or a PACE tier."""
+    context = request.context
+    return not (
+        request.on_behalf_of is None
+        and not request.via
+        and request.envelope is None
+        and not context.depth
+        and context.pace is None
+        and context.input is None
+        and not state.raised
+    )
 
 
 def evaluate_subject(evaluation: Evaluation) -> Moves:

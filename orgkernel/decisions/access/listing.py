@@ -8,12 +8,17 @@ ones would not both lead to its outcome.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 import msgspec
 
 from orgkernel.decisions.access.candidates import candidate_resources, candidate_subjects
 from orgkernel.decisions.access.decision import AccessRow, Outcome
+from orgkernel.decisions.access.engine.static_rows import (
+    is_static_resource,
+    is_static_subject,
+    static_roles,
+    static_row,
+)
 from orgkernel.decisions.access.evaluation import AccessTables, Evaluation, evaluate
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
@@ -22,8 +27,6 @@ from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 
 SUBJECT_KINDS = ("role", "agent", "person", "system", "webhook")
-_MOST_KEPT = 1_000
-"""Questions who can whose rows of roles are kept."""
 
 
 def who_can(
@@ -53,34 +56,15 @@ def _who_can(
     tables: AccessTables, asked: AccessRequest, state: StateView, kinds: tuple[str, ...]
 ) -> tuple[AccessRow, ...]:
     resource, path = tables.find(asked.resource)
-    if "role" not in kinds or not _is_static(tables, resource, path, asked, state):
+    roles = None
+    if "role" in kinds:
+        roles = static_roles(
+            tables, asked, state, lambda: candidate_subjects(tables, EMPTY_STATE, resource, ("role",))
+        )
+    if roles is None:
         return _ask_all(tables, state, resource, path, asked, kinds)
-    key = asked.action, resource.resource
-    rows = tables.rows.get(key)
-    if rows is None:
-        if len(tables.rows) >= _MOST_KEPT:
-            tables.rows.clear()
-        rows = tables.rows[key] = _ask_all(tables, state, resource, path, asked, ("role",))
     rest = tuple(kind for kind in kinds if kind != "role")
-    return rows + _ask_all(tables, state, resource, path, asked, rest) if rest else rows
-
-
-def _is_static(
-    tables: AccessTables, resource: Resource, path: str | None, asked: AccessRequest, state: StateView
-) -> bool:
-    """Whether documents alone decide what roles can do with a resource."""
-    context = asked.context
-    return (
-        tables.order.moves_of(resource, asked.action, "role").is_static
-        and resource.kind == "tool"
-        and asked.action in resource.required
-        and path is None
-        and not tables.policies.crew_depends
-        and not context.depth
-        and context.pace is None
-        and context.input is None
-        and not ((state.grants or state.restrictions or state.raised) and tables.stored_roles(state))
-    )
+    return roles + _ask_all(tables, state, resource, path, asked, rest) if rest else roles
 
 
 def _ask_all(
@@ -122,40 +106,24 @@ def what_can(
     if found is None:
         return ()
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
+    static = not asked.action and is_static_subject(found, asked, state)
     rows: list[AccessRow] = []
     wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, found, tuple(kinds))
     for written in wanted:
         resource, path = tables.resources.get(written), None
         if resource is None:
             resource, path = tables.find(written)
-        evaluation = Evaluation(tables, state, asked, resource.least_action, found, resource, path)
-        at_once = None if asked.action or resource.able is None else _row_at_once(evaluation, written)
-        if at_once is None:
-            rows += _rows_by_action(evaluation, asked.resource or resource.resource)
-        elif at_once:
-            rows.append(at_once)
+        if static and is_static_resource(tables, resource, path):
+            row = static_row(found, resource)
+            if row is not None:
+                rows.append(row)
+        else:
+            evaluation = Evaluation(tables, state, asked, asked.action, found, resource, path)
+            rows += _rows(evaluation, asked.resource or resource.resource)
     return tuple(rows)
 
 
-def _row_at_once(evaluation: Evaluation, written: str) -> AccessRow | None | Literal[False]:
-    """The row of a resource from one evaluation: where nothing is stored, the level that is left decides every action.
-
-    None where that is not so; False where the subject can do nothing, whatever the circumstances.
-    """
-    evaluate(evaluation)
-    outcome, resource, order = evaluation.outcome, evaluation.resource, evaluation.tables.order
-    if evaluation.has_stored or evaluation.parents or _circumstances(evaluation, outcome):
-        return None
-    if outcome == "deny":
-        return False
-    level = evaluation.left
-    code = order.names_of(evaluation.failing or evaluation.sources)[0]
-    assert resource.able is not None
-    actions = resource.able[level]
-    return AccessRow(evaluation.subject.subject, written, outcome, actions, resource.levels[level], code, ())
-
-
-def _rows_by_action(template: Evaluation, written: str) -> Iterable[AccessRow]:
+def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
     """The rows of a resource, its actions asked one by one; one row for each outcome."""
     resource, asked, required = template.resource, template.request.action, template.resource.required
     rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}

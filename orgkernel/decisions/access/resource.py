@@ -73,10 +73,8 @@ class Resource:
         return tuple(map(tuple, groups.values()))
 
     @cached_property
-    def able(self) -> tuple[tuple[str, ...], ...] | None:
-        """For each level the actions it is enough for; None where more than a level tells actions apart."""
-        if any(action in (DISPATCH, ESCALATE, LOCK) for action in self.actions):
-            return None
+    def able(self) -> tuple[tuple[str, ...], ...]:
+        """For each level, the declared actions it is enough for."""
         return tuple(
             tuple(action for action in self.actions if self.required[action] <= level)
             for level in range(FULL + 1)

@@ -171,6 +171,6 @@ DELEGATION = AccessLayer(
     (PARENT_CAP, DEPTH_EXCEEDED, CHILD_LIMIT),
     _compile,
     of_run=True,
-    static=True,
+    needs_run=True,
     explains={"ceiling": _passed_on, "stopped": UNKNOWN_PRINCIPAL.say},
 )

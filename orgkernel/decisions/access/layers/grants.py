@@ -223,7 +223,6 @@ GRANTS = AccessLayer(
     (RESTRICTED, GRANTED),
     _compile,
     of_stored=True,
-    static=True,
     unchanged=_applied,
     besides={GRANT_EXPIRED: _missed},
     explains={"granted": _too_little, "ceiling": _leaving},

@@ -71,5 +71,5 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
 AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped")
 IDENTITY = AccessLayer(
-    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, static=True, of_names=True, unchanged=_declared
+    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared
 )

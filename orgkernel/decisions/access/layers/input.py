@@ -36,4 +36,4 @@ def _invalid(evaluation: Evaluation) -> Sentence:
 
 
 INPUT_INVALID = ReasonCode("INPUT_INVALID", _invalid, "stopped")
-INPUT = AccessLayer("input", (INPUT_INVALID,), _compile, of_run=True, static=True)
+INPUT = AccessLayer("input", (INPUT_INVALID,), _compile, of_run=True, needs_run=True)

@@ -38,7 +38,9 @@ def find_report(state: StateView, keys: Iterable[str], now: float) -> StoredRepo
 
 def _compile(target: Target) -> Move | None:
     exempt = not target.is_crew or target.action == ESCALATE
-    forbidding = NO_NEW_DISPATCH if target.dispatches else NO_NEW_WORK if target.resource.kind == "tool" else ()
+    forbidding = (
+        NO_NEW_DISPATCH if target.dispatches else NO_NEW_WORK if target.resource.kind == "tool" else ()
+    )
 
     def cap(evaluation: Evaluation) -> None:
         tier, raised = evaluation.request.context.pace, evaluation.state.raised
@@ -84,4 +86,4 @@ def _not_raised(evaluation: Evaluation) -> Sentence:
 
 
 PACE_CAP = ReasonCode("PACE_CAP", _forbidden, remedies=("role",))
-PACE = AccessLayer("pace", (PACE_CAP,), _compile, of_run=True, static=True, unchanged=_not_raised)
+PACE = AccessLayer("pace", (PACE_CAP,), _compile, of_run=True, needs_run=True, unchanged=_not_raised)

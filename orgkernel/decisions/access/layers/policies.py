@@ -236,7 +236,6 @@ POLICIES = AccessLayer(
     "policies",
     (POLICY_DENY, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
     _compile,
-    static=True,
     explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
     circumstances=_words,
     suppose=_suppose,

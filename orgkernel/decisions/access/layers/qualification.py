@@ -85,5 +85,5 @@ QUALIFICATION_MISSING = ReasonCode(
     waiver="qualification",
 )
 QUALIFICATION = AccessLayer(
-    "qualification", (QUALIFICATION_MISSING,), _compile, static=True, changes={"qualification": _tests}
+    "qualification", (QUALIFICATION_MISSING,), _compile, changes={"qualification": _tests}
 )

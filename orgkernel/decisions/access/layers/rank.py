@@ -99,7 +99,6 @@ RANK = AccessLayer(
     "rank",
     (RANK_TOO_LOW,),
     _compile,
-    static=True,
     explains={"ceiling": _capped},
     changes={"rank": _promotion},
 )

@@ -135,6 +135,5 @@ ROLE_BINDING = AccessLayer(
         ESSENTIAL_TOOL, BOUND_TO_ROLE, COMMANDS, MAY_DISPATCH, REPORTS_TO,
     ),
     _compile,
-    static=True,
     explains={"granted": _too_little},
 )  # fmt: skip

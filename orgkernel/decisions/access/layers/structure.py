@@ -66,7 +66,6 @@ STRUCTURE = AccessLayer(
     "structure",
     (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),
     _compile,
-    static=True,
     of_names=True,
     unchanged=_declared,
 )

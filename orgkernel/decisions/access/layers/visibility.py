@@ -56,4 +56,4 @@ NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role")
 NOT_IN_RESTRICTED_TO = ReasonCode(
     "NOT_IN_RESTRICTED_TO", _not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
 )
-VISIBILITY = AccessLayer("visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, static=True)
+VISIBILITY = AccessLayer("visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile)
