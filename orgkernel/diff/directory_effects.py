@@ -99,7 +99,9 @@ def _effect(old: OrgView, new: OrgView, subjects: Iterable[str], tables: Iterabl
     return EFFECT_OF[added(directions)]
 
 
-def _direction(table: PolicyTable, before: SubjectIdentity | None, after: SubjectIdentity | None) -> Direction:
+def _direction(
+    table: PolicyTable, before: SubjectIdentity | None, after: SubjectIdentity | None
+) -> Direction:
     """Whether somebody may do more as the second than as the first; nobody declares the one that is None."""
     if before is None or after is None:
         there = before or after

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.access.codes import SOURCES
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, Change
-from orgkernel.decisions.access.explain import NEUTRAL, explain_access
+from orgkernel.decisions.access.evaluation import NEUTRAL
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
@@ -38,6 +39,7 @@ from tests.reference.access_worlds import (
 )
 from tests.support.trees import TEMPLATES, read
 
+SOURCES = [code.name for code in ORDER.sources]
 SEEDS = st.integers(0, 2**32)
 BETTER = {"deny": 0, "ask": 1, "allow": 2}
 World = dict[str, Any]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import AccessTables, Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
@@ -78,8 +78,8 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     required = resource.words.get(request.action, "")
     obligations: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()
+    outcome: Outcome = "allow"
     if not failing:
-        outcome = "allow"
         names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
         given = evaluation.given.grants or (state.grants and (request.on_behalf_of or request.via))
         if given:
@@ -110,7 +110,7 @@ def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
 def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reason, ...]:
     """A reason for each code of a decision; those that rest on documents alone are put together once."""
     request, kept, known = evaluation.request, evaluation.tables.reasons, evaluation.tables.order.codes
-    if not all([known[code].static for code in decision.codes]):
+    if not all(known[code].static for code in decision.codes):
         return tuple(give_reason(evaluation, code) for code in decision.codes)
     key = (request.action, request.subject, request.resource, *decision.codes)
     reasons = kept.get(key)

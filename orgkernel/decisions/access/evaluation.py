@@ -30,6 +30,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
     DISPATCH,
     FULL,
+    Group,
     Resource,
     build_resource,
     named_credentials,
@@ -40,7 +41,7 @@ from orgkernel.decisions.access.stored import (
     gather_grants,
     is_stored_for,
 )
-from orgkernel.decisions.access.subject import Group, Subject, undeclared_subject
+from orgkernel.decisions.access.subject import Subject, undeclared_subject
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.state_view import Grant, StateView, Waiver
 from orgkernel.diagnostics.wording import quote

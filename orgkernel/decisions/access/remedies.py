@@ -157,13 +157,14 @@ class _Search:
     def _try(self, changes: Changes) -> int:
         """What fails when the request is decided again with the changes made."""
         evaluation = self._evaluation
-        values = {kind: [each.value for each in changes if each.kind == kind] for kind in ("rank", "role")}
         removed = frozenset(change.value for change in changes if change.kind == "policy_removed")
         if removed and evaluation.resource.kind == "credential":
-            if evaluation.resource.id not in named_credentials(evaluation.view.records, removed):
+            named = named_credentials(evaluation.view.records, removed)
+            if evaluation.resource.id not in named:
                 return evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
-        tables, subject = self._assume(removed, next(iter(values["role"]), ""))
-        ranks = [rank_number(evaluation.view, rank) for rank in values["rank"]]
+        roles = [change.value for change in changes if change.kind == "role"]
+        tables, subject = self._assume(removed, roles[0] if roles else "")
+        ranks = [rank_number(evaluation.view, change.value) for change in changes if change.kind == "rank"]
         assumed = Assumed(
             ranks[0] if ranks else None,
             frozenset(change.value for change in changes if change.kind == "qualification"),

@@ -59,14 +59,12 @@ def static_row(subject: Subject, resource: Resource, action: str = "") -> Access
         level = min(level, top)
         cap = _cap(subject, resource)
         level = min(level, cap)
-    if action:
-        actions = (action,) if resource.required[action] <= level else ()
-    else:
-        actions = resource.able[level]
-    if not actions:
+    actions = (action,) if action else resource.able[level]
+    if not actions or (action and resource.required[action] > level):
         return None
-    outcome, code = ("ask", "ASK_APPROVAL") if asks else ("allow", code)
-    return AccessRow(subject.subject, name, outcome, actions, LEVELS[level], code, ())
+    if asks:
+        return AccessRow(subject.subject, name, "ask", actions, LEVELS[level], "ASK_APPROVAL", ())
+    return AccessRow(subject.subject, name, "allow", actions, LEVELS[level], code, ())
 
 
 def _cap(subject: Subject, resource: Resource) -> int:

@@ -36,11 +36,7 @@ def _compile(target: Target) -> Move | None:
 
 def _require_lock(evaluation: Evaluation) -> None:
     lock = find_lock(evaluation)
-    if lock is None:
-        may = evaluation.action == LOCK
-    else:
-        may = lock.holder == evaluation.subject.subject
-    if not may:
+    if not (evaluation.action == LOCK if lock is None else lock.holder == evaluation.subject.subject):
         evaluation.ceiling = 0
         evaluation.failing |= LOCKED.bit
 
