@@ -20,11 +20,7 @@ from typing import Literal, NamedTuple, get_args
 from weakref import ref
 
 from orgkernel.decisions.access.decision import AccessRow, Change, ChangeKind, Outcome
-from orgkernel.decisions.access.identity import (
-    UNKNOWN_SENDER,
-    add_role,
-    identify,
-)
+from orgkernel.decisions.access.identity import UNKNOWN_SENDER, add_role, identify
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
@@ -35,18 +31,12 @@ from orgkernel.decisions.access.resource import (
     build_resource,
     named_credentials,
 )
-from orgkernel.decisions.access.stored import (
-    NOTHING_GRANTED,
-    GrantedLevel,
-    gather_grants,
-    is_stored_for,
-)
+from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, gather_grants, is_stored_for
 from orgkernel.decisions.access.subject import Subject, undeclared_subject
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why
 from orgkernel.decisions.state_view import Grant, StateView, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
 
@@ -435,29 +425,6 @@ def give_reason(evaluation: Evaluation, name: str) -> Reason:
     """The reason behind a code, from the evaluation that came to it."""
     text, why = evaluation.tables.order.codes[name].say(evaluation)
     return Reason(name, text, why)
-
-
-# -- the lines a sentence rests on -------------------------------------------------------------------------------------
-
-
-def why_edges(edges: Iterable[Edge]) -> tuple[Why, ...]:
-    """The lines of edges, each once."""
-    return tuple(dict.fromkeys(why_edge(edge) for edge in edges))
-
-
-def why_tool(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
-    """The line of a tool's field."""
-    definition = evaluation.view.records.tools[evaluation.resource.id]
-    return (why_place(f"{field} of tool {evaluation.resource.id}", definition.place(field, key=True)),)
-
-
-def why_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:
-    """The lines of a field in the profiles of the subject's roles."""
-    posts = evaluation.view.records.posts
-    return tuple(
-        why_place(f"{route[-1]} of role {role}", posts[role].place(*route, key=True))
-        for role in evaluation.roles
-    )
 
 
 # -- what it is decided from -------------------------------------------------------------------------------------------

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from orgkernel.decisions.access.identity import SubjectIdentity
-from orgkernel.decisions.access.policies import (
-    AccessPolicy,
-    PolicySet,
-    PolicyTable,
-    choose_deciding,
-)
+from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Group
 from orgkernel.graph.questions import OrgView, find_essential_among

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-    why_tool,
-)
+from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import quote
 

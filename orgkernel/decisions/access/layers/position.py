@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-    why_profiles,
-)
+from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.lines import why_profiles
 
 
 def _compile(target: Target) -> Move | None:

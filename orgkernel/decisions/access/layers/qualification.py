@@ -13,8 +13,8 @@ from orgkernel.decisions.access.evaluation import (
     ReasonCode,
     Sentence,
     Target,
-    why_edges,
 )
+from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.records import OrgRecords

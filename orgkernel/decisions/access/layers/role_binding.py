@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-    why_edges,
-    why_tool,
-)
+from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.command import (
     CANNOT_DELEGATE,
     COMMANDS,
@@ -21,6 +12,7 @@ from orgkernel.decisions.access.layers.command import (
     TARGET_NOT_ALLOWED,
     command_sources,
 )
+from orgkernel.decisions.access.lines import why_edges, why_tool
 from orgkernel.decisions.access.resource import FULL, LEVEL
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
