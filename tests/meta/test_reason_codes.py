@@ -50,6 +50,14 @@ def test_every_code_is_expected_somewhere(code: str) -> None:
     assert re.search(rf"\b{code}\b", TOLD)
 
 
+def test_the_docs_tell_the_layers_in_their_order() -> None:
+    """The table of `docs/access.md` names every layer once, in the order in which they are evaluated."""
+    page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
+    rows = page.partition("| layer | what it does |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    named = [name for row in rows for name in row.split("|")[1].strip().lower().split(", ")]
+    assert named == [layer.name for layer in ORDER.layers]
+
+
 def test_every_code_of_access_has_a_sentence_and_a_layer() -> None:
     """A code nobody can put into words could only be answered by a fault of ours."""
     assert all(callable(code.say) for code in ORDER.codes.values())
