@@ -1,0 +1,533 @@
+"""How an access decision is made: one value carries the question through the layers (design §6, "Access").
+
+Three values accumulate for a resource. What is *granted* only grows: role bindings and stored grants give to roles and
+agents, allow policies and stored grants to people, system origins and webhooks. The *ceiling* only falls: visibility,
+rank, qualification, `ceiling` policies, restrictions, position, delegation, PACE and the lock. What is *stopped* stays
+so: a deny or ask policy, and unknown names. Since joins and meets can be taken in any order, the layers are only the
+order in which an explanation tells them. A layer nothing is declared for leaves all three as they are.
+
+Error policy: fails closed. A name that is given and that nothing declares denies, and so does any error on the way,
+with `EVALUATION_ERROR` (policies and governance §3.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from typing import Literal, NamedTuple, get_args
+from weakref import ref
+
+from orgkernel.decisions.access.decision import AccessRow, Change, ChangeKind, Outcome
+from orgkernel.decisions.access.identity import UNKNOWN_SENDER, add_role, identify
+from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.resource import (
+    DISPATCH,
+    FULL,
+    Group,
+    Resource,
+    build_resource,
+    named_credentials,
+)
+from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, gather_grants, is_stored_for
+from orgkernel.decisions.access.subject import Subject, undeclared_subject
+from orgkernel.decisions.reasons import Reason, Why
+from orgkernel.decisions.state_view import Grant, StateView, Waiver
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.directory import BUILT_IN_ORIGINS
+from orgkernel.records.organization import USER
+
+WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
+Value = Literal["granted", "ceiling", "stopped"]
+Sentence = tuple[str, tuple[Why, ...]]
+"""What is said, and the lines it rests on."""
+NEUTRAL = "nothing here says otherwise"
+"""What a layer says for which nothing is declared about the question."""
+_BITS = count()
+
+
+# -- layers ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReasonCode:
+    """A stable word for what a layer finds, and all that follows from it."""
+
+    name: str
+    say: Callable[[Evaluation], Sentence]
+    """The reason of this code in a decision."""
+    value: Value | Literal[""] = "ceiling"
+    """The value it is about: the source of an allowance is `granted`; what is only missing moved nothing."""
+    remedies: tuple[ChangeKind, ...] = ()
+    """The kinds of changes that could take it away."""
+    waiver: Waiver | None = None
+    """What a grant has to waive to take it away."""
+    asks: bool = False
+    """Whether it makes the outcome `ask` where nothing denies."""
+    static: bool = False
+    """Whether what it says depends on documents alone, so that it can be said once."""
+    told_in: str = ""
+    """The layer whose line tells it, where that is not the one it belongs to."""
+    bit: int = field(default_factory=lambda: 1 << next(_BITS))
+    """Its place in the sums of what fails. It says nothing about the order."""
+
+
+Move = Callable[["Evaluation"], None]
+"""What a layer does to the three values, specialized for a target."""
+
+
+class Target(NamedTuple):
+    """What the layers are compiled for."""
+
+    resource: Resource
+    action: str
+    required: int
+    """The level the action requires; full for an action the resource does not have."""
+    group: Group
+    """The kind of subject."""
+
+    @property
+    def is_crew(self) -> bool:
+        """Whether roles give to the subject."""
+        return self.group in ("role", "agent")
+
+    @property
+    def dispatches(self) -> bool:
+        """Whether what is asked for hands work to others."""
+        resource = self.resource
+        return resource.delegating or (resource.kind == "role" and self.action == DISPATCH)
+
+
+def _never(target: Target) -> Move | None:
+    return None
+
+
+def _nothing_said(evaluation: Evaluation) -> Sentence:
+    return NEUTRAL, ()
+
+
+def _no_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    return ()
+
+
+def _supposes_nothing(evaluation: Evaluation, kindly: bool) -> None:
+    return
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AccessLayer:
+    """Everything about one layer of the decision."""
+
+    name: str
+    codes: tuple[ReasonCode, ...] = ()
+    """What it can find, in the order in which it is told."""
+    compile: Callable[[Target], Move | None] = _never
+    """How it moves the values for a target; None where it has no say about it."""
+    of_stored: bool = False
+    """Whether it has a say only where grants or restrictions are stored for the subject."""
+    of_run: bool = False
+    """Whether it belongs to the run a request is part of, and not to what the subject brings along."""
+    needs_run: bool = False
+    """Whether it has a say only about a request that is part of a run, or that hands work to others."""
+    of_names: bool = False
+    """Whether it speaks about names: also of a subject that nothing declares."""
+    unchanged: Callable[[Evaluation], Sentence] = _nothing_said
+    """What it says where it has nothing to say with a code."""
+    explains: Mapping[Value, Callable[[Evaluation], Sentence | None]] = field(default_factory=dict)
+    """Why it moved a value although it is none of what decided in the end."""
+    circumstances: Callable[[Evaluation, Outcome], Iterable[str]] = _no_words
+    """What about it could be otherwise at another time, over another channel, and so on, as `KEY:VALUE` words."""
+    suppose: Callable[[Evaluation, bool], None] = _supposes_nothing
+    """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
+    besides: Mapping[str, Callable[[Evaluation], Sentence | None]] = field(default_factory=dict)
+    """Codes that are told beside the reasons of a denial and are none of them."""
+    changes: Mapping[ChangeKind, Callable[[Evaluation], Iterable[Change]]] = field(default_factory=dict)
+    """The changes it knows that could help, by kind. What a grant or another role could do is asked of every layer."""
+
+
+class Moves(NamedTuple):
+    """The layers that have a say about a target."""
+
+    required: int
+    plain: tuple[Move, ...]
+    """Those of what a subject brings along for which nothing is stored."""
+    stored: tuple[Move, ...]
+    """Those of what a subject brings along for which something is."""
+    of_run: tuple[Move, ...]
+    """Those of the run a request is part of."""
+    of_no_run: tuple[Move, ...]
+    """Those of them that speak of a request that is part of none."""
+    all: tuple[tuple[AccessLayer, Move | None], ...]
+    """Every layer, with its move where it has one."""
+    names: frozenset[str]
+    """The names of those that have a say."""
+
+
+class LayerOrder:
+    """Layers in the one order in which they are evaluated and told, and in which their codes are listed."""
+
+    def __init__(self, layers: Iterable[AccessLayer]) -> None:
+        self.layers = tuple(layers)
+        codes = [code for layer in self.layers for code in layer.codes]
+        self.failures = tuple(
+            sorted((code for code in codes if code.value != "granted"), key=lambda code: code.asks)
+        )
+        """The codes of what can fail; what asks comes last, because a denial comes before it."""
+        self.sources = tuple(code for code in codes if code.value == "granted")
+        """The codes of what can allow."""
+        self.codes = {code.name: code for code in (*self.failures, *self.sources)}
+        self.layer_of = {
+            code.name: code.told_in or layer.name for layer in self.layers for code in layer.codes
+        }
+        """Code to the layer that tells it."""
+        self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
+        self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
+        self.stopping = self.bits(code for code in self.failures if code.value == "stopped" and not code.asks)
+        self.asking = self.bits(code for code in self.failures if code.asks)
+        self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
+        """What a grant can waive, with the bit it takes away."""
+        self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _no_words)
+        """The layers about which something could be otherwise in other circumstances."""
+        self.changes = {kind: find for layer in self.layers for kind, find in layer.changes.items()}
+        self.names: dict[int, tuple[str, ...]] = {}
+        """Sums of bits to the names of their codes, as far as they came up."""
+
+    @staticmethod
+    def bits(codes: Iterable[ReasonCode]) -> int:
+        """The sum of the bits of codes."""
+        return sum(code.bit for code in codes)
+
+    def codes_in(self, bits: int) -> Iterator[ReasonCode]:
+        """The codes of a sum of bits, in order."""
+        return (code for code in self.codes.values() if bits & code.bit)
+
+    def names_of(self, bits: int) -> tuple[str, ...]:
+        """The names of a sum of bits, in order."""
+        names = self.names.get(bits)
+        if names is None:
+            names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
+        return names
+
+    def moves_of(self, resource: Resource, action: str, group: Group) -> Moves:
+        """What the layers do to the values for a target, compiled once for each."""
+        found: Moves | None = resource.moves[group].get(action)
+        if found is None:
+            required = resource.required.get(action, FULL)
+            found = self._compile(Target(resource, action, required, group))
+            if action in resource.required:  # whoever asks for made-up actions fills no memory
+                resource.moves[group][action] = found
+        return found
+
+    def _compile(self, target: Target) -> Moves:
+        every = tuple(
+            (layer, layer.compile(target) if target.group != "undeclared" or layer.of_names else None)
+            for layer in self.layers
+        )
+        saying = [(layer, move) for layer, move in every if move is not None]
+        own = [(layer, move) for layer, move in saying if not layer.of_run]
+        return Moves(
+            target.required,
+            tuple(move for layer, move in own if not layer.of_stored),
+            tuple(move for layer, move in own),
+            tuple(move for layer, move in saying if layer.of_run),
+            tuple(
+                move for layer, move in saying if layer.of_run and (target.dispatches or not layer.needs_run)
+            ),
+            every,
+            frozenset(layer.name for layer, _ in saying),
+        )
+
+
+# -- the question ------------------------------------------------------------------------------------------------------
+
+
+class Assumed(NamedTuple):
+    """What is assumed about a subject while something is tried."""
+
+    rank: int | None = None
+    qualifications: frozenset[str] = frozenset()
+    grants: tuple[Grant, ...] = ()
+    policies: tuple[AccessPolicy, ...] | None = None
+    """The policies that decide, whatever the circumstances."""
+
+
+class TraceNote(NamedTuple):
+    """The values after a layer."""
+
+    layer: AccessLayer
+    granted: int
+    ceiling: int
+    failing: int
+
+
+@dataclass(slots=True, eq=False)
+class Evaluation:
+    """One question with everything it is decided from, and the three values as the layers move them."""
+
+    tables: AccessTables
+    state: StateView
+    request: AccessRequest
+    action: str
+    subject: Subject
+    resource: Resource
+    path: str | None = None
+    """The path within the resource that is asked for."""
+    assumed: Assumed | None = None
+    required: int = 0
+    """The level the action requires; full for an action the resource does not have."""
+    essential: bool = False
+    """Whether the resource is never refused to the subject."""
+    has_stored: bool = False
+    """Whether grants or restrictions are stored or assumed for the subject."""
+    given: GrantedLevel = NOTHING_GRANTED
+    """What stored grants add."""
+    granted: int = 0
+    ceiling: int = FULL
+    failing: int = 0
+    """The bits of everything that keeps the subject from the level required."""
+    sources: int = 0
+    """The bits of what grants the level required."""
+    missing: int = 0
+    """The bits of what is missing where nothing grants enough."""
+    parents: tuple[Evaluation, ...] = ()
+    """What those may do whom the subject acts for, as far as it bounds the subject."""
+    trace: list[TraceNote] | None = None
+    """What each layer left, where somebody wants to know."""
+
+    @property
+    def left(self) -> int:
+        """The level that is left: nothing where it is stopped, the lower of granted and ceiling otherwise."""
+        return 0 if self.failing & self.tables.order.stopping else min(self.granted, self.ceiling)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Deny before ask before allow."""
+        if not self.failing:
+            return "allow"
+        return "deny" if self.failing & ~self.tables.order.asking else "ask"
+
+    @property
+    def who(self) -> str:
+        """The subject, in words."""
+        kind, _, name = self.request.subject.partition(":")
+        return f"{kind} {quote(name)}"
+
+    @property
+    def what(self) -> str:
+        """The resource, in words."""
+        return f"{self.resource.kind} {quote(self.resource.id)}"
+
+    @property
+    def view(self) -> OrgView:
+        """The organization."""
+        return self.tables.view
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the subject."""
+        return self.subject.identity.roles
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the subject is declared."""
+        return self.subject is not self.tables.undeclared
+
+    def parent_names(self) -> tuple[str, ...]:
+        """Whom the subject acts for: who triggered the run, and who dispatched whom."""
+        request = self.request
+        return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
+
+    def again(
+        self,
+        *,
+        action: str | None = None,
+        state: StateView | None = None,
+        tables: AccessTables | None = None,
+        subject: Subject | None = None,
+        assumed: Assumed | None = None,
+    ) -> Evaluation:
+        """The same question, not yet evaluated, with something changed."""
+        return Evaluation(
+            tables or self.tables, self.state if state is None else state, self.request,
+            self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
+        )  # fmt: skip
+
+
+def evaluate(evaluation: Evaluation) -> Evaluation:
+    """Let every layer move the values: those of what the subject brings along, and those of the run."""
+    moves = evaluate_subject(evaluation)
+    if evaluation.trace is not None:
+        _note(evaluation, moves, of_run=True)
+        return evaluation
+    for move in moves.of_run if is_of_run(evaluation.request, evaluation.state) else moves.of_no_run:
+        move(evaluation)
+    return evaluation
+
+
+def is_of_run(request: AccessRequest, state: StateView) -> bool:
+    """Whether a request is part of a run, or may be: by whom it acts for, its depth, its input, or a PACE tier."""
+    context = request.context
+    return not (
+        request.on_behalf_of is None
+        and not request.via
+        and request.envelope is None
+        and not context.depth
+        and context.pace is None
+        and context.input is None
+        and not state.raised
+    )
+
+
+def evaluate_subject(evaluation: Evaluation) -> Moves:
+    """What a subject brings along, without the run it is part of: also what it can pass on."""
+    subject, resource, state = evaluation.subject, evaluation.resource, evaluation.state
+    moves: Moves = resource.moves[subject.group].get(evaluation.action) or evaluation.tables.order.moves_of(
+        resource, evaluation.action, subject.group
+    )
+    evaluation.required = moves.required
+    if resource.is_essential:
+        evaluation.essential = resource.resource in subject.essential
+    assumed, steps = evaluation.assumed, moves.plain
+    if assumed is not None or ((state.grants or state.restrictions) and is_stored_for(state, subject.keys)):
+        # Grants are looked up first, because of what they waive, and told last.
+        steps = moves.stored
+        evaluation.has_stored = True
+        grants = [grant for key in subject.keys for grant in state.grants.get(key, ())]
+        if assumed is not None:
+            grants += assumed.grants
+        evaluation.given = gather_grants(
+            grants, resource, evaluation.path, evaluation.tables.org_id, evaluation.request.context
+        )
+    if evaluation.trace is None:
+        for move in steps:
+            move(evaluation)
+    else:
+        _note(evaluation, moves, of_run=False)
+    if evaluation.granted < moves.required:
+        evaluation.failing |= evaluation.missing
+    return moves
+
+
+def _note(evaluation: Evaluation, moves: Moves, *, of_run: bool) -> None:
+    assert evaluation.trace is not None
+    for layer, move in moves.all:
+        if layer.of_run is of_run:
+            if move is not None and (evaluation.has_stored or not layer.of_stored):
+                move(evaluation)
+            note = TraceNote(layer, evaluation.granted, evaluation.ceiling, evaluation.failing)
+            evaluation.trace.append(note)
+
+
+def give_reason(evaluation: Evaluation, name: str) -> Reason:
+    """The reason behind a code, from the evaluation that came to it."""
+    text, why = evaluation.tables.order.codes[name].say(evaluation)
+    return Reason(name, text, why)
+
+
+# -- what it is decided from -------------------------------------------------------------------------------------------
+
+
+class AccessTables:
+    """Subjects and resources of one organization, compiled as they are asked about, and what else access keeps of it."""
+
+    def __init__(
+        self, view: OrgView, policies: PolicyTable, order: LayerOrder, removed: frozenset[str] = frozenset()
+    ) -> None:
+        # INVARIANT: nothing here keeps the view alive, which finds its tables by a weak key (`tables_of`).
+        self._view = ref(view)
+        self.org_id = view.org_id
+        self.snapshot = view.digest
+        self.policies = policies
+        self.order = order
+        self.declares_policies = not removed.issuperset(view.records.policies)
+        """Whether anything is declared about people, system origins and webhooks, enabled or not."""
+        self.subjects: dict[str, Subject] = {}
+        """Declared subjects, as far as they were asked about."""
+        self.resources: dict[str, Resource] = {}
+        """Declared resources, as far as they were asked about."""
+        self.undeclared = undeclared_subject(view)
+        self.reasons: dict[tuple[str, ...], tuple[Reason, ...]] = {}
+        """Reasons that rest on documents alone, by action, subject, resource and codes."""
+        self.holding: dict[str, tuple[str, ...]] = {}
+        """Resource to the roles that have it by themselves, as far as it was asked."""
+        self.helpful: dict[str, tuple[str, ...]] = {}
+        """Resource to the roles that could help somebody to it, as far as it was asked."""
+        self.rows: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
+        """Action and resource to the rows of the roles that can, where documents alone decide."""
+        self._stored_roles: tuple[StateView, frozenset[str]] | None = None
+
+    @property
+    def view(self) -> OrgView:
+        """The organization; whoever asks holds it."""
+        view = self._view()
+        assert view is not None
+        return view
+
+    @cached_property
+    def tool_resources(self) -> dict[str, str]:
+        """Every declared tool as a resource, each one text: what a hundred thousand roles hold is kept once."""
+        return {tool: f"tool:{tool}" for tool in self.view.records.tools}
+
+    @cached_property
+    def credentials(self) -> dict[str, None]:
+        """The declared credentials."""
+        return named_credentials(self.view.records)
+
+    @cached_property
+    def outside(self) -> dict[str, tuple[str, ...]]:
+        """Everybody outside the crew by kind, in the order of declaration."""
+        records = self.view.records
+        names = {
+            "person": (*records.people, USER, UNKNOWN_SENDER),
+            "system": (*BUILT_IN_ORIGINS, *records.system_origins),
+            "webhook": tuple(records.webhooks),
+        }
+        return {kind: tuple(f"{kind}:{name}" for name in dict.fromkeys(names[kind])) for kind in names}
+
+    def subject(self, written: str) -> Subject | None:
+        """A subject; None for a name that nothing declares."""
+        found = self.subjects.get(written)
+        if found is None:
+            identity = identify(self.view, written)
+            if identity is None:
+                return None
+            found = Subject(self.view, self.policies, identity, self.tool_resources)
+            if written == found.subject:
+                self.subjects[written] = found
+        return found
+
+    def subject_in_role(self, subject: Subject, role: str, resource: Resource) -> Subject:
+        """A subject that fills a role besides its own, for one resource: what a remedy assumes."""
+        other = self.subject(f"role:{role}")
+        assert other is not None
+        wider = add_role(self.view, subject.identity, role)
+        return subject.joined(self.view, self.policies, wider, other, resource.resource)
+
+    def find(self, written: str) -> tuple[Resource, str | None]:
+        """A resource, and the path within it that is asked for, if one is."""
+        found = self.resources.get(written)
+        if found is not None:
+            return found, None
+        resource, path = build_resource(self.view, written, lambda: self.credentials)
+        if resource.unknown:
+            return resource, path
+        if resource.kind == "tool":
+            resource.resource = self.tool_resources[resource.id]
+        return self.resources.setdefault(resource.resource, resource), path
+
+    def stored_roles(self, state: StateView) -> frozenset[str]:
+        """The roles for which a state holds grants, restrictions or a raised tier; looked up once for a state."""
+        known = self._stored_roles
+        if known is None or known[0] is not state:
+            keys = (*state.grants, *state.restrictions, *state.raised)
+            known = self._stored_roles = state, frozenset(key for key in keys if key.startswith("role:"))
+        return known[1]
+
+    def lacking(self, policies: frozenset[str]) -> AccessTables:
+        """The same without some policies: what a remedy assumes."""
+        tables = AccessTables(self.view, self.policies.without(policies), self.order, policies)
+        tables.resources = self.resources
+        return tables
