@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.evaluation import AccessTables, Evaluation, evaluate_subject, give_reason
+from orgkernel.decisions.access.compiled import AccessTables
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import UNKNOWN_PRINCIPAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
