@@ -9,16 +9,9 @@ import pytest
 
 from orgkernel.decisions.access import tables
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Evaluation,
-    LayerOrder,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-)
+from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers import LAYERS
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
