@@ -27,11 +27,6 @@ def mark_own_text(body: str) -> tuple[str, str]:
     return f"{MARK} {words} [{fingerprint}]", fingerprint
 
 
-def find_own_text(text: str) -> tuple[str, ...]:
-    """The fingerprints of all our texts within a text, in order."""
-    return tuple(match[2] for match in _OWN.finditer(text) if _is_own(match))
-
-
 def strip_own_text(text: str) -> str:
     """A text without ours in it; everything else stays as it is, also what only looks like ours."""
     return _OWN.sub(lambda match: "" if _is_own(match) else match[0], text) if MARK in text else text
