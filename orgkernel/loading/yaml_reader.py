@@ -63,7 +63,7 @@ _MERGE = "<<"
 _STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
 
 
-_SPLIT = "split the documents over several files"
+_SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
@@ -173,7 +173,7 @@ class _Reader:
         if event.tag is not None:
             tag = str(event.tag)
             shown = "!!" + tag.removeprefix(_STANDARD_TAGS) if tag.startswith(_STANDARD_TAGS) else tag
-            self.refuse(row.TAG, mark, f"a value carries the tag {quote(shown)}")
+            self.refuse(row.TAG, mark, f"a value has the tag {quote(shown)}")
         if kind is ScalarEvent:
             read: tuple[Any, Marks, int] = (self._scalar(event, mark), mark, 1)
         elif depth >= MAX_DEPTH:
@@ -191,7 +191,7 @@ class _Reader:
     def _count(self, mark: int) -> None:
         self._values += 1
         if self._values > MAX_VALUES:
-            self.refuse(row.TOO_LARGE, mark, f"the file holds more than {MAX_VALUES:,} values", _SPLIT)
+            self.refuse(row.TOO_LARGE, mark, f"the file contains more than {MAX_VALUES:,} values", _SPLIT)
             raise _Stop
 
     def _read_scalar(self, event: Any) -> tuple[Any, int]:
@@ -212,7 +212,7 @@ class _Reader:
     def _read_alias(self, anchor: str, mark: int) -> tuple[Any, Marks, int]:
         if anchor not in self._anchors:
             self.refuse(
-                row.UNDEFINED_ALIAS, mark, f"the alias {quote('*' + anchor)} has no anchor before it",
+                row.UNDEFINED_ALIAS, mark, f"the alias {quote('*' + anchor)} refers to an anchor that is not defined before it",
                 "put text that begins with `*` in quotes",
             )  # fmt: skip
             return None, mark, 1
@@ -226,7 +226,7 @@ class _Reader:
         if self._aliased > MAX_ALIASED_VALUES:
             self.refuse(
                 row.ALIAS_EXPANSION, mark,
-                f"the aliases of the file stand for more than {MAX_ALIASED_VALUES:,} values",
+                f"the aliases of the file expand to more than {MAX_ALIASED_VALUES:,} values",
             )  # fmt: skip
             raise _Stop
         return read
@@ -238,7 +238,7 @@ class _Reader:
             return resolve_scalar(event.value)
         except NumberOutOfRange:
             self.refuse(
-                row.NUMBER, mark, f"the number {quote(event.value)} does not fit 64 bits or is not finite"
+                row.NUMBER, mark, f"the number {quote(event.value)} does not fit in 64 bits or is not finite"
             )
             return 0
 

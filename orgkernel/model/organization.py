@@ -151,7 +151,8 @@ class Organization(Document):
     domain_routing: dict[DomainId, tuple[RoleId, ...]] = Field(default_factory=dict)
     """Preference order of roles per domain, advice to dispatch (published variant)."""
     defaults: dict[str, Any] | None = Field(
-        default=None, deprecated="nothing reads it; write the values in each profile or in `overrides`"
+        default=None,
+        deprecated="write the values in each profile or under `overrides`; nothing reads this field",
     )
     """Values of the published variant; kept, not read."""
     domains: tuple[DomainId, ...] = ()

@@ -1,7 +1,7 @@
-"""Who comes first for each domain, worked out for all roles at once: what the rules on ties and losses read.
+"""The first candidates for each domain, computed for all roles at once, for the rules about ties and losses.
 
-The order is that of `decisions/dispatch.py`, among the roles that handle exactly a domain: those that handle a broader
-one come after them (law `contenders_agree_with_dispatch`).
+The order is that of `decisions/dispatch.py`, among the roles that handle exactly the domain. Roles that handle a broader
+domain come after them (law `contenders_agree_with_dispatch`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 
 
 def contenders(view: OrgView) -> Mapping[str, tuple[str, ...]]:
-    """For each declared domain that roles handle, the one dispatch gives it to, and then all those that only the order
-    of the hierarchy puts behind it.
+    """For each declared domain that roles handle, the role that dispatch chooses, then the roles that tie with it.
+
+    Only the order of the hierarchy puts these behind the first.
     """
     return view.remember("contenders", lambda: _contenders(view))
 

@@ -1,14 +1,14 @@
-"""A role follows a plan that needs tools the role is not equipped with.
+"""A role follows a plan but lacks tools that the plan needs.
 
 ## What it checks
 
-Every tool that a plan or one of its steps needs is among the tools of every role that follows the plan, at any level
-above `none`.
+Every role that follows a plan is equipped with each tool that the plan or one of its steps needs, at any level above
+`none`.
 
 ## Why it matters
 
-The role starts the plan and is refused a call in the middle of it: work is half done, and the failure looks like one of
-the tool.
+The role starts the plan and is refused a call in the middle of it. The work is half done, and the failure looks like a
+failure of the tool.
 
 ## Example
 
@@ -26,8 +26,8 @@ tools_primary: [code_execution_tool, memory_load, memory_save]
 
 ## Known limits
 
-The level a step needs is not looked at. A tool the missing one falls back to does not count. Tools that no catalog
-declares, and those the role seems to misspell, are left to ORG303.
+The rule ignores the level that a step needs. A tool that the missing one falls back to does not count. ORG303 reports
+tools that no catalog declares and tools that the role misspells.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
-    """Plans the role cannot finish."""
+    """Plans that the role cannot finish."""
     tools = view.records.tools
     for plan, edge in {edge.target: edge for edge in reversed(view.plans_of(post.role_id))}.items():
         missing = [need for need in view.missing_tools(post.role_id, plan) if need.target in tools]
@@ -59,8 +59,8 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
             needed = listing(need.target for need in missing)
             yield Finding(
                 edge.place,
-                f"role {quote(post.role_id)} follows plan {quote(plan)} and lacks tools it needs: {needed}",
-                "equip the role with them, or take the plan out of `htn_plans`",
+                f"role {quote(post.role_id)} follows plan {quote(plan)} but lacks tools that it needs: {needed}",
+                "equip the role with them, or remove the plan from `htn_plans`",
                 f"role:{post.role_id}",
                 (Related(missing[0].place, f"plan {quote(plan)} needs {quote(missing[0].target)}"),),
             )

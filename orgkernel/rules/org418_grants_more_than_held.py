@@ -1,12 +1,12 @@
-"""A role may grant what it does not hold.
+"""A role may grant a tool at a level that it does not have.
 
 ## What it checks
 
-A role may grant a tool (`may_grant`) at most at the level at which it is equipped with it.
+A role may grant a tool (`may_grant`) at most at the level at which the role itself is equipped with it.
 
 ## Why it matters
 
-Otherwise it could give itself the tool, through another agent, and climb as far as it likes.
+Otherwise the role could give itself the tool through another agent and raise its own permissions without limit.
 
 ## Example
 
@@ -24,7 +24,7 @@ may_grant: [{tool: text_editor, level: write}]
 
 ## Known limits
 
-What an agent holds by grants of its own is not known here; it is compared when the agent grants something.
+The rule does not know the grants that an agent has. They are compared when the agent grants something.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
-    """Tools it may grant above the level it has."""
+    """Tools that a role may grant above the level it has."""
     if not post.profile.may_grant:
         return
     held = dict.fromkeys(view.essential_tools_of(post.role_id), len(LEVELS) - 1)
@@ -56,11 +56,11 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
     for number, use in enumerate(post.profile.may_grant):
         has = held.get(use.tool, 0)
         if LEVELS.index(use.level) > has:
-            instead = f"and has it at {quote(LEVELS[has])} only" if has else "and does not have it"
+            instead = f"but has it only at {quote(LEVELS[has])}" if has else "but does not have it"
             yield Finding(
                 post.place("may_grant", number, "tool"),
                 f"role {quote(post.role_id)} may grant {quote(use.tool)} at level {quote(use.level)} {instead}",
-                "equip the role with the tool at that level, or let it grant less",
+                "equip the role with the tool at that level, or lower the level it may grant",
                 f"role:{post.role_id}",
             )
 

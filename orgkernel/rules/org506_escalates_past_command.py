@@ -1,14 +1,14 @@
-"""A PACE tier escalates to somebody who is not above the role.
+"""A PACE tier escalates to a role that is not a superior.
 
 ## What it checks
 
-The `escalate_to` of every tier is a superior of the role in the organization: the direct one or any further up,
-including the person or organization outside it that the top reports to.
+The `escalate_to` of every tier is a superior of the role in the organization: the direct one or any further up. That
+includes the person or organization outside to which the top reports.
 
 ## Why it matters
 
-Escalation hands the task, and the blame, to whoever answers for the role. Somebody beside or below it has neither the
-authority to change the order nor the duty to look at the report.
+Escalation hands the task to a role that is responsible for the failing one. A role beside or below it has neither the
+authority to change the order nor the duty to read the report.
 
 ## Example
 
@@ -30,9 +30,9 @@ authority to change the order nor the duty to look at the report.
 
 ## Known limits
 
-Silent where the chain of command itself is broken (a superior that is not declared, has no profile or stands in a file
-that could not be read; a circle), since other rules report that. Where the top of the chain reports to nobody, every
-id outside the organization counts as above it. An `escalate_to` on `primary` is never read and not looked at.
+Nothing is reported while the chain of command itself is broken, because other rules report that: a superior is not
+declared, has no profile or could not be read, or the chain is a cycle. If the top of the chain reports to nobody, every id
+outside the organization counts as above it. An `escalate_to` on `primary` is never read and not checked.
 
 ## Since
 
@@ -51,12 +51,12 @@ from orgkernel.graph.schema import Edge
 from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
-# A longer one is gone through edge by edge.
+# A longer chain is followed edge by edge.
 _LONGEST_CHAIN = 64
 
 
 def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
-    """A tier that escalates to somebody who is not above the role."""
+    """Tiers that escalate to a role that is not a superior."""
     chain: tuple[Edge, ...] | None = None
     for edge in view.escalations_of(post.role_id):
         if chain is None:
@@ -75,14 +75,18 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
         elif top in view.external or (view.is_role(top) and view.command_of(top) is None):
             if top not in view.external and target in view.external:
                 continue
-            what = "itself" if target == post.role_id else f"{quote(target)}, which is not above it"
+            what = (
+                "itself"
+                if target == post.role_id
+                else f"{quote(target)}, which is not a superior of the role"
+            )
             says = f"{edge.attribute} tier of role {quote(post.role_id)} escalates to {what}"
             yield Finding(edge.place, says, _advice(post, superiors), f"role:{post.role_id}")
 
 
 def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     if not superiors:
-        return "leave `escalate_to` out: nobody is above the role"
+        return "leave `escalate_to` out; the role has no superior"
     where = f" under `overrides.{post.role_id}` of the organization" if post.shared_profile else ""
     return f"write one of its superiors{where}: {listing(superiors)}"
 

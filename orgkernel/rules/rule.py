@@ -13,12 +13,12 @@ from orgkernel.rules.posts import Posts
 
 
 class Scope(Enum):
-    """What a rule is given, and so what a change to a document makes it run again for."""
+    """What a rule receives, and so which changes make it run again."""
 
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
     PROFILE = "profile"
-    """`check(post: RolePost)`: a role's profile as its organization overrides it; also a profile nobody includes."""
+    """`check(post: RolePost)`: a role's profile with the overrides of its organization; also a profile in no organization."""
     POST = "post"
     """`check(view: OrgView, post: RolePost)`: a role and its neighbors."""
     CATALOG = "catalog"
@@ -28,14 +28,14 @@ class Scope(Enum):
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
     STATE = "state"
-    """`check(views: Sequence[OrgView], state: StateView)`: all organizations and what is stored, where a store is named."""
+    """`check(views: Sequence[OrgView], state: StateView)`: all organizations and the stored state, if there is a store."""
     SUPPRESSION = "suppression"
     """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule says; code and severity are the rule's."""
+    """What a rule reports; code and severity come from the rule."""
 
     place: Place
     message: str

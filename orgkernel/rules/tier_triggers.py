@@ -1,6 +1,6 @@
-"""The triggers of a post's PACE tiers, parsed once per text: what the doctrine rules read.
+"""The triggers of a post's PACE tiers, parsed once per text, for the doctrine rules.
 
-A trigger on `primary` is not among them: nothing reads it (ORG508 says so).
+A trigger on `primary` is not among them, because nothing reads it (ORG508).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class TierTrigger(NamedTuple):
         return post.place_within(offset, "pace_plan", self.tier, "trigger")
 
     def name_in(self, post: RolePost) -> str:
-        """How messages call it."""
+        """The trigger's name in messages."""
         return f"{self.tier} trigger of role {quote(post.role_id)}"
 
 
 def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
-    """The triggers that are written above primary, lowest tier first."""
+    """The triggers of the tiers above primary, lowest tier first."""
     plan = post.profile.pace_plan
     if plan is None:
         return ()

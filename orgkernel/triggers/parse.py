@@ -95,7 +95,7 @@ def _find_limit(text: str) -> TriggerProblem | None:
 
 
 def _explain_characters(text: str, at: int) -> TriggerProblem:
-    """Say what is wrong where no word of the language begins, and what to write when that is plain."""
+    """The problem where no word of the language begins, and what to write if that is clear."""
     found = _WORD.match(text, at)
     if found:
         word = found.group()
@@ -120,7 +120,7 @@ def _word_help(word: str, kind: str) -> str:
     if kind == "number":
         return "write digits with at most one decimal point, such as `0.85`"
     entry = find_trigger_name(word.lower())
-    return f"write `{entry.name}`" if entry else "a name is lower-case letters, digits and underscores"
+    return f"write `{entry.name}`" if entry else "use only lower-case letters, digits and underscores"
 
 
 def _percent_help(amount: re.Match[str] | None) -> str:
@@ -133,7 +133,7 @@ def _percent_help(amount: re.Match[str] | None) -> str:
 
 
 def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
-    """Say what is wrong where a word of the language stands in the wrong place."""
+    """The problem where a word of the language is in the wrong place."""
     token = error.token
     operand_wanted = "NAME" in error.expected
     if token.type == "$END":
@@ -151,11 +151,11 @@ def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
         )
     start, end = token.start_pos or 0, token.end_pos or 0
     if operand_wanted:
-        message = f"`{token}` stands where a name or a number belongs"
+        message = f"`{token}` is in the place of a name or a number"
         return TriggerProblem("syntax", message, start, end)
     if token.type == "CLOSE":
         return TriggerProblem("syntax", "`)` closes nothing", start, end, "remove it, or add `(` before it")
-    message = f"`{token}` stands where an operator belongs"
+    message = f"`{token}` is in the place of an operator"
     return TriggerProblem("syntax", message, start, end, "join conditions with AND or OR")
 
 

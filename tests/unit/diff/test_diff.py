@@ -235,7 +235,7 @@ def test_summary() -> None:
         for fields in ({"description": "x"}, {"description": "y", "data": ["z"]})
     )
     changes = compare_versions(old, new)
-    assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neither"
+    assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neutral"
     assert summarize(changes).kinds == {"changed": 1, "gained": 1}
     assert render_summary(()) == "no change"
     assert render_text(()) == "no change\n"

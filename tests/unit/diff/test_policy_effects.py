@@ -133,7 +133,7 @@ def test_the_direction_of_a_change(
 def test_what_may_widen_is_shown_like_what_does(tmp_path: Path) -> None:
     """A sign and a count of its own in text, a row of the table in markdown, a warning on GitHub."""
     changes, *_ = effects(tmp_path, {"p": allow({"person_id": "anna"})}, {"p": allow({"person_id": "ben"})})
-    assert "0 widened, 1 may widen, 0 narrowed, 0 neither" in render_summary(changes)
+    assert "0 widened, 1 may widen, 0 narrowed, 0 neutral" in render_summary(changes)
     assert "\n  ? " in render_text(changes)
     assert "| may widen: " in render_markdown(changes)
     assert "title=orgkernel diff%3A may widen::" in render_github(changes)
