@@ -113,20 +113,20 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
 
 
 HOSTILE = {
-    "empty": (b"", "ORG004 the file holds no document"),
-    "latin-1": (b"role_id: \xe9", "ORG002 byte 0xe9 is not UTF-8 here"),
-    "utf-16": ("role_id: co".encode("utf-16"), "ORG002 byte 0xff is not UTF-8 here"),
+    "empty": (b"", "ORG004 the file contains no document"),
+    "latin-1": (b"role_id: \xe9", "ORG002 byte 0xe9 is not valid UTF-8"),
+    "utf-16": ("role_id: co".encode("utf-16"), "ORG002 byte 0xff is not valid UTF-8"),
     "zeros": (b"\x00" * 1000, "ORG015 the character U+0000 is not allowed"),
-    "gzip": (b"\x1f\x8b\x08\x00", "ORG002 byte 0x8b is not UTF-8 here"),
+    "gzip": (b"\x1f\x8b\x08\x00", "ORG002 byte 0x8b is not valid UTF-8"),
     "dashes": (b"- " * 100_000, "ORG012 values are nested more than 40 levels deep"),
     "braces": (b"{" * 100_000, "ORG012 values are nested more than 40 levels deep"),
     "digits": (
         b"a: " + b"9" * 5_000,
-        "ORG013 the number `" + "9" * 79 + "…` does not fit 64 bits or is not finite",
+        "ORG013 the number `" + "9" * 79 + "…` does not fit in 64 bits or is not finite",
     ),
     "fraction": (
         b"a: " + b"9" * 4_000 + b".5e99999",
-        "ORG013 the number `" + "9" * 79 + "…` does not fit 64 bits or is not finite",
+        "ORG013 the number `" + "9" * 79 + "…` does not fit in 64 bits or is not finite",
     ),
     "directives": (b"\n%TAG !a! b" * 200_000, "ORG005 not valid YAML: more than 100 lines begin with `%`"),
     "values": (b"[" + b"a, " * 1_100_000 + b"]", "ORG003 the file holds more than 1,000,000 values"),

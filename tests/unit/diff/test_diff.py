@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
     "a domain": (
         profile(),
         able(bst_domains=["codegen"]),
-        ["~ small gains domain codegen, taken by b", "+ b gains domain codegen"],
+        ["~ small gains domain codegen, which goes to b", "+ b gains domain codegen"],
     ),
     "a tool": (
         profile(),
@@ -137,7 +137,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         profile(description="Two", requirements={"required_extensions": ["y"]}, role_name="Chief"),
         [
             "~ b: description is `Two` instead of `One`",
-            "~ b: requirements.required_extensions adds `y`, drops `x`",
+            "~ b: requirements.required_extensions gained `y`, lost `x`",
             "~ b: role_name is `Chief` instead of `B`",
             "~ b loses standing order `Ask.`",
         ],

@@ -242,12 +242,12 @@ ANNA = {"relationship": "friend", "tags": [], "identities": []}
     [
         ({**ANNA, "relationship": "family"}, ANNA,
          "person anna of home: relationship is `friend` instead of `family`, now matched by `w`", "widened"),
-        (ANNA, {**ANNA, "tags": ["cook"]}, "person anna of home: tags adds `cook`, now matched by `x`", "narrowed"),
-        (ANNA, {**ANNA, "tags": ["close"]}, "person anna of home: tags adds `close`", "neutral"),
+        (ANNA, {**ANNA, "tags": ["cook"]}, "person anna of home: tags gained `cook`, now matched by `x`", "narrowed"),
+        (ANNA, {**ANNA, "tags": ["close"]}, "person anna of home: tags gained `close`", "neutral"),
         (ANNA, {**ANNA, "identities": [{"platform": "slack", "id": "u1"}]},
-         "person anna of home: identities adds `slack//u1`", "widened"),
+         "person anna of home: identities gained `slack//u1`", "widened"),
         (ANNA, {"tags": ["cook"]},
-         "person anna of home: relationship is nothing instead of `friend`, tags adds `cook`, now matched by `x`, "
+         "person anna of home: relationship is nothing instead of `friend`, tags gained `cook`, now matched by `x`, "
          "no longer matched by `w`", "narrowed"),
         (None, ANNA, "home gains person anna, matched by `w`", "widened"),
         (ANNA, {**ANNA, "name": "Anna"}, "person anna of home: name is `Anna` instead of nothing", "neutral"),
