@@ -1,4 +1,4 @@
-"""A change as a sentence, and what it is about in one word."""
+"""The sentence for a change, and its subject."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from orgkernel.diff.sections import (
 from orgkernel.diff.value_words import list_words, say_difference
 
 _TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
-"""Parts whose items are texts of their author, not ids."""
+"""Parts whose items are free text, not ids."""
 _LISTED = (
     ("domains", "domain"),
     ("plans", "plan"),

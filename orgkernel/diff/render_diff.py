@@ -53,7 +53,7 @@ def render_text(changes: Sequence[Change]) -> str:
 
 
 def render_markdown(changes: Sequence[Change]) -> str:
-    """For the summary of a pull request: what is widened in a table, then the rest."""
+    """For the summary of a pull request: a table of what is widened, then the rest."""
     lines = ["### What the roles can do now", "", f"{render_summary(changes).capitalize()}.", ""]
     widened = [change for change in changes if change.classification in _FLAGGED]
     others = [change for change in changes if change.classification not in _FLAGGED]

@@ -1,4 +1,4 @@
-"""An id is declared twice.
+"""An id is declared more than once.
 
 ## What it checks
 

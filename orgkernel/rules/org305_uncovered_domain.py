@@ -1,4 +1,4 @@
-"""No role handles a domain that the organization is responsible for.
+"""A domain that the organization is responsible for is not handled by any role.
 
 ## What it checks
 

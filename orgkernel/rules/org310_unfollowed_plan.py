@@ -1,4 +1,4 @@
-"""No role follows a plan of the organization's own catalog.
+"""A plan of the organization's own catalog is not followed by any role.
 
 ## What it checks
 

@@ -1,4 +1,4 @@
-"""No agent fills a role.
+"""A role has no agent.
 
 ## What it checks
 

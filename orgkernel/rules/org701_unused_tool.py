@@ -1,4 +1,4 @@
-"""Nothing uses a tool of an organization's own catalog.
+"""A tool of an organization's own catalog is not used.
 
 ## What it checks
 

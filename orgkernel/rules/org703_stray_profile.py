@@ -1,4 +1,4 @@
-"""No organization includes a role profile.
+"""A role profile is not included by any organization.
 
 ## What it checks
 

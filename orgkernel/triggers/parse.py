@@ -1,12 +1,12 @@
-"""Parsing of PACE triggers: text in, a compiled tree or placed problems out, and never an exception.
+"""Parsing of PACE triggers: from text to a compiled tree or to problems with places, never to an exception.
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
 Source: design §6 "PACE." and the triggers of the kernel specification. Text is untrusted, so its length and its
 nesting are capped before lark sees it (design §11). lark is imported, and the parser built, at the first parse.
 
-Known limits: the first syntax error hides what follows it; the problems of names and kinds are all reported, but only
-once the syntax is sound. A sum or product of more than 50 terms counts as too deep.
+Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
+the syntax is valid. A sum or product of more than 50 terms counts as too deep.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_LENGTH: Final = 1_000
 _WORD = re.compile(r"[A-Za-z0-9_.]+")
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
-# Signs of other languages and what a trigger writes for them; a longer sign stands before its own beginning.
+# Operators of other languages, and what to write in a trigger; a longer sign comes before its own prefix.
 _INSTEAD: Final = {
     "&&": "AND",
     "&": "AND",
@@ -47,7 +47,7 @@ _INSTEAD: Final = {
 
 
 def parse_trigger(text: str) -> ParsedTrigger:
-    """Read a trigger; the result holds either its compiled tree or what is wrong with it."""
+    """Read a trigger; the result has either its compiled tree or its problems."""
     problem = _find_limit(text)
     if problem:
         return ParsedTrigger(text, None, (), (problem,))

@@ -1,4 +1,4 @@
-"""What a trigger can do over all values its names can take; the doctrine rules (design §8, family 5) ask here.
+"""What a trigger can do over all values that its names can have, for the doctrine rules (design §8, family 5).
 
 `find_vacuous` proves that a trigger can never be true, or never be false; `find_vacuous_comparisons` does so for each
 comparison alone, which finds the dead branch of an OR; `thresholds` says where single comparisons trip, so that a rule
@@ -7,10 +7,13 @@ can tell that contingent trips before alternate.
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
 
-Known limits, all on the silent side: relations between names are not used (`consecutive_tool_failures` cannot exceed
-`total_tool_failures`); a name used twice in one comparison counts as two values (`context_fill > context_fill`); only a
-bare name against a constant narrows a name (`context_fill * 2 > 1` does not); branches of two different ORs under one
-AND are not multiplied out; `max` is a constant only when `max_turns` is given.
+Known limits; each can only miss a proof, never claim a wrong one:
+
+- Relations between names are not used (`consecutive_tool_failures` cannot exceed `total_tool_failures`).
+- A name used twice in one comparison counts as two values (`context_fill > context_fill`).
+- Only a bare name compared with a constant narrows the name (`context_fill * 2 > 1` does not).
+- Branches of two different ORs under one AND are not multiplied out.
+- `max` is a constant only when `max_turns` is given.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | N
 
 
 def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) -> tuple[Vacuous, ...]:
-    """The comparisons that can never, or can only, be true each by itself, in reading order."""
+    """The comparisons that are never true or always true by themselves, in reading order."""
     if tree[0] in ("or", "and", "not"):
         return tuple(found for part in tree[1:] for found in find_vacuous_comparisons(part, max_turns))
     found = find_vacuous(tree, max_turns)

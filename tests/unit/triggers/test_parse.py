@@ -213,7 +213,7 @@ def test_syntax_errors(text, message, start, end, advice):
         (
             "max > 1 OR zzz",
             [("unknown-name", "name `zzz` is unknown in triggers", 11, 14,
-              "names are `consecutive_tool_failures`, `total_tool_failures`, `context_fill`, "
+              "use one of `consecutive_tool_failures`, `total_tool_failures`, `context_fill`, "
               "`turns_without_progress`, `turns_elapsed` and 4 more")],
         ),
         (
