@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types contracts unit docs regenerate bench differential lock clean
+.PHONY: run test check lint types contracts unit nightly docs docs-site regenerate bench differential lock clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -34,9 +34,16 @@ docs-site: $(VENV)/dev.stamp
 	$(BIN)/zensical build --strict --clean
 
 unit: $(VENV)/dev.stamp
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal --durations=10
 
-# Rewrite what is generated: JSON Schemas, rule pages, OpenAPI, golden files.
+# The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
+# then a hundred thousand decisions beside Cedar's.
+DEPTH ?= 10
+nightly: $(VENV)/dev.stamp
+	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
+	$(MAKE) differential
+
+# Rewrite what is generated: JSON Schemas, rule pages, OpenAPI by tag.
 regenerate: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.plain_records
 	$(BIN)/python -m tools.regenerate

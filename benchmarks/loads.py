@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import resource
 import subprocess
@@ -14,58 +15,124 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.generate import is_expected
+from benchmarks.generate import expected_in_mixed, generate_mixed, is_expected
 
 _STARTS = 15
-# Files older than this many seconds are known by their state (kernel/file_states.py).
+# Files older than this many seconds are known by their state (snapshots/loader.py).
 _SETTLED = 2.5
 _CHANGED = Path("roles", "role_77.yaml")
+_RUN = "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
 
 
 def parse_only(folder: Path) -> dict[str, Any]:
-    """What a user would take instead: read the same files and parse them with PyYAML's fastest loader."""
+    """What a user would take instead: read the same files and parse them with the fastest loaders of PyYAML and Python."""
     import yaml
 
-    paths = sorted(folder.rglob("*.yaml"))
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".yaml", ".json"))
     gc.disable()
     start = time.perf_counter()
     for path in paths:
-        yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
+        content = path.read_bytes()
+        if path.suffix == ".json":
+            json.loads(content)
+        else:
+            yaml.load(content, Loader=yaml.CSafeLoader)
     return {"seconds": time.perf_counter() - start, "files": len(paths)}
 
 
-def cold_load(folder: Path, processes: int = 1) -> dict[str, Any]:
+def cold_load(folder: Path) -> dict[str, Any]:
     """Ours: read, parse, validate, link, check; every finding with its place. Imports are done before."""
-    from orgkernel.snapshots.roots import resolve_paths, shipped_request
-    from orgkernel.snapshots.snapshot import build_snapshot
-
-    build_snapshot(shipped_request().roots)
-    gc.disable()
-    start = time.perf_counter()
-    request = resolve_paths([str(folder)], str(folder.parent))
-    snapshot = build_snapshot(request.roots, None, request.asked, processes=processes)
-    seconds = time.perf_counter() - start
+    snapshot, seconds = _load_cold(folder)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     roles = len(snapshot.organizations["measured"].index.roles)
     assert is_expected(len(snapshot.diagnostics), roles), "these are not the findings that were put in"
     return {"seconds": seconds, "findings": len(snapshot.diagnostics), "peak_kb_per_role": peak / roles}
 
 
-def cold_load_two(folder: Path) -> dict[str, Any]:
-    """The same with a second process, whose start counts."""
-    return cold_load(folder, processes=2)
+def _load_cold(folder: Path) -> tuple[Any, float]:
+    from orgkernel.snapshots.build import build_snapshot
+    from orgkernel.snapshots.roots import resolve_paths, shipped_request
+
+    build_snapshot(shipped_request().roots)
+    gc.disable()
+    start = time.perf_counter()
+    request = resolve_paths([str(folder)], str(folder.parent))
+    snapshot = build_snapshot(request.roots, None, request.asked)
+    return snapshot, time.perf_counter() - start
+
+
+def mixed_parse(folder: Path) -> dict[str, Any]:
+    """As `parse_only`, of the same roles in the styles that are met outside."""
+    return parse_only(_mixed(folder))
+
+
+def mixed_load(folder: Path) -> dict[str, Any]:
+    """As `cold_load`, of these."""
+    return _mixed_load(folder, many_findings=False)
+
+
+def mixed_load_of_many_findings(folder: Path) -> dict[str, Any]:
+    """The same with two and a half findings for each role."""
+    return _mixed_load(folder, many_findings=True)
+
+
+def _mixed_load(folder: Path, *, many_findings: bool) -> dict[str, Any]:
+    snapshot, seconds = _load_cold(_mixed(folder, many_findings=many_findings))
+    roles = len(snapshot.organizations["measured"].index.roles)
+    least, most = expected_in_mixed(roles, many_findings=many_findings)
+    assert least <= len(snapshot.diagnostics) <= most, "these are not the findings that were put in"
+    return {"seconds": seconds, "findings": len(snapshot.diagnostics)}
+
+
+def mixed_check(folder: Path) -> dict[str, Any]:
+    """`orgkernel check` without a cache, a whole process, beside one that parses the same files."""
+    folder = _mixed(folder)
+    parse = (
+        "import pathlib, sys; from benchmarks.loads import parse_only; parse_only(pathlib.Path(sys.argv[1]))"
+    )
+    seconds = _time_processes(
+        {
+            "parse": [sys.executable, "-c", parse, str(folder)],
+            "check": [sys.executable, "-c", _RUN, "check", str(folder), "--no-cache"],
+        },
+        turns=3,
+    )
+    return {"seconds": seconds["check"], "parse": seconds["parse"]}
+
+
+def small_check(folder: Path) -> dict[str, Any]:
+    """`orgkernel check` of a small organization without a cache, beside the start of bare Python, whole processes."""
+    from orgkernel.snapshots.shipped import shipped_folder
+
+    path = os.path.join(shipped_folder("templates"), "blank")
+    seconds = _time_processes(
+        {
+            "python": [sys.executable, "-c", "pass"],
+            "check": [sys.executable, "-c", _RUN, "check", path, "--no-cache"],
+        },
+        turns=_STARTS,
+    )
+    return {"seconds": seconds["check"], "python": seconds["python"]}
+
+
+def _mixed(folder: Path, *, many_findings: bool = False) -> Path:
+    """The roles of a folder in mixed styles; written beside it once."""
+    mixed = folder.parent / ("measured_many_findings" if many_findings else "measured_mixed")
+    if not mixed.exists():
+        generate_mixed(mixed, sum(1 for _ in (folder / "roles").iterdir()), many_findings=many_findings)
+    return mixed
 
 
 def cold_load_parts(folder: Path) -> dict[str, Any]:
     """Where the processor's time of a cold load goes, in microseconds a file, beside parsing alone."""
     from orgkernel.loading import documents, tree
-    from orgkernel.snapshots import build, snapshot
+    from orgkernel.snapshots import build
     from orgkernel.snapshots.roots import resolve_paths, shipped_request
 
-    snapshot.build_snapshot(shipped_request().roots, processes=1)
+    build.build_snapshot(shipped_request().roots)
     parts: dict[str, float] = {}
     places: list[tuple[Any, str, str]] = [
-        (build, "locate_files", "find files"),
+        (tree, "locate_files", "find files"),
         (tree, "read_text", "read"),
         (documents, "parse_source", "parse"),
         (documents, "validate_shape", "validate"),
@@ -80,7 +147,7 @@ def cold_load_parts(folder: Path) -> dict[str, Any]:
     gc.disable()
     request = resolve_paths([str(folder)], str(folder.parent))
     start = time.process_time()
-    files = len(snapshot.build_snapshot(request.roots, None, request.asked, processes=1).tree.paths)
+    files = len(build.build_snapshot(request.roots, None, request.asked).tree.paths)
     parts["all"] = time.process_time() - start
     return {what: seconds / files * 1e6 for what, seconds in parts.items()}
 
@@ -109,14 +176,12 @@ def warm_load(folder: Path) -> dict[str, Any]:
 
 def one_changed_fresh(folder: Path) -> dict[str, Any]:
     """One role of a cached tree gains a tool, and a process that has its imports done loads it; saving beside it."""
-    from orgkernel.snapshots import patch  # noqa: F401 – imports are done before
-    from orgkernel.snapshots.build import read_and_build
+    from orgkernel.snapshots.build import build_snapshot
     from orgkernel.snapshots.roots import resolve_paths, shipped_request
 
     _fill(folder)
     with _one_tool_more(folder):
-        shipped = shipped_request()
-        read_and_build(shipped.roots, {}, shipped.asked)
+        build_snapshot(shipped_request().roots)
         gc.disable()
         start = time.perf_counter()
         loader = _loader(folder, resolve_paths([str(folder)], str(folder.parent)))
@@ -129,12 +194,8 @@ def one_changed_fresh(folder: Path) -> dict[str, Any]:
 
 
 def one_changed_server(folder: Path) -> dict[str, Any]:
-    """One role gains a tool while a kernel holds the tree: the reload, without the watcher's wait.
-
-    First told which file changed, as the server's watcher does; then, as it loses the tool again, not told.
-    """
+    """One role gains a tool while a kernel holds the tree: the reload, without the watcher's wait."""
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.snapshots import patch  # noqa: F401 – imports are done before
     from orgkernel.snapshots.roots import resolve_paths
 
     kernel = Kernel(resolve_paths([str(folder)], str(folder.parent)))
@@ -142,11 +203,10 @@ def one_changed_server(folder: Path) -> dict[str, Any]:
     kernel.reload()
     with _one_tool_more(folder):
         start = time.perf_counter()
-        changed = kernel.reload([str(folder / _CHANGED)]).changed
+        changed = kernel.reload().changed
         seconds = time.perf_counter() - start
-    start = time.perf_counter()
-    changed = kernel.reload().changed and changed
-    return {"seconds": seconds, "untold": time.perf_counter() - start, "changed": changed}
+    assert changed, "the change was not noticed"
+    return {"seconds": seconds}
 
 
 def memory(folder: Path) -> dict[str, Any]:
@@ -174,21 +234,30 @@ def memory(folder: Path) -> dict[str, Any]:
 
 def start_up(folder: Path) -> dict[str, Any]:
     """`orgkernel dispatch` and `manifest` on a warm tree beside the start of bare Python, in seconds of a whole process."""
-    run = "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
     tree = ["--org", "measured", "--path", str(folder)]
-    commands = {
-        "python": [sys.executable, "-c", "pass"],
-        "dispatch": [sys.executable, "-c", run, "dispatch", "codegen", *tree],
-        "manifest": [sys.executable, "-c", run, "manifest", "role_7", *tree, "--format", "json"],
-    }
+    return _time_processes(
+        {
+            "python": [sys.executable, "-c", "pass"],
+            "dispatch": [sys.executable, "-c", _RUN, "dispatch", "codegen", *tree],
+            "manifest": [sys.executable, "-c", _RUN, "manifest", "role_7", *tree, "--format", "json"],
+        },
+        turns=_STARTS,
+    )
+
+
+def _time_processes(commands: dict[str, list[str]], turns: int) -> dict[str, float]:
+    """The median seconds of whole processes, run in turns; they may fail, as a check with findings does."""
     # Compiled modules are part of an installation.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(_STARTS):
+    for _ in range(turns):
         for name, command in commands.items():
             start = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+            done = subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, env=environment
+            )
             times[name].append(time.perf_counter() - start)
+            assert done.returncode in (0, 1), f"`{name}` failed"
     return {name: median(those) for name, those in times.items()}
 
 

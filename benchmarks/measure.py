@@ -27,6 +27,7 @@ _HOMES = (
     "benchmarks.decisions",
     "benchmarks.peers",
     "benchmarks.agent_zero",
+    "benchmarks.start",
 )
 
 

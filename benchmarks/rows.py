@@ -34,6 +34,7 @@ class Row:
 
 
 _PARSE = ("parse_only", "seconds")
+_MIXED_PARSE = ("mixed_parse", "seconds")
 _CALL = ("floors", "call")
 
 _CHECK, _CEDAR, _REGORUS, _CASBIN = "access_check", "access_cedar", "access_regorus", "access_casbin"
@@ -76,16 +77,39 @@ _HOST: tuple[Row, ...] = (
     Row("Agent-Zero: added to a model call, p99", ("host_overhead", "p99"), "ms", sizes=(0, 1_000), once=True, steady=False),
 )  # fmt: skip
 
+_PYTHON = ("start", "python")
+
+# Of one small organization; the whole process, beside the start of bare Python.
+_START: tuple[Row, ...] = (
+    Row("start: importing orgkernel", ("start", "import"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: orgkernel --version", ("start", "version"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: importing pydantic, for comparison", ("start", "pydantic"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 20, sizes=(0, 1_000), once=True),
+    Row("start: check, warm", ("start", "check_warm"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: dispatch, warm", ("start", "dispatch"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
+    Row("start: manifest, warm", ("start", "manifest"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
+    Row("start: default dependencies", ("installation", "packages"), "packages", sizes=(0, 1_000), once=True),
+    Row("start: size of default dependencies", ("installation", "megabytes"), "MB", sizes=(0, 1_000), once=True),
+)  # fmt: skip
+
 ROWS: tuple[Row, ...] = (
     Row("parsing the same files alone", _PARSE, "s"),
-    Row("cold load, one process", ("cold_load", "seconds"), "s", _PARSE, 0.75),
-    Row("cold load, two processes", ("cold_load_two", "seconds"), "s", _PARSE, 0.45),
+    Row("cold load", ("cold_load", "seconds"), "s", _PARSE, 0.9),
+    Row("mixed styles: cold load", ("mixed_load", "seconds"), "s", _MIXED_PARSE, 0.9, sizes=(0, 10_000)),
+    Row(
+        "mixed styles, many findings: cold load", ("mixed_load_of_many_findings", "seconds"), "s", _MIXED_PARSE,
+        sizes=(0, 10_000),
+    ),
+    Row(
+        "mixed styles: cold check, whole process", ("mixed_check", "seconds"), "s", ("mixed_check", "parse"), 1.8,
+        sizes=(0, 10_000), once=True,
+    ),
+    Row("cold check of a small organization", ("small_check", "seconds"), "s", ("small_check", "python"), 20, sizes=(0, 1_000), once=True),
     Row("findings of a load", ("cold_load", "findings"), ""),
     Row("networkx graph beside it", ("graph", "seconds"), "s", _PARSE, once=True),
     Row("warm load", ("warm_load", "seconds"), "s", _PARSE, 0.12),
-    Row("one changed file, new process", ("one_changed_fresh", "seconds"), "s", _PARSE, 0.06),
-    Row("one changed file, running server", ("one_changed_server", "seconds"), "s", _PARSE, 0.02),
-    Row("the same, not told which", ("one_changed_server", "untold"), "s", _PARSE),
+    Row("one changed file, new process", ("one_changed_fresh", "seconds"), "s", _PARSE, 0.25),
+    Row("one changed file, running server", ("one_changed_server", "seconds"), "s", _PARSE, 0.25),
     Row("peak memory of a cold load", ("cold_load", "peak_kb_per_role"), "KB/role"),
     Row("resident memory of a server", ("memory", "resident_kb_per_role"), "KB/role", once=True),
     Row("index", ("memory", "index_kb_per_role"), "KB/role", aim=3.0, once=True),
@@ -156,6 +180,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
+    *_START,
     *_ACCESS,
     *_HOST,
 )  # fmt: skip

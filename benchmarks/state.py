@@ -21,12 +21,12 @@ from typing import Any
 from sqlalchemy import insert
 
 from manifest_api.auditing import resolved
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.chain import GENESIS, encode_entry, link
 from orgkernel.state.engine import make_engine, writing
 from orgkernel.state.failures import failure_of
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.store import Store
 from orgkernel.state.tables import audit
 from orgkernel.state.ticket import Ticket

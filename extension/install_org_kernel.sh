@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Install the organization layer into an Agent-Zero, upgrade it, or take it out again.
+# Install the organization layer into an Agent-Zero, upgrade it or remove it.
 #
-# Needs bash and what every image has (cp, mv, rm, mkdir, rmdir, find, grep, sed, cksum, cat, sort).
-# What it writes stands in usr/organizations/lib/orgkernel_agent_zero/installed.txt, and only that is ever removed.
-# It never activates anything: without usr/organizations/active.json the host behaves as if none of this were there.
+# It needs bash and tools that every image has (cp, mv, rm, mkdir, rmdir, find, grep, sed, cksum, cat, sort).
+# It lists every file it writes in usr/organizations/lib/orgkernel_agent_zero/installed.txt and removes only those.
+# It never activates anything: without usr/organizations/active.json the host behaves as if nothing were installed.
 
 set -eu
 export LC_ALL=C
 
 usage() {
     cat <<'TEXT'
-usage: install_org_kernel.sh [--dry-run] [--uninstall] ROOT
+Usage: install_org_kernel.sh [--dry-run] [--uninstall] ROOT
 
-Install the organization layer into the Agent-Zero that runs from ROOT (/a0 in its image), or upgrade it.
+Install or upgrade the organization layer of the Agent-Zero in the folder ROOT (/a0 in its image).
 
-  --dry-run     say what would be done, and change nothing
-  --uninstall   remove what was installed
+  --dry-run     print what would be done and change nothing
+  --uninstall   remove everything that was installed
 TEXT
 }
 
@@ -34,17 +34,17 @@ while [ $# -gt 0 ]; do
         --uninstall) UNINSTALL=yes ;;
         -h | --help) usage; exit 0 ;;
         --) shift; [ $# -gt 0 ] && [ -z "$ROOT" ] && ROOT=$1 ;;
-        -*) usage >&2; die "there is no option $1" '' 2 ;;
-        *) [ -z "$ROOT" ] || { usage >&2; die "more than one ROOT: $ROOT and $1" '' 2; }; ROOT=$1 ;;
+        -*) usage >&2; die "unknown option: $1" '' 2 ;;
+        *) [ -z "$ROOT" ] || { usage >&2; die "more than one ROOT given: $ROOT and $1" '' 2; }; ROOT=$1 ;;
     esac
     [ $# -eq 0 ] || shift
 done
 [ -n "$ROOT" ] || { usage >&2; die 'ROOT is missing' '' 2; }
-[ -d "$ROOT" ] || die "$ROOT is no folder" 'name the folder Agent-Zero runs from, /a0 in its image'
+[ -d "$ROOT" ] || die "$ROOT is not a folder" 'pass the folder that Agent-Zero runs from (/a0 in its image)'
 ROOT=$(cd -- "$ROOT" && pwd -P)
 
 HERE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-# In a checkout, or in an installed package.
+# The script runs from a checkout or from an installed package.
 PACKAGE=''
 for candidate in "$HERE/../orgkernel" "$HERE/../.."; do
     if [ -f "$candidate/runtime/bundle.py" ]; then
@@ -78,8 +78,8 @@ elif [ -f "$ROOT/python/helpers/extension.py" ]; then
         SHIMS=python/extensions
     fi
 else
-    die "$ROOT is no Agent-Zero: neither helpers/extension.py nor python/helpers/extension.py is there" \
-        'name the folder Agent-Zero runs from, /a0 in its image'
+    die "$ROOT is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing" \
+        'pass the folder that Agent-Zero runs from (/a0 in its image)'
 fi
 
 # ---- small steps ---------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ say() { printf '%s\n' "$*"; }
 
 sum_of() { cksum <"$1" | sed 's/ /-/'; }
 
-# The sum a file had when it was installed; empty when it was not. Read once, and without a process: it is asked often.
+# The checksum of a file when it was installed, empty if it was not. It is needed often, so it starts no process.
 SUMS=''
 [ ! -f "$ROOT/$MANIFEST" ] || SUMS=$NEWLINE$(sed -n 's/^sum //p' "$ROOT/$MANIFEST")$NEWLINE
 installed_sum() {
@@ -102,12 +102,12 @@ is_ours() { installed_sum "$1"; [ -f "$ROOT/$1" ] && [ -n "$found" ]; }
 
 is_unchanged() { is_ours "$1" && [ "$(sum_of "$ROOT/$1")" = "$found" ]; }
 
-# Copy or write at once: whoever reads the target sees the old file or the new one.
+# Replace a file in one step: a reader sees either the old file or the new one.
 put() {
     beside="${2%/*}/.${2##*/}.$$.new"
     { cat -- "$1" >"$beside" && mv -f -- "$beside" "$2"; } || {
         rm -f -- "$beside"
-        die "$2 cannot be written" 'mend that and run this again; nothing is active that was not active before'
+        die "$2 cannot be written" 'fix the cause and run this again; nothing was activated'
     }
 }
 
@@ -119,7 +119,7 @@ clear_compiled() {
     rmdir -- "$compiled" 2>/dev/null || :
 }
 
-# Folders a file of ours needs that are not there yet, outer ones first.
+# Missing folders that the planned files need, outer ones first.
 new_folders() {
     while IFS=$TAB read -r _ target; do
         folder=$target
@@ -138,16 +138,16 @@ selectors() {
     find "$ROOT" -maxdepth 9 -path "*/before_main_llm_call/$SELECTOR" -type f 2>/dev/null | sort
 }
 
-# Where the selector has just read its library, it is cut down to the plans of the active role; no filter, no change.
+# Add a line after the selector reads its library: it keeps only the plans of the active role, or all without a filter.
 filter_plans() {
     selectors | while IFS= read -r file; do
         name=${file#"$ROOT"/}
         if grep -q '_org_htn_allowed_plans' "$file"; then continue; fi
         if [ "$(grep -c '^ *library = _load_library(self\.agent)[[:space:]]*$' "$file")" != 1 ]; then
-            say "note: $name does not filter plans, and is not of a form this can be added to; it stays as it is"
+            say "note: $name does not filter plans by role, and its form is unknown; it was not changed"
             continue
         fi
-        say "${DRY_RUN:+would }add one marked line to $name, keeping $SELECTOR.before-orgkernel beside it"
+        say "${DRY_RUN:+would }add one marked line to $name, and keep a backup in $SELECTOR.before-orgkernel"
         [ -z "$DRY_RUN" ] || continue
         [ -w "$file" ] || die "$name cannot be written"
         cp -p -- "$file" "$file.before-orgkernel"
@@ -164,11 +164,11 @@ unfilter_plans() {
     selectors | while IFS= read -r file; do
         name=${file#"$ROOT"/}
         grep -qF "$MARK" "$file" || continue
-        say "${DRY_RUN:+would }take the marked line out of $name"
+        say "${DRY_RUN:+would }remove the marked line from $name"
         [ -z "$DRY_RUN" ] || continue
         grep -vF "$MARK" "$file" >"$file.orgkernel-new" || :
         cat -- "$file.orgkernel-new" >"$file"
-        # The backup goes only when it says nothing more than the file.
+        # The backup is removed only if it equals the file.
         if cmp -s -- "$file" "$file.before-orgkernel"; then mv -f -- "$file.before-orgkernel" "$file"; fi
         rm -f -- "$file.orgkernel-new"
         clear_compiled "$name"
@@ -189,21 +189,21 @@ remove_file() {
     case $1 in
         "$ORGANIZATIONS"/*.json | "$ORGANIZATIONS"/bundles/*.json)
             if [ -f "$ROOT/$1" ] && ! is_unchanged "$1"; then
-                say "note: $1 was changed, it stays"
+                say "note: $1 was changed after installation and is kept"
                 return 0
             fi ;;
     esac
     [ -f "$ROOT/$1" ] || return 0
     say "${DRY_RUN:+would }remove $1"
     [ -z "$DRY_RUN" ] || return 0
-    # With what an interrupted call may have left beside it.
+    # Also remove what an interrupted run may have left beside it.
     rm -f -- "$ROOT/$1" "$ROOT/${1%/*}/.${1##*/}".*.new || die "$ROOT/$1 cannot be removed"
     clear_compiled "$1"
 }
 
 uninstall() {
     [ -f "$ROOT/$MANIFEST" ] || { say "nothing is installed in $ROOT"; unfilter_plans; return 0; }
-    # What the host calls goes first, what that calls afterwards.
+    # Remove the files that the host calls first, then the files that those import.
     listed file | grep "^$SHIMS/" | while IFS= read -r name; do remove_file "$name"; done
     listed file | grep -v "^$SHIMS/" | while IFS= read -r name; do remove_file "$name"; done
     unfilter_plans
@@ -217,17 +217,17 @@ uninstall() {
         printf '%s\n' "$folders" | remove_folders
         say "uninstalled from $ROOT"
     fi
-    [ ! -f "$ROOT/$ORGANIZATIONS/active.json" ] || say "note: active.json stays; 'orgkernel org deactivate --agent-zero ROOT' removes what activation wrote"
-    [ ! -d "$ROOT/$ORGANIZATIONS/reports" ] || say "note: $ORGANIZATIONS/reports holds reports, it stays"
+    [ ! -f "$ROOT/$ORGANIZATIONS/active.json" ] || say "note: active.json is kept; to remove what activation wrote, run: orgkernel org deactivate --agent-zero ROOT"
+    [ ! -d "$ROOT/$ORGANIZATIONS/reports" ] || say "note: $ORGANIZATIONS/reports holds reports and is kept"
 }
 
 # ---- installing ----------------------------------------------------------------------------------------------------
 
-# Source and target of every file, tab between them; what the host calls comes last.
+# Source and target of every file, separated by a tab. The files that the host calls come last.
 planned() {
     for file in "$PACKAGE"/runtime/*.py; do printf '%s\t%s\n' "$file" "$LIBRARY/runtime/${file##*/}"; done
     for file in "$HERE"/host/*.py; do
-        # Its place is taken by the folder of that name.
+        # The folder of the same name takes the place of runtime.py.
         [ "${file##*/}" = runtime.py ] || printf '%s\t%s\n' "$file" "$LIBRARY/${file##*/}"
     done
     for file in "$HERE"/organizations/*.json; do printf '%s\t%s\n' "$file" "$ORGANIZATIONS/${file##*/}"; done
@@ -244,7 +244,7 @@ planned() {
     done
 }
 
-# The lines of the list for what is planned; one process for all sums.
+# The lines of installed.txt for the planned files. One process computes all checksums.
 plan_lines() {
     while IFS=$TAB read -r source _; do [ -z "$source" ] || set -- "$@" "$source"; done <<EOT
 $plan
@@ -278,17 +278,17 @@ stale_lines() {
 }
 
 install() {
-    [ -n "$PACKAGE" ] || die 'the package orgkernel does not lie beside this script' 'run it from a checkout, or with orgkernel org install'
+    [ -n "$PACKAGE" ] || die 'the orgkernel package is not next to this script' 'run the script from a checkout, or run: orgkernel org install'
     VERSION=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$PACKAGE/__init__.py")
     all=$(planned)
     plan='' blocked=''
-    # Documents of the user stay; a file of others where code of ours has to be is an error, before anything is done.
+    # Keep the user's documents. A foreign file in the place of a code file is an error, before anything is changed.
     while IFS=$TAB read -r source target; do
         if [ -e "$ROOT/$target" ] || [ -L "$ROOT/$target" ]; then
             case $target in
                 "$ORGANIZATIONS"/*.json | "$ORGANIZATIONS"/bundles/*.json)
                     if ! is_unchanged "$target" && ! cmp -s -- "$source" "$ROOT/$target"; then
-                        say "note: $target is not as it was installed, it stays"
+                        say "note: $target was changed after installation and is kept"
                         continue
                     fi ;;
                 *)
@@ -303,7 +303,7 @@ install() {
     done <<EOT
 $all
 EOT
-    [ -z "$blocked" ] || die "files of others are in the way:$blocked" 'move them away; an earlier layer of this name must go first'
+    [ -z "$blocked" ] || die "other files are in the way:$blocked" 'move them away, or remove an older organization layer first'
     say "Agent-Zero $GENERATION in $ROOT, orgkernel $VERSION"
 
     if [ -n "$DRY_RUN" ]; then
@@ -321,10 +321,10 @@ EOT
 $(printf '%s' "$plan" | new_folders)"
     printf '%s' "$plan" | while IFS=$TAB read -r _ target; do
         folder=$ROOT/${target%/*}
-        [ -d "$folder" ] || mkdir -p -- "$folder" 2>/dev/null || die "$folder cannot be made" 'is the target read-only?'
-        [ -w "$folder" ] || die "$folder cannot be written to" 'run this as the user Agent-Zero runs as'
+        [ -d "$folder" ] || mkdir -p -- "$folder" 2>/dev/null || die "$folder cannot be created" 'check whether the target is read-only'
+        [ -w "$folder" ] || die "$folder cannot be written to" 'run this as the user that runs Agent-Zero'
     done || exit 1
-    # The list goes first, with what an earlier version had: after a crash everything that may be ours is known.
+    # Write the list first, with the files of an earlier version: after a crash it names every file that may be installed.
     lines=$(plan_lines)
     stale=$(listed file | while IFS= read -r name; do
         case $NEWLINE$lines$NEWLINE in *"${NEWLINE}file $name$NEWLINE"*) ;; *) printf '%s\n' "$name" ;; esac
@@ -337,19 +337,19 @@ $(printf '%s' "$plan" | new_folders)"
         say "wrote $target"
     done || exit 1
     printf '%s\n' "$stale" | while IFS= read -r name; do [ -z "$name" ] || remove_file "$name"; done
-    # A document that somebody changed is still there, and stays known.
+    # A document that the user changed is kept and stays in the list.
     write_manifest "$lines$NEWLINE$(stale_lines)"
     filter_plans
     say ''
     if [ -f "$ROOT/$ORGANIZATIONS/active.json" ]; then
-        say 'Installed; the organization in active.json stays active. A running Agent-Zero finds new files when it is restarted.'
+        say 'Installed. The organization in active.json stays active. Restart a running Agent-Zero to load new files.'
         return 0
     fi
-    say 'Installed, and off. To switch an organization on, either'
+    say 'Installed. No organization is active. To activate one, run'
     say "    orgkernel org activate software_dev --agent-zero '$ROOT'"
-    say 'or, without orgkernel on this machine,'
+    say 'or, if orgkernel is not installed on this machine,'
     say "    cp '$ROOT/$ORGANIZATIONS/software_dev.json' '$ROOT/$ORGANIZATIONS/active.json'"
-    say 'A running Agent-Zero finds new files when it is restarted.'
+    say 'Restart a running Agent-Zero to load new files.'
 }
 
 if [ -n "$UNINSTALL" ]; then uninstall; else install; fi

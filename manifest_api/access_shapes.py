@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 
 from manifest_api.authzen_shapes import Context
-from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import Grant, Lifecycle, Waiver
+from orgkernel.decisions.state_records import AccessRequest as StoredRequest
+from orgkernel.decisions.state_records import Approval, AuditEntry
+from orgkernel.decisions.state_view import Grant, Lifecycle
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.records.levels import ToolLevel
-from orgkernel.state.records import AccessRequest as StoredRequest
-from orgkernel.state.records import Approval, AuditEntry, RequestKind
+from orgkernel.operations.drafts import Name, Text
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
-Text = Annotated[str, msgspec.Meta(max_length=4_000)]
-ID = "[!-~]{1,150}$"
-Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook|relationship|tag):{ID}")]
-Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{ID}")]
-Resource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{ID}")]
-Resources = Annotated[tuple[Resource, ...], msgspec.Meta(min_length=1, max_length=100)]
-Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 SubjectKind = Literal["role", "agent", "person", "system", "webhook"]
 ResourceKind = Literal["tool", "credential", "data", "role"]
 
@@ -133,22 +124,6 @@ class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     reason: Text = ""
 
 
-class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission to be given. Who gives it is said by the credential."""
-
-    subject: Grantee
-    resources: Resources
-    level: ToolLevel = "full"
-    waives: tuple[Waiver, ...] = ()
-    org_id: Name | None = None
-    channel: Name | None = None
-    session: Name | None = None
-    reason: Text = ""
-    expires_at: float | None = None
-    """Seconds since 1970-01-01 UTC."""
-    uses: Many | None = None
-
-
 class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
     """Grants in the order in which they were issued."""
 
@@ -160,24 +135,6 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Why, for the audit."""
 
     reason: Text = ""
-
-
-class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission that is asked for."""
-
-    requester: Requester | None = None
-    """Left out by the credential of an agent, which asks for that agent and for nobody else."""
-    resources: Resources
-    kind: RequestKind = "access"
-    level: ToolLevel = "full"
-    waives: tuple[Waiver, ...] = ()
-    org_id: Name | None = None
-    channel: Name | None = None
-    session: Name | None = None
-    reason: Text = ""
-    summary: Text = ""
-    original_message: Text = ""
-    tool_call_id: Name | None = None
 
 
 class RequestPage(msgspec.Struct, frozen=True, kw_only=True):

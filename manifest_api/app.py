@@ -31,11 +31,10 @@ from manifest_api.reloading import Reloader
 from manifest_api.representing import Representing
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.short_way import build_short_way
-from manifest_api.store_access import Remembered
+from manifest_api.store_access import StoreAccess
 from orgkernel import __version__
-from orgkernel.kernel.grant_check import require_declared
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.location import Location
+from orgkernel.kernel.stored import Location
 
 
 class _Registry(FastAPI):
@@ -73,7 +72,7 @@ def create_app(
     (design §10). `tokens` says whose tokens are accepted besides keys; `rate` is how many requests a second a
     credential may send. Raises `BadProject` for tokens that cannot be verified.
     """
-    stored = Remembered(store, lambda grant: require_declared(kernel.state, grant))
+    stored = StoreAccess(store)
     if store is not None:
         kernel = kernel.with_store(stored)
     answers = Answers(kernel)
@@ -105,7 +104,7 @@ def create_app(
     )
     app.state.answers = answers
     app.state.reloader = reloader
-    app.state.remembered = stored
+    app.state.store_access = stored
     app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor)

@@ -3,106 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import weakref
 from collections import deque
 from functools import partial
-from typing import Any
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from manifest_api.guards.caller import Caller
-from manifest_api.store_access import WORK_SECONDS, Remembered
-from manifest_api.use_limits import as_told, uses_of
-from orgkernel.decisions.access.decision import AccessDecision
+from manifest_api.store_access import WORK_SECONDS, StoreAccess
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.reasons import Reason
 from orgkernel.errors import Conflict, StoreBusy
-from orgkernel.kernel.decision_log import build_entry
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.ticket import Ticket
+from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
 
-_TRIES = 3
-_USED_UP = Reason("GRANT_USED_UP", "the grant it needs was used up by somebody else in the meantime")
-
-Answered = tuple[AccessDecision, tuple[Reason, ...], str]
-"""A decision, its reasons, and the name of its audit row; empty where nothing is remembered."""
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Ticket
 
 
 class Auditor:
-    """Decides and writes down. Several questions that arrive together share one commit."""
+    """Decides and writes down, and waits for the rows on the event loop. Questions that arrive together share one commit."""
 
-    def __init__(self, kernel: Kernel, remembered: Remembered) -> None:
+    def __init__(self, kernel: Kernel, store_access: StoreAccess) -> None:
         self._kernel = kernel
-        self._remembered = remembered
+        self._store_access = store_access
 
     @property
     def writes_down(self) -> bool:
         """Whether what is decided now becomes a row of the audit. Raises `StoreError`."""
-        return self._remembered.held() is not None
+        return self._store_access.held() is not None
 
-    def begin(self, org: str, request: AccessRequest, caller: Caller) -> _Started:
+    def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
         """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
-        began = time.perf_counter()
-        desk = self._kernel.access_desk(org)
-        request = desk.at_this_moment(request)
-        decision, reasons = as_told(*desk.decide_with_reasons(request), request, caller)
-        store = self._remembered.held()
-        if store is None:
-            return _Started(org, request, caller, decision, reasons, None)
-        entry = build_entry(
-            desk.view, request, decision, at=request.context.now, actor=caller.credential,
-            seconds=time.perf_counter() - began,
-        )  # fmt: skip
-        ticket = store.audit.submit(entry, uses_of(decision, caller))
-        return _Started(org, request, caller, decision, reasons, ticket)
+        return decide(self._kernel, self._store_access.held(), org, request, caller.actor)
 
-    async def finish(self, started: _Started) -> Answered:
+    async def finish(self, decided: Decided) -> Answered:
         """The answer, once its row is on the disk. Raises `StoreError` when it could not be written."""
-        for _ in range(_TRIES):
-            if started.told is not None:
-                return started.told
-            assert started.ticket is not None
+        for _ in range(TRIES):
+            if decided.ticket is None:
+                return decided.answer()
             try:
-                row: str = await resolved(started.ticket)
+                return decided.answer(await resolved(decided.ticket))
             except Conflict:
                 # Somebody else used the grant up: what is true now is another answer.
-                await self._remembered.refresh()
-                started = self.begin(started.org, started.asked, started.caller)
-            else:
-                return _as_done(started), started.reasons, row
-        decision = started.decision
-        denied = AccessDecision(
-            "deny", _USED_UP.code, (_USED_UP.code,), decision.level_required, "none", (), decision.snapshot,
-            decision.state_version,
-        )  # fmt: skip
-        return denied, (_USED_UP,), ""
-
-
-class _Started(msgspec.Struct, frozen=True):
-    """A question that is decided, and whose row is on its way."""
-
-    org: str
-    asked: AccessRequest
-    caller: Caller
-    decision: AccessDecision
-    reasons: tuple[Reason, ...]
-    ticket: Ticket | None
-
-    @property
-    def told(self) -> Answered | None:
-        """The answer that nobody has to wait for; None where its row is on its way."""
-        return (self.decision, self.reasons, "") if self.ticket is None else None
-
-
-def _as_done(started: _Started) -> AccessDecision:
-    """The decision without the obligations that writing it down has met."""
-    decision = started.decision
-    used = {f"consume_grant:{grant}" for grant in uses_of(decision, started.caller)}
-    if not used:
-        return decision
-    left = tuple(each for each in decision.obligations if each not in used)
-    return msgspec.structs.replace(decision, obligations=left)
+                await self._store_access.refresh()
+                store = self._store_access.held()
+                decided = decide(self._kernel, store, decided.org, decided.asked, decided.actor)
+        return decided.used_up()
 
 
 async def resolved(ticket: Ticket) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from starlette.types import Scope
 
-from manifest_api.auditing import Answered, Auditor
+from manifest_api.auditing import Auditor
 from manifest_api.authzen import Asked, named, understand, with_unread
 from manifest_api.authzen_shapes import Evaluation, EvaluationContext, EvaluationQuestion
 from manifest_api.guards.caller import Caller, require_scope_of
@@ -15,6 +15,7 @@ from manifest_api.questions import parse_body
 from manifest_api.response_cache import ResponseCache
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
+from orgkernel.operations.decisions import Answered
 
 SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
 MAX_BYTES = 16 * 1024 * 1024
@@ -74,7 +75,7 @@ async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Calle
     asked = understand(named(subject), action.name, named(resource), question.context)
     asked = with_unread(asked, subject=subject, action=action, resource=resource)
     started = auditor.begin(asked.org, asked.request, caller)
-    return as_evaluation(started.told or await auditor.finish(started), asked)
+    return as_evaluation(await auditor.finish(started), asked)
 
 
 def as_evaluation(answered: Answered, asked: Asked) -> Evaluation:

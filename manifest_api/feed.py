@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from manifest_api.problems import TOO_MANY_FOLLOWERS, Refused
-from manifest_api.store_access import Remembered
+from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.state_view import StoredReport
 
 logger = logging.getLogger("orgkernel.server")
@@ -29,8 +29,8 @@ _PAGE = 200
 class Feed:
     """What was reported lately. Used from one event loop."""
 
-    def __init__(self, remembered: Remembered, look_seconds: float = LOOK_SECONDS) -> None:
-        self._remembered = remembered
+    def __init__(self, store_access: StoreAccess, look_seconds: float = LOOK_SECONDS) -> None:
+        self._store_access = store_access
         self._look_seconds = look_seconds
         self._shared: deque[StoredReport] = deque()
         self._complete_after = 0
@@ -64,7 +64,7 @@ class Feed:
 
     async def last_number(self) -> int:
         """The number of the report stored last. Raises `StoreError`."""
-        return await self._remembered.work(lambda store: store.reports.last_number()) or 0
+        return await self._store_access.work(lambda store: store.reports.last_number()) or 0
 
     async def after(self, number: int, seconds: float) -> tuple[StoredReport, ...]:
         """The next reports after a number; nothing where none came for so many seconds, or the feed was closed."""
@@ -103,13 +103,13 @@ class Feed:
         return await self._read(number)
 
     async def _read(self, number: int) -> tuple[StoredReport, ...]:
-        return await self._remembered.work(lambda store: store.reports.after(number, limit=_PAGE)) or ()
+        return await self._store_access.work(lambda store: store.reports.after(number, limit=_PAGE)) or ()
 
     async def _look(self) -> None:
         while True:
             self._wake.clear()
             try:
-                await self._remembered.refresh()
+                await self._store_access.refresh()
                 found = await self._read(self._seen)
             except Exception as error:  # whatever it was: who follows would wait for ever without a look
                 self._say_failing(str(error))

@@ -6,29 +6,15 @@ from typing import Annotated
 
 import msgspec
 
-from manifest_api.access_shapes import ID, Grantee, Name, Resources, Text
 from manifest_api.authzen_shapes import Context
+from orgkernel.decisions.state_records import AuditFinding
 from orgkernel.decisions.state_view import Restriction, ToolLock
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.records.levels import ToolLevel
-from orgkernel.state.verify import AuditFinding
+from orgkernel.operations.drafts import ID, Name, Text
 
 Holder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|system):{ID}")]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=31_536_000)]
 Token = Annotated[float, msgspec.Meta(ge=1, le=9_007_199_254_740_991, multiple_of=1)]
-
-
-class RestrictionDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The most somebody is left of something. Who says so is said by the credential."""
-
-    subject: Grantee
-    resources: Resources
-    level: ToolLevel = "none"
-    """The most that is left."""
-    org_id: Name | None = None
-    reason: Text = ""
-    expires_at: float | None = None
-    """Seconds since 1970-01-01 UTC."""
 
 
 class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """The OpenAPI document: paths from the routes, schemas from the structs that are really encoded.
 
-`tests/golden/openapi.json` holds what `build_openapi` returns; a change to it is a change to the API.
+`tests/golden/openapi/` holds what `build_openapi` returns, a file for each tag; a change to it is a change to the API.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from manifest_api.routes import (
     locks,
     organizations,
     registry,
-    reporting,
     requests,
     restrictions,
     salute,
@@ -36,11 +35,12 @@ from manifest_api.routes import (
 from manifest_api.routes.documented import PROBLEM, REFERENCE
 from orgkernel import __version__
 from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.decisions.state_records import AccessRequest, ReportReceipt
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
+from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.records.salute_report import SaluteReport
 from orgkernel.reports.board import ReportDetail
-from orgkernel.state.records import AccessRequest, ReportReceipt
 
 # The most asked for come first: routes are looked for in this order.
 ROUTERS: tuple[APIRouter, ...] = (
@@ -53,7 +53,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     restrictions.router,
     requests.router,
     locks.router,
-    reporting.router,
     salute.router,
     audit.router,
     registry.router,
@@ -71,9 +70,9 @@ change, and everything off loopback, needs `Authorization: Bearer KEY`.
 _SHAPES = (
     OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, Restriction, ToolLock, AccessRequest,
     access_shapes.AccessRows, access_shapes.AgentList, access_shapes.ApprovalAnswer, access_shapes.Approved,
-    access_shapes.AuditPage, holding_shapes.AuditVerification, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, access_shapes.GrantDraft,
+    access_shapes.AuditPage, holding_shapes.AuditVerification, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, GrantDraft,
     access_shapes.GrantPage, access_shapes.LifecycleChange, holding_shapes.LockDraft, holding_shapes.LockPage, holding_shapes.LockReturn, access_shapes.Note, access_shapes.RankChange,
-    access_shapes.RequestDraft, access_shapes.RequestPage, holding_shapes.RestrictionDraft, holding_shapes.RestrictionPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
+    RequestDraft, access_shapes.RequestPage, RestrictionDraft, holding_shapes.RestrictionPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
     authzen.ActionList, authzen.ActionSearch, authzen.Configuration, authzen.EntityList, authzen.Evaluation,
     authzen.EvaluationQuestion, authzen.Evaluations, authzen.EvaluationsQuestion, authzen.ResourceSearch,
     authzen.SubjectSearch, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,

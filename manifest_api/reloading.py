@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Collection
 
 import anyio
 from watchfiles import awatch
@@ -57,15 +56,13 @@ class Reloader:
         """End `watch` soon."""
         self._stop.set()
 
-    async def reload(self, changed: Collection[str] | None = None) -> None:
-        """Read everything again now, or what is at the paths that `changed`, in a thread; answers go on meanwhile."""
+    async def reload(self) -> None:
+        """Read everything that changed now, in a thread; answers go on meanwhile."""
         kernel = self._answers.kernel
         before = kernel.state
         try:
-            report = await asyncio.to_thread(kernel.reload, *(() if changed is None else (changed,)))
-            # The same paths, and none of those that changed is a link: none leads elsewhere now.
-            if changed is None or kernel.state.latest.tree.paths is not before.latest.tree.paths:
-                self._linked = await asyncio.to_thread(self._find_linked)
+            report = await asyncio.to_thread(kernel.reload)
+            self._linked = await asyncio.to_thread(self._find_linked)
         except Exception:
             self._answers.reading_failed = True
             self._retry_at = time.monotonic() + _RETRY_SECONDS
@@ -98,9 +95,7 @@ class Reloader:
             now = identify(watched, self._linked)
             retry = self._answers.reading_failed and time.monotonic() >= self._retry_at
             if changes or now != self._seen or retry:
-                # Only whoever has seen everything since the last good reload can tell what alone may have changed.
-                is_sure = now == self._seen and not self._answers.reading_failed
-                await self.reload({path for _, path in changes} if is_sure else None)
+                await self.reload()
                 # Files are identified as they were before they were read: what changed meanwhile is read again.
                 self._seen = {**identify(watched, self._linked), **now}
             if identify(folders) != begun:

@@ -25,11 +25,11 @@ from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.guards.who import DEFAULT_RATE
 from manifest_api.reloading import Reloader
-from manifest_api.store_access import Remembered
+from manifest_api.store_access import StoreAccess
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.location import Location
+from orgkernel.kernel.stored import Location
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -139,12 +139,12 @@ def _say_nothing(url: str) -> None:
 
 def _has_keys(store: Location | None) -> bool:
     """Whether anybody could show a key. Raises `StoreError`."""
-    remembered = Remembered(store)
+    store_access = StoreAccess(store)
     try:
-        remembered.read_now()
-        return KeyRing(remembered, time.time).has_keys
+        store_access.read_now()
+        return KeyRing(store_access, time.time).has_keys
     finally:
-        remembered.close()
+        store_access.close()
 
 
 def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:

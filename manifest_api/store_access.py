@@ -14,14 +14,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.errors import OrgkernelError, StoreBusy
-from orgkernel.kernel.stored import open_store
-from orgkernel.state.grants import GrantCheck
-from orgkernel.state.location import Location
-from orgkernel.state.store import Store
+from orgkernel.kernel.stored import Location, open_store
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 T = TypeVar("T")
 PATIENCE = 2.0
@@ -31,20 +31,14 @@ WORK_SECONDS = 10.0
 _THREADS = 16
 
 
-class Remembered:
-    """What is remembered at a place. No question makes a store; the first key does, and then it is found.
+class StoreAccess:
+    """The store at a place. No question makes a store; the first key does, and then it is found.
 
     INVARIANT: a store that is there and cannot be read is an error (503), never an empty state: restrictions count.
     """
 
-    def __init__(
-        self,
-        location: Location | None,
-        check_grant: GrantCheck | None = None,
-        patience: float = PATIENCE,
-    ) -> None:
+    def __init__(self, location: Location | None, patience: float = PATIENCE) -> None:
         self._location = location
-        self._check_grant = check_grant
         self._patience = patience
         self._opening = threading.Lock()
         self._store: Store | None = None
@@ -60,7 +54,7 @@ class Remembered:
             return self._store
         with self._opening:
             if self._store is None:
-                self._store = open_store(self._location, create=False, check_grant=self._check_grant)
+                self._store = open_store(self._location, create=False)
         return self._store
 
     def read_now(self) -> None:

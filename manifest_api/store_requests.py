@@ -1,29 +1,49 @@
-"""What routes that read or change the store share: the store itself, pages of its rows, and who may not help itself."""
+"""What routes that read or change the store share: one operation in a thread, and pages of what is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from manifest_api.guards.caller import Caller
-from manifest_api.problems import BAD_CURSOR, NO_STORE, OTHER_REQUESTER, SELF_GRANT, UNKNOWN_RECORD, Refused
-from manifest_api.store_access import WORK_SECONDS, Remembered
-from orgkernel.decisions.state_view import Grant
-from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.grant_check import require_declared
-from orgkernel.kernel.grant_right import require_right
+from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, Refused
+from manifest_api.questions import read_body
+from manifest_api.store_access import WORK_SECONDS, StoreAccess
+from orgkernel.decisions.state_records import Scope
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry_state import State
 from orgkernel.manifest.v1 import encode
-from orgkernel.state.store import Store
+from orgkernel.operations.context import Context
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 T = TypeVar("T")
+D = TypeVar("D")
 MOST_ROWS, DEFAULT_ROWS = 1_000, 100
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+
+
+async def write(
+    request: Request,
+    scope: Scope,
+    draft: type[D],
+    example: str,
+    operation: Callable[[Context, D], Any],
+    status: int = 200,
+) -> Response:
+    """The response to a change: who asks has the scope, the body is a draft, and one operation does the rest in a thread."""
+    caller = require_scope(request, scope)
+    body = await read_body(request, draft, example)
+    return json_response(await operate(request, caller, lambda context: operation(context, body)), status)
+
+
+async def operate(request: Request, caller: Caller, operation: Callable[[Context], T]) -> T:
+    """Make one change as the caller, in a thread. Raises what it raises, and `Refused` where there is no store yet."""
+    kernel: Kernel = request.app.state.answers.kernel
+    return await with_store(request, lambda store: operation(Context(kernel, store, caller.actor)))
 
 
 async def with_store(
@@ -42,8 +62,8 @@ async def find_in_store(
     request: Request, find: Callable[[Store], T | None], seconds: float = WORK_SECONDS
 ) -> T | None:
     """Something in the store, in a thread; None where it is not there, or where there is no store yet."""
-    remembered: Remembered = request.app.state.remembered
-    return await remembered.work(find, seconds)
+    store_access: StoreAccess = request.app.state.store_access
+    return await store_access.work(find, seconds)
 
 
 def json_response(answer: Any, status: int = 200) -> Response:
@@ -81,53 +101,3 @@ def _page_of(
             raise Refused(BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor")
     shown = tuple(rows[start : start + limit])
     return shown, name(shown[-1]) if shown and start + limit < len(rows) else None
-
-
-def own_name(caller: Caller, named: str | None, field: str) -> str:
-    """For whom something is asked: an agent's credential says it, any other has to, in that `field` of the body."""
-    if caller.agent_id is not None:
-        own = f"agent:{caller.agent_id}"
-        if named not in (None, own):
-            raise Refused(OTHER_REQUESTER, f"the credential belongs to {quote(own)}", f"leave `{field}` out")
-        return own
-    if named is None:
-        raise Refused(
-            OTHER_REQUESTER,
-            f"the credential belongs to no agent, and no {field} is named",
-            f"name the `{field}`",
-        )
-    return named
-
-
-def refuse_helping_itself(caller: Caller, state: State, subject: str) -> None:
-    """Raise `Refused` where an agent's credential would give something to that agent, or to a role it fills.
-
-    INVARIANT: an agent's key can never issue, approve or promote for that agent (design §10). What is given to a role is
-    given to whoever fills it, so that would be the same.
-    """
-    if caller.agent_id is None:
-        return
-    own = {f"agent:{caller.agent_id}"}
-    for organization in state.served.values():
-        view = organization.snapshot.index
-        own.update(f"role:{edge.target}" for edge in view.roles_filled_by(caller.agent_id))
-    if subject in own:
-        raise Refused(
-            SELF_GRANT,
-            f"the credential belongs to agent {quote(caller.agent_id)}, and this is for {quote(subject)}",
-            "somebody else has to do it",
-        )
-
-
-async def refuse_giving_too_much(caller: Caller, kernel: Kernel, wanted: Grant) -> None:
-    """Raise where an agent's credential would give what the roles of that agent may not give, or do not have."""
-    refuse_helping_itself(caller, kernel.state, wanted.subject)
-    if caller.agent_id is None:
-        return
-    grantor = f"agent:{caller.agent_id}"
-
-    def check() -> None:
-        require_declared(kernel.state, wanted)
-        require_right(kernel, grantor, wanted)
-
-    await run_in_threadpool(check)

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from orgkernel.state.location import Location, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
+from tests.support.depth import DEPTH
 
 settings.register_profile(
     "orgkernel",
@@ -21,7 +22,9 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("orgkernel")
+# The same tests, with other examples every night; what fails is printed as a decorator that repeats it.
+settings.register_profile("nightly", settings.get_profile("orgkernel"), derandomize=False)
+settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()
 
@@ -32,6 +35,28 @@ def _a_cache_of_its_own(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+def pytest_collection_modifyitems(config, items):
+    """`make nightly`: only the tests that search, each `DEPTH` times as long as `make test` does."""
+    if DEPTH == 1:
+        return
+    searching = []
+    for item in items:
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test):
+            # Hypothesis has no other way to change what a test's own `@settings` say.
+            given = test._hypothesis_internal_use_settings
+            if not getattr(test, "is_deep", False):
+                test._hypothesis_internal_use_settings = settings(
+                    given, max_examples=DEPTH * given.max_examples, derandomize=False
+                )
+                test.is_deep = True
+        elif item.get_closest_marker("deep") is None:
+            continue
+        searching.append(item)
+    config.hook.pytest_deselected(items=[item for item in items if item not in searching])
+    items[:] = searching
 
 
 @pytest.hookimpl(wrapper=True)

@@ -54,7 +54,7 @@ def _kinds_page(schemas: Mapping[str, Schema]) -> str:
             "An *id* is a letter or `_`, then letters, digits, `_` and `-`, at most 100 characters; a *tool id* may also hold "
             "dots, and 200 characters. Fields whose names begin with `x_` are yours everywhere; other names are findings.",
             "",
-            "*(ours)* marks what the kernel specification does not have.",
+            "*(orgkernel)* marks fields that the kernel specification does not have.",
             "",
         ]
     )

@@ -7,6 +7,7 @@ import re
 import sys
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from manifest_api.openapi import build_openapi
 from orgkernel import Kernel, __version__
@@ -15,6 +16,8 @@ from orgkernel.exchange.agent_zero.specification import organization_form
 from orgkernel.project.schemas import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
 from orgkernel.triggers.names import ALIASES, NAMES
+from tools.architecture_page import PAGE as ARCHITECTURE
+from tools.architecture_page import architecture_page
 from tools.plain_records import TARGET as RECORDS
 from tools.plain_records import plain_record_modules
 from tools.reference_pages import FOLDER, reference_pages
@@ -45,12 +48,28 @@ def generated_files() -> dict[str, str]:
     files |= plain_record_modules()
     files |= {f"docs/rules/{page.file_name}": _linked(page.text) for page in pages.values()}
     files["docs/rules/README.md"] = _rule_index()
-    files["tests/golden/openapi.json"] = json.dumps(build_openapi(), indent=2, sort_keys=True) + "\n"
+    files |= _openapi_by_tag()
     files[TRIGGERS] = _trigger_page()
+    files[ARCHITECTURE] = architecture_page()
     files |= reference_pages()
     files |= _installed_organizations()
     files[SITE] = _site_navigation()
     return files
+
+
+def _openapi_by_tag() -> dict[str, str]:
+    """The OpenAPI document in parts a person can review: the operations of each tag, what they share, the rest."""
+    document = build_openapi()
+    parts: dict[str, dict[str, Any]] = {"components": document.pop("components")}
+    for path, operations in document.pop("paths").items():
+        for method, operation in operations.items():
+            (tag,) = operation["tags"]
+            parts.setdefault(tag, {}).setdefault(path, {})[method] = operation
+    parts["info"] = document
+    return {
+        f"tests/golden/openapi/{name}.json": json.dumps(part, indent=2, sort_keys=True) + "\n"
+        for name, part in parts.items()
+    }
 
 
 def _installed_organizations() -> dict[str, str]:

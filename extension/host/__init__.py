@@ -1,6 +1,6 @@
-"""The adapter to Agent-Zero: reads the agent, writes what its neighbors read, trims its prompt, refuses calls.
+"""The adapter to Agent-Zero: reads the agent, writes what neighbor layers read, trims the prompt, refuses calls.
 
-Standard library and the runtime only. A shim of the host calls one function of `hooks`; whatever breaks below it, the
-host's turn goes on. Nothing is kept on the host's own objects but the attributes and data keys that the
-specification names, and one record per agent (`memory`).
+It uses only the standard library and the runtime. A shim of the host calls one function of `hooks`. If anything below it
+fails, the host's turn continues. The adapter adds nothing to the host's objects except the attributes and data keys
+that the specification names, and one record per agent (`memory`).
 """

@@ -1,4 +1,4 @@
-"""Putting a role in force: what neighbors read, the plans they may match, and a line in the log for each transition."""
+"""Activate a role: write what neighbors read, limit the plans they may match, and log each change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLANS = "_org_htn_allowed_plans"
 
 
 def begin_task(memory: AgentMemory, agent: Any) -> bool:
-    """Note what is asked; whether it is another message than before. A host that starts a turn again asks the same."""
+    """Record the task. True if the message is new; a host that restarts a turn sends the same message again."""
     message = getattr(agent, "last_user_message", None)
     task, mark = reading.task_of(agent), str(id(message))
     if (task, mark) == (memory.task, memory.task_mark):
@@ -32,7 +32,7 @@ def begin_task(memory: AgentMemory, agent: Any) -> bool:
 
 
 def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice) -> None:
-    """Make a choice the role in force, and say so when it is another one than before."""
+    """Activate the chosen role, and log it if it is another role than before."""
     role, before = choice.role, memory.role_id
     memory.shown_role_id = role.role_id if role is not None else None
     _start_or_go_on(memory, role, choice.domain)
@@ -49,14 +49,14 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
 
 
 def switch_off(memory: AgentMemory, agent: Any) -> None:
-    """The layer was on and is off: take back what neighbors read."""
+    """The layer was switched off: remove what neighbors read."""
     memory.role_id = memory.shown_role_id = memory.domain = None
     memory.roles.clear()
     _hide(memory, agent)
 
 
 def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain: str | None) -> None:
-    """A new task begins with counters at nought; a message about the same, with failures open, goes on with the task."""
+    """Reset the counters for a new task. A message about the same domain continues the task while failures are open."""
     if role is None:
         return
     own = memory.roles.get(role.role_id)
@@ -64,7 +64,7 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
         memory.roles[role.role_id] = RoleMemory(task_started=time.time())
     elif memory.new_task:
         if memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures:
-            own.turns_without_progress = 0  # the user has spoken, which is progress of a kind
+            own.turns_without_progress = 0  # a message from the user counts as progress
             memory.new_task = False
         else:
             memory.roles[role.role_id] = RoleMemory(
@@ -73,12 +73,12 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
 
 
 def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole | None) -> None:
-    """What neighbors read."""
+    """Write what neighbors read."""
     shown = (active.bundle.checksum, memory.role_id)
     changed = not memory.visible or shown != memory.shown_to_neighbors
     memory.visible, memory.shown_to_neighbors = True, shown
     if changed or getattr(agent, "_org_active", None) is None:
-        # Copies: what a neighbor does to them is no business of the bundle.
+        # Copies, so that a neighbor cannot change the bundle.
         agent._org_active = copy.deepcopy(active.bundle.document)
         agent._org_active_role = copy.deepcopy(role.profile) if role is not None else None
     if changed or role is None:
@@ -89,7 +89,7 @@ def _show(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleR
 
 
 def _hide(memory: AgentMemory, agent: Any) -> None:
-    """Nothing of it, where there was something."""
+    """Remove what neighbors read, if it was written."""
     if memory.visible:
         memory.visible = False
         agent._org_active = agent._org_active_role = None
@@ -98,7 +98,7 @@ def _hide(memory: AgentMemory, agent: Any) -> None:
 
 
 def _release_plan(role: bundles.BundleRole, agent: Any) -> None:
-    """A plan that was begun in another role is not carried on in this one, which could only declare it complete."""
+    """Release a plan that another role began. This role could not run it, only declare it complete."""
     plan = reading.plan_of(agent).get("plan_id")
     if plan is not None and plan not in role.plans:
         del agent._htn_state

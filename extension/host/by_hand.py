@@ -1,8 +1,8 @@
-"""An organization file that somebody copied by hand, without a compiled bundle beside it: what can be had of it.
+"""Use an organization file that was copied by hand and has no compiled bundle.
 
-Who takes which domain, the plans of each role, chains of command and SALUTE; the specification's own files hold no
-more that can be relied on. Tools are neither trimmed nor refused, triggers are text that nobody parsed, and messages
-cannot be classified without a belief state tracker. `orgkernel org activate` gives all of it.
+It provides who takes which domain, the plans of each role, chains of command and SALUTE; the specification's own files
+hold nothing else that is reliable. Tools are neither trimmed nor refused, triggers are text that was never parsed, and
+messages cannot be classified without a belief state tracker. `orgkernel org activate` provides all of it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .runtime import pace
 _RANK = {"specialist": 0, "executive": 1, "commander": 2}
 _MOST_ROLES = 1_000
 REMARK = (
-    "no compiled bundle: a role is taken from the agent's profile or from what a belief state tracker of the host says, "
-    "never from the message; tools are not limited and PACE triggers are not evaluated"
+    "no compiled bundle: roles come from the agent's profile or the host's belief state tracker, never from the message; "
+    "tools are not limited and PACE triggers are not evaluated. To compile one: `orgkernel org activate`"
 )
 
 
@@ -33,14 +33,16 @@ def role_files(document: Mapping[str, Any]) -> list[str]:
 def build_bundle(
     document: Mapping[str, Any], files: Mapping[str, object]
 ) -> tuple[bundles.Bundle, tuple[str, ...]]:
-    """A bundle of what the files say, and remarks about those that cannot be used. Raises `BundleError`."""
+    """A bundle from the files, and remarks about files that cannot be used. Raises `BundleError`."""
     remarks = [REMARK]
     roles: dict[str, Any] = {}
     for name, profile in files.items():
         role_id = name.removesuffix(".json")
         if not isinstance(profile, dict) or profile.get("role_id") != role_id:
             remarks.append(
-                str(profile) if isinstance(profile, Exception) else f"{name} is no profile of role {role_id}"
+                str(profile)
+                if isinstance(profile, Exception)
+                else f"{name} is not the profile of role {role_id}"
             )
             continue
         roles[role_id] = _role(role_id, profile, document)
@@ -120,12 +122,12 @@ def _tier(tier: object) -> dict[str, Any]:
 
 
 def _routed(document: Mapping[str, Any], domain: str) -> list[str]:
-    """The roles a domain is to go to, the preferred first."""
+    """The roles that the organization prefers for a domain, best first."""
     return _texts(_mapping(document.get("domain_routing")).get(domain))
 
 
 def _taker(roles: Mapping[str, Any], domain: str, routed: list[str]) -> str | None:
-    """A specialist before an executive before a commander; then as it is routed; then with fewer domains; then the first."""
+    """The role for a domain: specialist before executive before commander, then by routing, then with fewest domains."""
     takers = [role_id for role_id, role in roles.items() if domain in role["domains"]]
     return min(
         takers,

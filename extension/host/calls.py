@@ -1,4 +1,4 @@
-"""The hooks around a tool call: refuse it, count how it went, tell a refusal in its own words."""
+"""The hooks around a tool call: refuse it, count its result, show a refusal without a trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_FILES = 100
 
 
 def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, **_: Any) -> str | None:
-    """Why the call is refused, for the shim to raise; None where it may go on."""
+    """The reason to refuse the call, which the shim raises. None if the call may continue."""
 
     def work(active: Active, memory: AgentMemory) -> str | None:
         memory.tool, memory.refused = tool_name, None
@@ -45,7 +45,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
         return None
     if isinstance(verdict, gate.Unlisted):
         saying.say_once(
-            agent, memory, f"{role.role_name} uses `{tool}`, which no catalog knows", kind="warning"
+            agent, memory, f"{role.role_name} uses `{tool}`, which no tool catalog lists", kind="warning"
         )
         return None
     call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
@@ -57,7 +57,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:
-    """With `on_error: refuse`, a call while the organization cannot be asked is refused."""
+    """With `on_error: refuse`, refuse a call while the organization cannot be read."""
     try:
         memory = agent.data.get(KEY)
         active, _ = find_active()
@@ -70,24 +70,24 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
             return None
         if active.settings.on_error != "refuse" or active.settings.enforcement != "enforce":
             return None
-        with contextlib.suppress(Exception):  # an error on the way refuses, as any other does here
+        with contextlib.suppress(Exception):  # an error here refuses the call too
             found = in_force(active, memory)
             if found is not None and gate.is_essential(found[0], tool):
                 return None
         memory.refused = (
-            f"`{tool}` is refused: the organization could not be asked, and its owner chose to refuse calls then "
-            f"({memory.trouble}). Try again, or end with `response` and say so."
+            f"`{tool}` is refused: the organization cannot be read, and `on_error` is `refuse` "
+            f"({memory.trouble}). Try again, or answer with `response` and say so."
         )
         with contextlib.suppress(Exception):
-            text = f"Refused `{tool}`: the organization could not be asked"
+            text = f"Refused `{tool}`: the organization cannot be read"
             saying.say_once(agent, memory, text, kind="warning")
         return memory.refused
-    except Exception:  # told already by what went wrong before
+    except Exception:  # the first error was already reported
         return None
 
 
 def _has_profile(role_id: str) -> bool:
-    """Whether the host can run a role by its profile."""
+    """Whether the host has a profile for a role."""
     root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
     return any(
         os.path.isdir(os.path.join(root, *folder, role_id)) for folder in (("agents",), ("usr", "agents"))
@@ -95,7 +95,7 @@ def _has_profile(role_id: str) -> bool:
 
 
 def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **_: Any) -> None:
-    """Count failures and successes; remember what was read and written, and that the task was answered."""
+    """Count failures and successes. Remember files read and written, and whether the task was answered."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
@@ -120,7 +120,7 @@ def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **
 
 
 def error_format(agent: Any, msg: Any = None, **_: Any) -> None:
-    """The model is told our refusal in its words, without the trace of the host; another error is a failure."""
+    """Show the model a refusal without the host's stack trace. Any other error counts as a failure."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         text = msg.get("message") if isinstance(msg, dict) else None

@@ -1,8 +1,8 @@
-"""Which role an agent is in: by its profile, by what a classifier of the host believes, or by the message itself.
+"""Choose the role of an agent: by its profile, by the belief of the host's classifier, or by the message.
 
-A role is chosen twice. Before the prompt is built, so that the first model call of a turn already has the right one;
-there a tracker of the host still believes in the message before, so the message is read by ourselves. And before the
-model is called, when such a tracker has spoken; it has the last word.
+A role is chosen twice. First before the prompt is built, so that the first model call of a turn has the right role. At
+that point the host's tracker still holds the belief about the previous message, so the message is read here. Then again
+before the model is called: if the tracker has a belief by then, it decides.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _POINTS_BACK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A role for what is asked, or none, and why."""
+    """The role for a task, or None, and why."""
 
     role: bundles.BundleRole | None
     domain: str | None
     reason: str
     final: bool = True
-    """Whether a tracker of the host may still say otherwise before the model is called."""
+    """Whether the host's tracker may still change it before the model is called."""
 
 
 def choose_early(active: Active, memory: AgentMemory, agent: Any, first: bool) -> Choice:
-    """The role for the prompt that is about to be built; `first` in the first model call of a turn."""
+    """The role for the prompt that is built next. `first` is true in the first model call of a turn."""
     fixed = _by_profile(active, agent)
     if fixed is not None:
         return fixed
@@ -48,7 +48,7 @@ def choose_early(active: Active, memory: AgentMemory, agent: Any, first: bool) -
 
 
 def choose(active: Active, memory: AgentMemory, agent: Any) -> Choice:
-    """The role for the model call that is about to be made."""
+    """The role for the next model call."""
     fixed = _by_profile(active, agent)
     if fixed is not None:
         return fixed
@@ -60,7 +60,7 @@ def choose(active: Active, memory: AgentMemory, agent: Any) -> Choice:
 
 
 def _by_profile(active: Active, agent: Any) -> Choice | None:
-    """A subordinate that was called with the profile of a role is that role, whatever it is asked."""
+    """A subordinate that was called with the profile of a role has that role for every task."""
     role = active.bundle.roles.get(reading.profile_of(agent))
     if role is None:
         return None
@@ -69,7 +69,7 @@ def _by_profile(active: Active, agent: Any) -> Choice | None:
 
 def _by_belief(active: Active, domain: str | None) -> Choice:
     if domain is None:
-        return Choice(None, None, "the belief state tracker takes this for conversation")
+        return Choice(None, None, "the belief state tracker classifies this as conversation")
     found = bundles.find_role(active.bundle, domain)
     return Choice(found.role, found.domain, found.reason)
 
@@ -82,13 +82,15 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
         words = found.evidence[0]
         like = words == classification.LIKE_AN_EXAMPLE
         why = (
-            f"the message is like an example of {found.domains[0]}" if like else f"the message says `{words}`"
+            f"the message is like an example of {found.domains[0]}"
+            if like
+            else f"the message contains `{words}`"
         )
         return Choice(choices[0].role, choices[0].domain, why)
     if not found.domains and _continues(memory.task):
-        return _as_before(active, memory, "the message goes on with what was asked before")
+        return _as_before(active, memory, "the message continues the previous task")
     return Choice(
-        None, found.domains[0] if len(found.domains) == 1 else None, "the message names no task of a role"
+        None, found.domains[0] if len(found.domains) == 1 else None, "the message matches no domain of a role"
     )
 
 

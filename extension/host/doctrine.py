@@ -1,4 +1,4 @@
-"""PACE and SALUTE of the role in force, once a model call."""
+"""PACE and SALUTE of the active role, once per model call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GRAPHICS = "/dev/nvidiactl"
 
 
 def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Observation:
-    """What is really known of the role at this model call; the rest is left out."""
+    """The known measures of the role at this model call. Unknown ones are left out."""
     tokens = reading.tokens_of(agent)
     fill = tokens / memory.window if tokens is not None and memory.window else None
     stale = reading.count(reading.plan_of(agent).get("turns_since_progress"))
@@ -35,8 +35,8 @@ def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Obs
 def apply_pace(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
-    """Decide the role's tier, write it where neighbors read it, and say every change."""
-    # A plan's own escalation is written to the same attribute by a neighbor; it counts as the tier before.
+    """Decide the role's tier, write it where neighbors read it, and log every change."""
+    # A neighbor writes the escalation of a plan to the same attribute. It counts as the previous tier.
     outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
     held = (outside,) if outside in pace.TIERS[1:] and outside != own.tier else own.held
     decision = pace.decide_pace(
@@ -57,7 +57,7 @@ def apply_pace(
 def report(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
-    """Write the role's SALUTE report where it is due."""
+    """Write the role's SALUTE report if it is due."""
     made = salute.compute_report(situation_of(active, memory, agent, role, own))
     due, _, state = salute.should_emit(own.emission, made, role.doctrine)
     own.emission = state
@@ -72,7 +72,7 @@ def report(
 def situation_of(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> salute.Situation:
-    """Everything a report is computed from, as it really is."""
+    """The measured values that a report is computed from."""
     plan = reading.plan_of(agent)
     tokens = reading.tokens_of(agent) or 0
     step = reading.count(plan.get("current_step")) or 0
@@ -112,5 +112,5 @@ def situation_of(
 
 
 def _done(value: object) -> int:
-    """Steps that are completed: neighbors keep a number, or the steps."""
+    """The number of completed steps. Neighbors store either the number or the steps."""
     return len(value) if isinstance(value, list | tuple | set | dict) else reading.count(value) or 0

@@ -1,7 +1,8 @@
-"""Whether a tool call failed, by what the tool answered; hosts do not say.
+"""Decide from a tool's answer whether the call failed, because hosts do not report it.
 
-Careful in both directions: a log that is read may be full of errors, so only how an answer begins and ends is looked at,
-and a long answer that merely ends in an error is none. A neighbor that diagnoses tool output has the better word.
+It is careful in both directions. A log that was read may be full of errors, so only the start and the end of an answer
+count, and a long answer that merely ends in an error is not a failure. A neighbor that diagnoses tool output decides
+first.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _LONG = 30
-"""Lines from which an answer is output that something produced, whatever stands in it."""
+"""From this many lines on, an answer counts as regular output, whatever it contains."""
 _EDGE = 3
 _FAILED = re.compile(
     r"^\s*(?:Traceback \(most recent call last\)|(?:[\w.]+\.)?\w*(?:Error|Exception)\b\s*(?::|$)|error\b|fatal:|ERROR\b|MCP Tool Exception)"
@@ -22,7 +23,7 @@ _FAILED = re.compile(
 
 
 def has_failed(agent: Any, message: object) -> bool:
-    """Whether the call that gave this answer failed."""
+    """Whether the call that returned this answer failed."""
     diagnosis = agent.data.get("_error_diagnosis")
     if isinstance(diagnosis, Mapping) and diagnosis.get("error_class"):
         return True

@@ -1,4 +1,4 @@
-"""May the role make this call? Refused is what a catalog gives to other roles; the refusal says who may, and a way on."""
+"""Decide whether a role may make a call. A tool of other roles is refused; the refusal says who may use it and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .organization import Active
 from .runtime import bundle as bundles
 
 ALWAYS = frozenset({"response"})
-"""What no organization can take away: without it a turn never ends."""
+"""Tools that no organization can take away: without them a turn never ends."""
 _ACTION_ARGUMENTS = ("runtime", "method", "action")
 _SHOWN = 4
 
@@ -25,7 +25,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """The call of a tool that no catalog knows, let through."""
+    """An allowed call of a tool that no catalog lists."""
 
     tool: str
 
@@ -36,7 +36,7 @@ def is_essential(role: bundles.BundleRole, tool: str) -> bool:
 
 
 def may_use(active: Active, role: bundles.BundleRole, tool: str) -> bool:
-    """Whether a role's prompt shows a tool of the host."""
+    """Whether the prompt of a role shows a tool of the host."""
     if is_essential(role, tool) or tool in role.host_tools:
         return True
     return tool not in active.bundle.tools and active.settings.unlisted_tools != "refuse"
@@ -50,7 +50,7 @@ def judge(
     there: Collection[str],
     has_profile: Callable[[str], bool],
 ) -> Refusal | Unlisted | None:
-    """None where the call may be made. `there` are the tools this host is known to have; nothing where that is unknown."""
+    """None if the call is allowed. `there` are the tools that this host has, empty if unknown."""
     if is_essential(role, tool):
         return None
     known = active.bundle.tools.get(tool)
@@ -59,10 +59,10 @@ def judge(
             return Unlisted(tool)
         return Refusal(
             tool,
-            f"`{tool}` is refused: no catalog of {_name(active)} knows it, and unlisted tools are refused here. "
+            f"`{tool}` is refused: no tool catalog of {_name(active)} lists it. "
             + _ways(
                 _own_tools(active, role, there),
-                f"Or end with `response` and say that `{tool}` has to be listed first.",
+                f"Or answer with `response` and say that `{tool}` must be listed first.",
             ),
         )
     if tool not in role.host_tools:
@@ -71,17 +71,17 @@ def judge(
     actions = grant.actions if grant is not None else {}
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
-        instead = f"It may {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
+        instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
         return Refusal(
             tool,
-            f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not to {action.replace('_', ' ')}. "
+            f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action. "
             + _ways(instead, _way_on(active, role, tool, _holders(active, role, known), has_profile)),
         )
     return None
 
 
 def action_of(method: str | None, arguments: Mapping[str, Any]) -> str | None:
-    """The action of a call: its method, or the argument by which tools of the host choose one."""
+    """The action of a call: its method, or the argument in which tools of the host name one."""
     if method:
         return method
     for name in _ACTION_ARGUMENTS:
@@ -101,13 +101,15 @@ def _not_its_tool(
     holders = _holders(active, role, known)
     names = [active.bundle.roles[each].role_name for each in holders]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    who = f"It belongs to {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
+    who = (
+        f"Roles that may use it: {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
+    )
     way = _way_on(active, role, tool, holders, has_profile)
     return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_ways(_own_tools(active, role, there), way)}"
 
 
 def _holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
-    """Other roles that may use a tool, those the role may delegate to first."""
+    """Other roles that may use a tool. Roles that this role may delegate to come first."""
     others = [each for each in known.roles if each != role.role_id and each in active.bundle.roles]
     return sorted(others, key=lambda each: (each not in role.delegates_to, each not in role.subordinates))
 
@@ -119,19 +121,21 @@ def _way_on(
     holders: list[str],
     has_profile: Callable[[str], bool],
 ) -> str:
-    """What the role can really do: hand the part over where it may, otherwise answer."""
+    """What the role can do: hand the part over if it may, otherwise answer."""
     below = next((each for each in holders if each in role.delegates_to), None)
     if role.can_delegate and below is not None and may_use(active, role, "call_subordinate"):
         name = active.bundle.roles[below].role_name
         profile = f" with profile `{below}`" if has_profile(below) else ""
         return f"Or hand this part over: `call_subordinate`{profile}, to {name}."
     if holders:
-        return f"Or end with `response` and say that {active.bundle.roles[holders[0]].role_name} is needed."
-    return f"Or end with `response` and say that `{tool}` is not available here."
+        return (
+            f"Or answer with `response` and say that {active.bundle.roles[holders[0]].role_name} is needed."
+        )
+    return f"Or answer with `response` and say that `{tool}` is not available here."
 
 
 def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
-    """The role's tools by their names in the host, in its order of preference; without those that only end a turn."""
+    """Host names of the role's tools in its order of preference, without those that only end a turn."""
     names = {tool.tool: name for name, tool in reversed(list(active.bundle.tools.items()))}
     preferred = [names.get(tool_id, tool_id) for tool_id in role.tools]
     own = role.host_tools - ALWAYS
@@ -139,7 +143,7 @@ def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
 
 
 def _ways(first: str, second: str) -> str:
-    """What the role can do, and what else; `second` begins with "Or"."""
+    """Join two options. `second` begins with "Or"."""
     if first:
         return f"{first} {second}"
     second = second.removeprefix("Or ")
@@ -147,9 +151,9 @@ def _ways(first: str, second: str) -> str:
 
 
 def _own_tools(active: Active, role: bundles.BundleRole, there: Collection[str]) -> str:
-    # Remote tools have a dot in their name, and no prompt file by which `there` would know them.
+    # Remote tools have a dot in their name. They have no prompt file, so `there` never lists them.
     own = [tool for tool in tools_in_order(active, role) if not there or tool in there or "." in tool]
-    return f"Go on with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
+    return f"Continue with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
 
 
 def _name(active: Active) -> str:

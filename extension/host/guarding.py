@@ -1,7 +1,7 @@
-"""What stands between a hook and its work (design §1, promise 4): whatever breaks, the host's turn goes on.
+"""The guard around the work of a hook (design §1, promise 4): if anything fails, the host's turn continues.
 
-An error of ours is told once in the chat, and kept for `orgkernel org status`. With `on_error: refuse` tool calls are
-refused from then on until the organization can be asked again, except of what is never refused.
+An error of orgkernel is shown once in the chat and kept for `orgkernel org status`. With `on_error: refuse`, tool calls
+are refused from then on until the organization can be read again, except calls that are never refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST = 500
 
 
 def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
-    """Do the work of a hook where an organization is active; None where none is, and after an error of ours."""
+    """Do the work of a hook if an organization is active. None if none is active, and after an error."""
     memory: AgentMemory | None = None
     if agent is None:
         return None
@@ -43,9 +43,9 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
             saying.say_once(agent, memory, remark, kind="warning")
         return work(active, memory)
     except Exception as error:
-        # An error may quote what it stumbled over.
+        # An error may quote a secret.
         text = secret_shapes.mask_secrets(
-            f"{hook} passed through: {type(error).__name__}: {error}"[:_LONGEST]
+            f"{hook} failed and was skipped: {type(error).__name__}: {error}"[:_LONGEST]
         )
         if memory is not None:
             memory.trouble = text
@@ -55,26 +55,27 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
 
 def _describe(active: Active) -> str:
     bundle = active.bundle
-    name = bundle.organization.get("org_name")
+    name, roles = bundle.organization.get("org_name"), len(bundle.roles)
     return (
-        f"On: {name} ({bundle.org_id}), {len(bundle.roles)} roles, enforcement {active.settings.enforcement}"
+        f"On: {name} ({bundle.org_id}), {roles} role{'s' if roles != 1 else ''}, "
+        f"enforcement {active.settings.enforcement}"
     )
 
 
 def note_error(agent: Any, text: str, *, of_files: bool = False) -> None:
-    """Tell an error wherever it can be told; what cannot be told has nowhere to go."""
+    """Report an error to the chat and the status file, as far as either can be written."""
     for tell in (
         lambda: saying.say_trouble(agent, text),
         lambda: saying.note_status(places.ORGANIZATIONS, error=text, of_files=of_files),
     ):
         try:
             tell()
-        except Exception:  # a log or a disk that takes nothing; the other way is still open
+        except Exception:  # the log or the disk cannot be written; the other one is still tried
             continue
 
 
 def in_force(active: Active, memory: AgentMemory) -> tuple[bundles.BundleRole, RoleMemory] | None:
-    """The role in force and what is remembered of it."""
+    """The active role and its record."""
     role = active.bundle.roles.get(memory.role_id) if memory.role_id is not None else None
     own = memory.roles.get(memory.role_id) if memory.role_id is not None else None
     return (role, own) if role is not None and own is not None else None

@@ -1,4 +1,4 @@
-"""One function for each hook; a shim calls it and does nothing else. Errors: see `guarding`."""
+"""One function for each hook. A shim calls it and does nothing else. Errors: see `guarding`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Choose the role whose prompt is about to be built."""
+    """Choose the role for the prompt that is built next."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         first = activation.begin_task(memory, agent)
@@ -50,7 +50,7 @@ def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> 
 
 
 def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) -> None:
-    """Show only what serves the role, and its brief."""
+    """Show only the tools of the role, and add its brief."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         role = active.bundle.roles.get(memory.shown_role_id or "")
@@ -60,20 +60,20 @@ def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) 
             hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
             saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
         else:
-            # Whole or not at all: an error on the way leaves the list as it was.
+            # All at once: an error before this line leaves the list unchanged.
             system_prompt[:] = prompting.shape_prompt(active, memory, agent, role, system_prompt)
 
     guarded(agent, "system_prompt", work)
 
 
 def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """What the supervisor has to say reaches this model call."""
+    """Add the supervisor's message to this model call."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
         if active.settings.enforcement == "observe" or loop_data is None or found is None:
             return
-        # What had to wait in the turn before can be said now, when nobody has warned yet.
+        # A message that had to wait in the last turn can be said now, before another layer warns.
         supervising.supervise(active, memory, agent, found, loop_data)
         if memory.steering is not None:
             loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
@@ -82,7 +82,7 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
 
 
 def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Confirm the role, evaluate PACE, report: the dispatcher of the specification."""
+    """Confirm the role, evaluate PACE and report: the dispatcher of the specification."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         activation.put_in_force(active, memory, agent, choosing.choose(active, memory, agent))
@@ -105,7 +105,7 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """The supervisor looks at what happened."""
+    """Let the supervisor check what happened."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
@@ -116,7 +116,7 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Report a task that was answered."""
+    """Report an answered task."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)

@@ -1,6 +1,6 @@
-"""What we remember of one agent between hooks: one record in its data, under a key that is never saved with a chat.
+"""What is remembered about one agent between hooks: one record in its data, under a key that is never saved with a chat.
 
-A chat that is loaded again, or a subordinate, begins with an empty record.
+A reloaded chat and a new subordinate start with an empty record.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ KEY = "_orgkernel"
 
 @dataclass(slots=True)
 class RoleMemory:
-    """How one role of one agent has been doing; forgotten when no role is active."""
+    """The counters of one role of one agent. They are dropped when no role is active."""
 
     task_started: float
     """Seconds since 1970."""
@@ -26,11 +26,11 @@ class RoleMemory:
     total_failures: int = 0
     tier: str = "primary"
     held: tuple[str, ...] = ()
-    """The PACE tiers whose trigger was last seen to be true."""
+    """The PACE tiers whose trigger was last known to be true."""
     duty: str = ""
-    """What the role has to do in its tier, for the prompt; empty in primary."""
+    """What the role has to do in its tier, for the prompt. Empty in primary."""
     emission: Any = None
-    """What was last reported; the runtime's `EmissionState`."""
+    """The last report: the runtime's `EmissionState`."""
     files_read: list[str] = field(default_factory=list)
     files_modified: list[str] = field(default_factory=list)
     failing: list[str] = field(default_factory=list)
@@ -38,57 +38,57 @@ class RoleMemory:
     decision: Any = None
     """The runtime's last `PaceDecision`."""
     last_success: int = 0
-    """Fingerprint of the last call that succeeded and what it answered; the same once more is no progress."""
+    """Fingerprint of the last successful call and its answer. The same again is not progress."""
 
 
 @dataclass(slots=True)
 class AgentMemory:
-    """What we remember of one agent."""
+    """What is remembered about one agent."""
 
     role_id: str | None = None
-    """The role in force: what neighbors read and what calls are held to."""
+    """The active role: neighbors read it, and calls are checked against it."""
     role_before: str | None = None
-    """The role in force at the model call before."""
+    """The active role at the previous model call."""
     visible: bool = False
-    """Whether neighbors can read the role; under `observe` they cannot."""
+    """Whether neighbors can read the role. Under `observe` they cannot."""
     shown_to_neighbors: tuple[str, str | None] | None = None
-    """The bundle and the role they were shown."""
+    """The bundle and the role that neighbors were shown."""
     shown_role_id: str | None = None
-    """The role whose tools the prompt of this call shows; they differ only until a classifier of the host has spoken."""
+    """The role whose tools this prompt shows. It differs from the active role only until the host's classifier decides."""
     domain: str | None = None
     task: str = ""
     task_mark: str = ""
-    """Which message that is: the same words asked again are another task."""
+    """Identity of the message: the same words in a new message are a new task."""
     calls: int = 0
-    """Model calls of this agent, the turns of signals."""
+    """Model calls of this agent. The signals count them as turns."""
     new_task: bool = False
     """Whether the next model call is the first of a task."""
     tool: str = ""
     state: str = ""
-    """The state a SALUTE report gives; empty where task and tier say."""
+    """The state for a SALUTE report. Empty means that it follows from task and tier."""
     roles: dict[str, RoleMemory] = field(default_factory=dict)
     model: str = ""
     window: int | None = None
-    """Tokens the model takes."""
+    """Tokens that fit in the model's window."""
     trouble: str | None = None
-    """The last error of ours since a role was last chosen without one."""
+    """The last error since a role was chosen without one."""
     said: set[str] = field(default_factory=set)
-    """What is told once."""
+    """Messages that were already logged."""
     refused: str | None = None
-    """The refusal on its way through the host."""
+    """The refusal that is passing through the host."""
     steering: str | None = None
-    """What the supervisor says in the next model call."""
+    """The supervisor's message for the next model call."""
     supervisor: Any = None
     """The runtime's `SupervisorMemory`."""
     sections: dict[str, str] = field(default_factory=dict)
-    """Entries of the system prompt for the role shown, and what became of them."""
+    """Entries of the system prompt and their trimmed text for the role shown."""
     sections_for: tuple[str, ...] | None = None
     tool_texts: Any = None
-    """The host's files about tools as they were read last."""
+    """The host's files about tools, as last read."""
 
 
 def memory_of(agent: Any) -> AgentMemory:
-    """The record of an agent; a new one where there is none, or none of ours."""
+    """The record of an agent. A new one if it has none."""
     found = agent.data.get(KEY)
     if not isinstance(found, AgentMemory):
         found = AgentMemory()

@@ -1,7 +1,7 @@
 """The active organization: `active.json`, its settings and its bundle, read again only when a file changed.
 
-No `active.json` means off, at once. One that cannot be read, or a bundle that cannot, is an error that is told; an
-organization that was loaded before stays in force until the files are mended (design §1, promise 5).
+Without `active.json` the layer is off, at once. An `active.json` or a bundle that cannot be read is reported as an
+error; an organization that was loaded before stays active until the files are fixed (design §1, promise 5).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
 
 
 class OrganizationError(Exception):
-    """The organization that is to be active cannot be used; says why in words."""
+    """The organization in `active.json` cannot be used. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class Active:
     bundle: bundles.Bundle
     classifier: classification.Classifier
     compiled: bool
-    """Whether a compiled bundle was found; without one, tools are neither trimmed nor refused."""
+    """Whether there is a compiled bundle. Without one, tools are neither trimmed nor refused."""
     remarks: tuple[str, ...] = ()
-    """What is not as the user may think; told once."""
+    """Remarks on what differs from what the user may expect. Each is logged once."""
     plans: Mapping[str, pace.PacePlan] = field(default_factory=dict)
     """The PACE plan of each role."""
 
 
 @dataclass(slots=True)
 class Held:
-    """What was loaded last from one folder, and how its files looked then."""
+    """What was last loaded from a folder, and the stamps of its files then."""
 
     stamps: Stamp = ()
     active: Active | None = None
@@ -67,7 +67,7 @@ _held: dict[str, Held] = {}
 
 
 def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str | None]:
-    """The organization in force, None when off; and what is wrong with the files, None when nothing is."""
+    """The active organization, None if off, and the problem with its files, None if there is none."""
     path = os.path.join(folder, places.ACTIVE)
     if places.stamp(path) is None:
         _held.pop(folder, None)
@@ -75,14 +75,14 @@ def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str 
     held = _held.get(folder)
     if held is not None and _stamps(held.files) == held.stamps:
         return held.active, held.error
-    # Each is stamped before it is read: what is changed meanwhile is read again.
+    # Each file is stamped before it is read, so a change during the read is noticed.
     stamps = dict(_stamps((path,)))
     try:
         active = _load(folder, stamps)
         held = Held(active=active)
     except Exception as error:
         last = held.active if held is not None else None
-        kept = "; the organization loaded before stays in force" if last is not None else ""
+        kept = "; the organization loaded before stays active" if last is not None else ""
         held = Held(active=last, error=f"{str(error) or type(error).__name__}{kept}")
     held.files, held.stamps = tuple(stamps), tuple(stamps.items())
     _held[folder] = held
@@ -94,27 +94,27 @@ def _stamps(files: tuple[str, ...]) -> Stamp:
 
 
 def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active:
-    """Read everything; the files that were looked at, and how they looked, go to `stamps`."""
+    """Read everything. `stamps` receives the files and their stamps."""
     document = read_json(os.path.join(folder, places.ACTIVE))
     if (
         not isinstance(document, dict)
         or document.get("_schema", "orgkernel:organization") != "orgkernel:organization"
     ):
-        raise OrganizationError(f"{places.ACTIVE} is no organization")
+        raise OrganizationError(f"{places.ACTIVE} is not an organization document")
     org_id = document.get("org_id")
     if not isinstance(org_id, str) or not org_id:
-        raise OrganizationError(f"{places.ACTIVE} has no org_id")
+        raise OrganizationError(f"{places.ACTIVE} has no `org_id`")
     settings, remarks = read_settings(document.get("x_orgkernel"))
     name = settings.bundle or f"{places.BUNDLES}/{org_id}.json"
     path = os.path.normpath(os.path.join(folder, name))
     if os.path.isabs(name) or not path.startswith(os.path.normpath(folder) + os.sep):
-        raise OrganizationError(f"bundle `{name}` is not below {folder}")
+        raise OrganizationError(f"bundle `{name}` is outside {folder}")
     stamps[path] = places.stamp(path)
     compiled = stamps[path] is not None
     if compiled:
         found = bundles.read_bundle(read_json(path))
         if found.organization.get("org_id") != org_id:
-            raise OrganizationError(f"{name} is of another organization than {places.ACTIVE}")
+            raise OrganizationError(f"{name} was compiled from another organization than {places.ACTIVE}")
     elif settings.bundle:
         raise OrganizationError(f"bundle `{name}` is missing")
     else:
@@ -133,7 +133,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
 
 
 def read_json(path: str) -> Any:
-    """What a JSON file holds. Raises `OrganizationError`."""
+    """The content of a JSON file. Raises `OrganizationError`."""
     name = os.path.basename(path)
     try:
         if os.path.getsize(path) > _MOST_BYTES:
@@ -143,11 +143,11 @@ def read_json(path: str) -> Any:
     except OSError as error:
         raise OrganizationError(f"{name} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise OrganizationError(f"{name} is no JSON: {error}") from error
+        raise OrganizationError(f"{name} is not valid JSON: {error}") from error
 
 
 def _read_all(folder: str, names: list[str]) -> dict[str, object]:
-    """Role files that are there and can be read; what is missing or broken is the builder's to tell."""
+    """Read role files. A missing or broken file yields its error, which the builder reports."""
     read: dict[str, object] = {}
     for name in names:
         try:
@@ -158,11 +158,11 @@ def _read_all(folder: str, names: list[str]) -> dict[str, object]:
 
 
 def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
-    """The settings, with the default for whatever is not one of the words there are, and a remark about it."""
+    """The settings. An unknown value becomes the default and yields a remark."""
     chosen: dict[str, Any] = {}
     remarks = []
     if data is not None and not isinstance(data, dict):
-        remarks.append("x_orgkernel is no mapping, so every setting is its default")
+        remarks.append("`x_orgkernel` is not a mapping, so all settings have their defaults")
     given = data if isinstance(data, dict) else {}
     for name, words in (("enforcement", ENFORCEMENTS), ("on_error", ON_ERROR), ("unlisted_tools", UNLISTED)):
         if name in given and given[name] in words:
@@ -170,13 +170,13 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
         elif name in given:
             default = getattr(Settings(), name)
             remarks.append(
-                f"{name} is `{str(given[name])[:40]}`, not one of {', '.join(words)}; {default} is used"
+                f"`{name}` is `{str(given[name])[:40]}`, not one of {', '.join(words)}; the default {default} is used"
             )
     if isinstance(given.get("bundle"), str):
         chosen["bundle"] = given["bundle"]
     known = [each.name for each in fields(Settings)]
     remarks += [
-        f"x_orgkernel has no setting `{str(name)[:40]}`, only {', '.join(known)}; it does nothing"
+        f"`x_orgkernel` has an unknown setting `{str(name)[:40]}`, which has no effect; settings are {', '.join(known)}"
         for name in given
         if name not in known
     ]

@@ -1,4 +1,4 @@
-"""Where things lie: everything of ours is below `usr/organizations`, and so is this package."""
+"""The paths of the layer's files. All of them, and this package, are below `usr/organizations`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATUS = "status.json"
 
 
 def stamp(path: str) -> tuple[int, int, int] | None:
-    """What changes when a file does: time, size and identity; None where there is no such file."""
+    """Time, size and identity of a file, which change when the file does. None if there is no file."""
     try:
         state = os.stat(path)
     except OSError:

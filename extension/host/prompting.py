@@ -1,8 +1,8 @@
-"""The role's effect on the system prompt: only what serves its tools stays of the tool section, and its brief is added.
+"""The role's effect on the system prompt: the tool section keeps only the role's tools, and the role's brief is added.
 
-The section is put together again from the files that stay: each other file is taken out exactly as it was read. An entry
-that holds no file as it was read is of a form we do not know, and is left alone. A file that serves an allowed tool
-beside others stays; calls of the others are refused.
+Each file of a tool that is not allowed is cut out of the section, exactly as it was read. An entry that contains no file
+as it was read has an unknown form and is left alone. A file that serves both allowed and other tools stays; calls of the
+others are refused.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
 def shape_prompt(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
-    """The entries of the system prompt as the role sees them, its brief at the end."""
+    """The entries of the system prompt for the role, with its brief at the end."""
     shaped = _trim(active, memory, agent, role, entries) if active.compiled else list(entries)
     brief = role.brief.strip()
-    # A subordinate with the profile of a role has it in its main prompt.
+    # A subordinate with the profile of the role already has the brief in its main prompt.
     if brief and not any(isinstance(entry, str) and brief in entry for entry in shaped):
         shaped.append(brief)
     own = memory.roles.get(role.role_id)
@@ -42,7 +42,7 @@ def shape_prompt(
 def would_hide(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> int:
-    """How many characters trimming would take away."""
+    """The number of characters that trimming would remove."""
     if not active.compiled:
         return 0
     shaped = _trim(active, memory, agent, role, entries)
@@ -65,7 +65,7 @@ def _trim(
 def _trim_new(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> None:
-    """Work out the entries that were not seen yet, reading the host's files once a turn."""
+    """Trim the entries that are new. The host's files are read once a turn."""
 
     def allowed(tool: str) -> bool:
         return may_use(active, role, tool)
@@ -79,7 +79,7 @@ def _trim_new(
         recognized = recognized or bool(holds)
         if entry not in memory.sections:
             hidden = [text for text in holds if not any(map(allowed, text.tools))]
-            # A text within another file's text is that file's.
+            # A text inside the text of another file belongs to that file.
             hidden = [
                 text
                 for text in hidden
@@ -91,13 +91,13 @@ def _trim_new(
         say_once(
             agent,
             memory,
-            "The tool section has a form that is not known here; it is left as it is",
+            "The tool section of the prompt has an unknown form and was not trimmed",
             kind="warning",
         )
 
 
 def _without(entry: str, hidden: list[ToolText]) -> str:
-    """The entry without these files, where each stands once and as a block of its own."""
+    """The entry without the files that occur in it exactly once, as a block of their own."""
     for text in hidden:
         start = entry.find(text.text)
         end = start + len(text.text)
@@ -111,10 +111,10 @@ def _without(entry: str, hidden: list[ToolText]) -> str:
 
 
 def _trim_remote(entry: str, allowed: Callable[[str], bool]) -> str:
-    """The entry about remote tools without those that are not allowed; empty where no tool is left."""
+    """The entry about remote tools, with only the allowed ones. Empty if no tool is left."""
     servers = set(_MCP_SERVER.findall(entry))
     heads = [found for found in _MCP_TOOL.finditer(entry) if found[1] in servers]
-    # A tool's block ends where the next one, or the next server, begins.
+    # The block of a tool ends where the next tool or server begins.
     borders = sorted(
         {
             *(found.start() for found in heads),

@@ -1,6 +1,6 @@
-"""Reading the agent (facts of the host: what neighbors store, where the model's window stands).
+"""Read the agent: what neighbors store, and how full the model's window is.
 
-Every read is optional: what is absent, or of another form than expected, is None, which the runtime takes as not
+Every read is optional. A value that is absent or has an unexpected form is None, which the runtime takes as not
 reported. Nothing here writes.
 """
 
@@ -13,7 +13,7 @@ _MOST_TASK = 4_000
 
 
 def task_of(agent: Any) -> str:
-    """What the user, or the superior agent, asked last."""
+    """The last request of the user or the superior agent."""
     message = getattr(agent, "last_user_message", None)
     content = getattr(message, "content", None)
     if isinstance(content, Mapping):
@@ -24,9 +24,9 @@ def task_of(agent: Any) -> str:
 
 
 def belief_of(agent: Any) -> tuple[bool, str | None, float | None]:
-    """Whether a belief state tracker runs, the domain it believes in, and its confidence.
+    """Whether a belief state tracker runs, its domain, and its confidence.
 
-    A tracker that believes in nothing has found conversation; no tracker says nothing at all.
+    A tracker without a belief means conversation. Without a tracker, nothing is known.
     """
     store = getattr(agent, "_bst_store", None)
     if not isinstance(store, Mapping):
@@ -39,13 +39,13 @@ def belief_of(agent: Any) -> tuple[bool, str | None, float | None]:
 
 
 def plan_of(agent: Any) -> Mapping[str, Any]:
-    """The plan that is being followed, with its progress; empty where there is none."""
+    """The active plan with its progress. Empty if there is none."""
     state = getattr(agent, "_htn_state", None)
     return state if isinstance(state, Mapping) and state.get("plan_id") else {}
 
 
 def model_of(agent: Any) -> tuple[str, int | None]:
-    """The name of the model and the tokens it takes; never anything else of its configuration, which holds keys."""
+    """The model's name and window in tokens. The rest of its configuration is not read, because it holds keys."""
     model = getattr(getattr(agent, "config", None), "chat_model", None)
     if model is None:
         try:
@@ -66,14 +66,14 @@ def _field(model: object, name: str) -> object:
 
 
 def tokens_of(agent: Any) -> int | None:
-    """Tokens of the prompt that was built last."""
+    """Tokens of the last prompt."""
     window = agent.data.get("ctx_window")
     tokens = window.get("tokens") if isinstance(window, Mapping) else None
     return tokens if isinstance(tokens, int) and tokens >= 0 else None
 
 
 def fragments_of(agent: Any) -> int:
-    """Memories stored, where a neighbor counts them."""
+    """The number of stored memories, if a neighbor counts them."""
     health = getattr(agent, "_memory_health", None)
     total = health.get("total_memories") if isinstance(health, Mapping) else None
     return total if isinstance(total, int) and total >= 0 else 0
@@ -86,24 +86,24 @@ def profile_of(agent: Any) -> str:
 
 
 def project_of(agent: Any) -> str:
-    """The name of the active project; empty without one, and in generations without projects."""
+    """The name of the active project; empty without one and in generations without projects."""
     ask = getattr(getattr(agent, "context", None), "get_data", None)
     project = ask("project") if callable(ask) else None
     return project if isinstance(project, str) else ""
 
 
 def call_of(agent: Any) -> tuple[str | None, Mapping[str, Any]]:
-    """The method and the arguments of the tool that runs; the hooks are told its name only."""
+    """The method and the arguments of the running tool. The hooks receive only its name."""
     tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
     method, args = getattr(tool, "method", None), getattr(tool, "args", None)
     return method if isinstance(method, str) and method else None, args if isinstance(args, Mapping) else {}
 
 
 def number(value: object) -> float | None:
-    """A real number, or None."""
+    """A finite number, or None."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def count(value: object) -> int | None:
-    """A number of things, or None."""
+    """A count, or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,4 +1,4 @@
-"""The runtime this adapter runs on. An installation has a copy of `orgkernel/runtime` as a package in this file's place."""
+"""The runtime of this adapter. In an installation, a copy of the package `orgkernel/runtime` replaces this file."""
 
 from orgkernel.runtime import (
     bundle,

@@ -1,4 +1,4 @@
-"""What is told: lines in the chat's log, each once, and the state of the layer in a file that `orgkernel org status` reads."""
+"""Messages to people: lines in the chat's log, and the layer's state in a file that `orgkernel org status` reads."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _MOST_TOLD = 1_000
 
 
 def say(agent: Any, text: str, *, kind: str = "info") -> None:
-    """Write a line to the chat's log; `kind` is one that every generation knows."""
+    """Write a line to the chat's log. `kind` is a type that every generation knows."""
     agent.context.log.log(type=kind, heading=f"[ORG] {text}", content="")
 
 
 def say_once(agent: Any, memory: AgentMemory, text: str, *, kind: str = "info") -> None:
-    """The same, once an agent."""
+    """The same, once per agent."""
     if text not in memory.said:
         memory.said.add(text)
         say(agent, text, kind=kind)
 
 
 def say_trouble(agent: Any, text: str) -> None:
-    """An error of ours: once in each chat, as a warning."""
+    """Log an error once in each chat, as a warning."""
     told = (str(getattr(agent.context, "id", "")), text)
     if told not in _told:
         if len(_told) >= _MOST_TOLD:
@@ -44,10 +44,10 @@ def say_trouble(agent: Any, text: str) -> None:
 def note_status(
     folder: str, *, loaded: str | None = None, error: str | None = None, of_files: bool = False
 ) -> str:
-    """Keep `status.json`: the digest that is loaded, and the last error with its time. Written when it changes.
+    """Keep `status.json`: the loaded digest, and the last error with its time. It is written only when it changes.
 
-    An error `of_files` is over when something can be loaded from them without one. Gives what is wrong where the file
-    cannot be written, once; empty otherwise.
+    An error `of_files` ends when the files load without an error. Returns the problem if the file cannot be written,
+    once; otherwise an empty text.
     """
     known = _status.setdefault(folder, dict(_NOTHING))
     changed = dict(known)
@@ -71,7 +71,7 @@ def note_status(
 
 
 def _write(path: str, data: dict[str, Any]) -> None:
-    """Whole or not at all, and readable for whoever asks for the status."""
+    """Write the file in one step, so that readers never see half of it."""
     beside = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
         with open(beside, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What the layer is doing for one agent, as plain data: for the plugin's page, and for whoever else asks."""
+"""The layer's state for one agent as plain data, for the plugin's page and other readers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .runtime import report_files, signals
 
 
 def describe(agent: Any) -> dict[str, Any]:
-    """Whether the layer is on and why not, the role with its tier and reasons, its last report, and who has warned."""
+    """Whether the layer is on and why not, the role with its tier and reasons, its last report, and who warned."""
     active, error = find_active()
     shown: dict[str, Any] = {"on": active is not None, "error": error}
     if active is None:
-        shown["why"] = error or "no organization is active: there is no usr/organizations/active.json"
+        shown["why"] = error or "no organization is active: usr/organizations/active.json does not exist"
         return shown
     shown |= {
         "organization": active.bundle.org_id,
@@ -27,7 +27,7 @@ def describe(agent: Any) -> dict[str, Any]:
     memory = agent.data.get(KEY) if agent is not None else None
     role = active.bundle.roles.get(memory.role_id or "") if isinstance(memory, AgentMemory) else None
     if role is None or not isinstance(memory, AgentMemory):
-        return shown | {"role": None, "why": "no role is active for this chat"}
+        return shown | {"role": None, "why": "no role is active in this chat"}
     own = memory.roles.get(role.role_id)
     report, problem = report_files.read_latest(
         os.path.join(places.ORGANIZATIONS, places.REPORTS), role.role_id

@@ -1,7 +1,7 @@
-"""Signals and the supervisor: what our layer says of the turn, and what it has to say to the agent.
+"""Signals and the supervisor: what this layer reports about the turn and says to the agent.
 
-The supervisor's word goes into the next model call as an extra, never into the history, where it would be read back as
-a task. Nothing of this happens under `enforcement: observe`.
+The supervisor's message goes into the next model call as an extra. It never enters the history, where it would be read
+back as a task. Under `enforcement: observe` none of this happens.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]
 
 
 def begin_turn(memory: AgentMemory, agent: Any) -> None:
-    """A turn is one model call with all that follows from it."""
+    """Begin a turn: one model call with everything that follows from it."""
     memory.calls += 1
     signals.begin_turn(agent.data, memory.calls)
 
 
 def say_role(memory: AgentMemory, agent: Any, switched: bool) -> None:
-    """What our layer says of this turn."""
+    """Write this layer's signals of the turn."""
     signals.write(
         agent.data,
         "org_kernel",
@@ -46,7 +46,7 @@ def supervise(
     found: tuple[bundles.BundleRole, RoleMemory],
     loop_data: Any,
 ) -> None:
-    """Look at what happened; what there is to say is kept for the next model call, once."""
+    """Check what happened, and keep the supervisor's message for the next model call."""
     role, own = found
     decision: pace.PaceDecision | None = own.decision
     if memory.steering is not None or decision is None:
@@ -55,7 +55,7 @@ def supervise(
     if not isinstance(known, supervisor.SupervisorMemory):
         known = supervisor.SupervisorMemory()
     reports, post = _reports_of(active, role), _post(active, role)
-    # Mostly there is nothing to say, and the history need not be looked at.
+    # Usually there is nothing to say, so the history is not read.
     steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
     own.decision = replace(decision, new_task=False)
     if steering is None:
@@ -85,7 +85,7 @@ def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
 
 
 def _stores(agent: Any, loop_data: Any) -> dict[str, object]:
-    """What neighbors store, and the warnings of this turn."""
+    """The values that neighbors store, and the warnings of this turn."""
     found: dict[str, object] = {
         name: getattr(agent, name) for name in neighbors.AGENT_ATTRIBUTES if hasattr(agent, name)
     }
@@ -95,7 +95,7 @@ def _stores(agent: Any, loop_data: Any) -> dict[str, object]:
 
 
 def _warnings(agent: Any, loop_data: Any) -> list[str]:
-    """Warnings that came into the history after the prompt was built."""
+    """Warnings that entered the history after the prompt was built."""
     before = getattr(loop_data, "history_output", None)
     now = agent.history.output()
     if not isinstance(before, Sequence) or len(now) < len(before):
@@ -106,7 +106,7 @@ def _warnings(agent: Any, loop_data: Any) -> list[str]:
 
 
 def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, Any]]:
-    """Latest reports of subordinates that run elsewhere, read again only when their files change."""
+    """Latest reports of subordinates that run elsewhere. Files are read again only when they change."""
     if active.bundle.organization.get("mode") != "macrocosm":
         return []
     folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)

@@ -1,4 +1,4 @@
-"""Which prompt file serves which tools: the unit of a host's tool section is a file, not a tool (facts of the host §11)."""
+"""Which prompt file serves which tools: a host's tool section consists of files, not of tools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SERVED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory": ("memory_load", "memory_save", "memory_delete", "memory_forget"),
     "skills": ("skills_tool",),
 }
-"""Files that are not called like the tools they serve."""
+"""Files whose names differ from the tools that they serve."""
 
 _EXAMPLE = re.compile(r"""["']?tool_name["']?\s*:\s*["']([\w.]+)""")
 _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
@@ -39,7 +39,7 @@ _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class ToolText:
-    """A file as it stands in the prompt, without blank lines around it, and the tools it serves."""
+    """The text of a file in the prompt, without blank lines around it, and the tools that it serves."""
 
     name: str
     text: str
@@ -47,9 +47,9 @@ class ToolText:
 
 
 def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
-    """Every file about tools, read as the host reads it, with its variables filled in; longest first.
+    """Every file about tools, read as the host reads it, with its variables filled in, longest first.
 
-    `known` are the tools of the catalogs. A file that cannot be read is not in the host's prompt either.
+    `known` are the tools in the catalogs. A file that cannot be read is not in the host's prompt either.
     """
     extra = agent.data.get("_tool_prompt_kwargs")
     found = []
@@ -65,7 +65,7 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
 
 
 def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
-    """The tools a file serves: by its name, by the examples and headings in it. Never nothing."""
+    """The tools that a file serves, by its name and by the examples and headings in it. Never empty."""
     if name == _VISION:
         return frozenset({"vision_load"})
     stem = name.removeprefix(_PREFIX).removesuffix(_SUFFIX)

@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.types import Scope as RequestScope
 
 from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, Refused
+from orgkernel.decisions.state_records import Scope
 from orgkernel.diagnostics.wording import quote
-from orgkernel.state.records import Scope
+from orgkernel.operations.context import Actor
 
 _PLACE = "orgkernel.caller"
 SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
@@ -28,6 +29,12 @@ class Caller(msgspec.Struct, frozen=True):
     agent_id: str | None = None
     """The agent the credential belongs to."""
     expires_at: float | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """The caller, as operations know whoever makes a change."""
+        member = "" if self.agent_id is None else f"agent:{self.agent_id}"
+        return Actor(self.credential, member, self.is_known and self.may("report"))
 
     @property
     def is_known(self) -> bool:

@@ -20,7 +20,7 @@ from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.guards.who import Authenticator, refuse_reading
 from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
 from manifest_api.response_cache import Representation
-from manifest_api.store_access import Remembered
+from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ class Gate:
     """What every request meets first."""
 
     def __init__(
-        self, app: ASGIApp, answers: Answers, authenticator: Authenticator, remembered: Remembered
+        self, app: ASGIApp, answers: Answers, authenticator: Authenticator, store_access: StoreAccess
     ) -> None:
         self._app = app
         self._answers = answers
         self._doors = authenticator
-        self._remembered = remembered
+        self._store_access = store_access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -68,7 +68,7 @@ class Gate:
     async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
         """What a request is answered here; None for one that goes in."""
         if head.authorization or scope["path"] not in _STATELESS:
-            await self._remembered.refresh()
+            await self._store_access.refresh()
         try:
             caller = self._doors.admit(scope, head) or await self._doors.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])

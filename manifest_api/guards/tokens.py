@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from manifest_api.guards.caller import SCOPES, Caller
+from orgkernel.decisions.state_records import Scope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
-from orgkernel.state.records import Scope
 
 # INVARIANT: no algorithm that shares a secret, and none without a signature: a public key must never verify an HMAC.
 ALGORITHMS = (

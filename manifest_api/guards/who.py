@@ -27,7 +27,7 @@ from manifest_api.problems import (
     UNAUTHENTICATED,
     Refused,
 )
-from orgkernel.state.keys import PREFIX
+from orgkernel.decisions.state_records import KEY_PREFIX
 
 _SCHEME = b"bearer "
 # An address that shows wrong credentials may go on after this many, at this many a second.
@@ -77,7 +77,7 @@ class Authenticator:
         caller = None
         if len(shown) == 1 and secret:
             text = secret.decode("latin-1")
-            if text.startswith(PREFIX):
+            if text.startswith(KEY_PREFIX):
                 caller = self.keys.find(text)
             elif self.tokens is not None:
                 # Verifying costs more than refusing, so who has failed too often is refused first.

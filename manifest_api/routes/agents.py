@@ -10,17 +10,12 @@ from starlette.responses import Response
 
 from manifest_api.access_shapes import AgentLine, AgentList, LifecycleChange, RankChange
 from manifest_api.answering import AnswersOfApp
-from manifest_api.guards.caller import require_scope
-from manifest_api.problems import UNKNOWN_NAME, Refused
-from manifest_api.questions import only, read_body
-from manifest_api.routes.documented import body_of, remembered, told
-from manifest_api.store_requests import json_response, refuse_helping_itself, with_store
-from orgkernel.decisions.state_view import AgentState
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import UnknownRecord
+from manifest_api.questions import only
+from manifest_api.routes.documented import body_of, stored, told
+from manifest_api.store_requests import write
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.state.store import Store
+from orgkernel.operations.agents import move_agent, set_rank
 
 router = APIRouter(tags=["agents"])
 OrgQuery = Annotated[
@@ -63,57 +58,31 @@ async def get_agent(
 @router.post(
     "/v1/agents/{agent}/rank",
     response_class=Response,
-    responses=remembered("AgentState", 400, 401, 404, 409, 415),
+    responses=stored("AgentState", 400, 401, 404, 409, 415),
     openapi_extra=body_of("RankChange", {"rank": "commander", "reason": "passed the review"}),
     dependencies=[only("org")],
 )
-async def post_rank(
-    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
     """Promote or demote an agent. Never by its own credential."""
-    caller = require_scope(request, "rank")
-    change = await read_body(request, RankChange, '{"rank": "commander"}')
-    kernel = answers.kernel
-    kernel.agent_manifest(org, agent)  # raises where there is none
-    refuse_helping_itself(caller, kernel.state, f"agent:{agent}")
-    ranks = [rank.id for rank in kernel.organization(org).snapshot.records.ranks]
-    if change.rank not in ranks:
-        help = did_you_mean(change.rank, ranks) or f"ranks are {listing(ranks)}"
-        raise Refused(UNKNOWN_NAME, f"there is no rank {quote(change.rank)}", help)
-
-    def promote(store: Store) -> AgentState:
-        try:
-            return store.agents.set_rank(agent, change.rank, actor=caller.credential, reason=change.reason)
-        except UnknownRecord:  # the roster declares it, and nothing was stored about it yet
-            return store.agents.add(agent, actor=caller.credential, rank=change.rank, reason=change.reason)
-
-    return json_response(await with_store(request, promote))
+    return await write(
+        request, "rank", RankChange, '{"rank": "commander"}',
+        lambda context, change: set_rank(context, agent, change.rank, org=org, reason=change.reason),
+    )  # fmt: skip
 
 
 @router.post(
     "/v1/agents/{agent}/lifecycle",
     response_class=Response,
-    responses=remembered("AgentState", 400, 401, 404, 409, 415),
+    responses=stored("AgentState", 400, 401, 404, 409, 415),
     openapi_extra=body_of("LifecycleChange", {"lifecycle": "suspended", "reason": "odd behavior"}),
     dependencies=[only("org")],
 )
-async def post_lifecycle(
-    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_lifecycle(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
     """Suspend, reactivate or decommission an agent. Never by its own credential."""
-    caller = require_scope(request, "rank")
-    change = await read_body(request, LifecycleChange, '{"lifecycle": "suspended"}')
-    kernel = answers.kernel
-    kernel.agent_manifest(org, agent)  # raises where there is none
-    refuse_helping_itself(caller, kernel.state, f"agent:{agent}")
-
-    def move(store: Store) -> AgentState:
-        if store.agents.get(agent) is None:
-            # The roster declares it, and nothing was stored about it yet.
-            store.agents.add(agent, actor=caller.credential, reason="declared by the roster")
-        return store.agents.move(agent, change.lifecycle, actor=caller.credential, reason=change.reason)
-
-    return json_response(await with_store(request, move))
+    return await write(
+        request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
+        lambda context, change: move_agent(context, agent, change.lifecycle, org=org, reason=change.reason),
+    )  # fmt: skip
 
 
 def _list(kernel: Kernel, org: str) -> AgentList:

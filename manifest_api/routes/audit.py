@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -12,13 +12,14 @@ from manifest_api.access_shapes import AuditLine, AuditPage
 from manifest_api.holding_shapes import AuditVerification
 from manifest_api.problems import BAD_CURSOR, Refused
 from manifest_api.questions import Cursor, only
-from manifest_api.routes.documented import remembered
+from manifest_api.routes.documented import stored
 from manifest_api.store_requests import DEFAULT_ROWS, Limit, json_response, with_store
+from orgkernel.decisions.state_records import AuditFilter, AuditKind
 from orgkernel.errors import StoreBusy, UnknownRecord
-from orgkernel.state.audit_queries import AuditFilter, read_rows
-from orgkernel.state.records import AuditKind
-from orgkernel.state.store import Store
-from orgkernel.state.verify import verify_audit
+from orgkernel.operations.audit import read_audit, verify
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["audit"])
 _VERIFYING_SECONDS = 600.0
@@ -29,7 +30,7 @@ _LATEST = 1e15
 @router.get(
     "/v1/audit",
     response_class=Response,
-    responses=remembered("AuditPage", 409),
+    responses=stored("AuditPage", 409),
     dependencies=[only(*_NAMES)],
 )
 async def get_audit(
@@ -61,7 +62,7 @@ async def get_audit(
 
     def read(store: Store) -> AuditPage:
         try:
-            rows = list(read_rows(store.rows, wanted, limit + 1, cursor))
+            rows = list(read_audit(store, wanted, limit + 1, cursor))
         except UnknownRecord as error:
             raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
         lines = tuple(AuditLine(row=row.audit_id, digest=row.digest, entry=row.entry) for row in rows[:limit])
@@ -73,18 +74,18 @@ async def get_audit(
 @router.get(
     "/v1/audit/verification",
     response_class=Response,
-    responses=remembered("AuditVerification", 409),
+    responses=stored("AuditVerification", 409),
     dependencies=[only()],
 )
 async def get_verification(request: Request) -> Response:
     """Whether every row is there, where it was written, as it was written. One at a time: every row is read."""
     verifying: Lock = request.app.state.verifying
 
-    def verify(store: Store) -> AuditVerification:
+    def check(store: Store) -> AuditVerification:
         if not verifying.acquire(blocking=False):
             raise StoreBusy("the audit is being verified already", "try again when that is done")
         try:
-            found = verify_audit(store.rows, store.folder, is_shared=not store.location.path)
+            found = verify(store)
         finally:
             verifying.release()
         return AuditVerification(
@@ -97,4 +98,4 @@ async def get_verification(request: Request) -> Response:
     nothing = AuditVerification(
         is_whole=True, rows=0, chains=0, dropped=0, findings=(), more_findings=0, notes=()
     )
-    return json_response(await with_store(request, verify, nothing, _VERIFYING_SECONDS))
+    return json_response(await with_store(request, check, nothing, _VERIFYING_SECONDS))

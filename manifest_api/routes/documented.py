@@ -52,8 +52,8 @@ def told(
     return responses | {status: {"description": reasons[status], "content": PROBLEM} for status in problems}
 
 
-def remembered(shape: str, *problems: int, status: int = 200) -> dict[int | str, Any]:
-    """The responses of a route that reads or changes what is remembered."""
+def stored(shape: str, *problems: int, status: int = 200) -> dict[int | str, Any]:
+    """The responses of a route that reads or changes what is stored."""
     reasons = _REASONS | {
         404: "There is no such record.",
         409: "There is no store yet, the record is in another state, or the cursor names no row.",

@@ -7,22 +7,20 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import GrantDraft, GrantPage, Note
-from manifest_api.answering import AnswersOfApp
-from manifest_api.guards.caller import require_scope
-from manifest_api.questions import Cursor, only, read_body
-from manifest_api.routes.documented import body_of, remembered
+from manifest_api.access_shapes import GrantPage, Note
+from manifest_api.questions import Cursor, only
+from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     Limit,
     existing_in_store,
     json_response,
     page_from_store,
-    refuse_giving_too_much,
-    with_store,
+    write,
 )
-from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
+from orgkernel.operations.drafts import GrantDraft
+from orgkernel.operations.grants import issue_grant, revoke_grant
 
 router = APIRouter(tags=["grants"])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
@@ -31,7 +29,7 @@ GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456
 @router.get(
     "/v1/grants",
     response_class=Response,
-    responses=remembered("GrantPage", 409),
+    responses=stored("GrantPage", 409),
     dependencies=[only("subject", "all", "cursor", "limit")],
 )
 async def get_grants(
@@ -57,7 +55,7 @@ async def get_grants(
 @router.get(
     "/v1/grants/{grant}",
     response_class=Response,
-    responses=remembered("Grant", 404, 409),
+    responses=stored("Grant", 404, 409),
     dependencies=[only()],
 )
 async def get_grant(request: Request, grant: GrantId) -> Response:
@@ -73,39 +71,29 @@ async def get_grant(request: Request, grant: GrantId) -> Response:
     "/v1/grants",
     response_class=Response,
     status_code=201,
-    responses=remembered("Grant", 400, 401, 409, 415, status=201),
+    responses=stored("Grant", 400, 401, 409, 415, status=201),
     openapi_extra=body_of("GrantDraft", {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
     dependencies=[only()],
 )
-async def post_grant(request: Request, answers: AnswersOfApp) -> Response:
+async def post_grant(request: Request) -> Response:
     """Give a permission. Who gives it is the credential, and nothing the body says."""
-    caller = require_scope(request, "grant")
-    draft = await read_body(request, GrantDraft, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
-    wanted = Grant("", draft.subject, tuple(draft.resources), draft.level, tuple(draft.waives), draft.org_id)
-    await refuse_giving_too_much(caller, answers.kernel, wanted)
-    granted = await with_store(
-        request,
-        lambda store: store.grants.issue(
-            draft.subject, draft.resources, issued_by=caller.credential, level=draft.level, waives=draft.waives,
-            org_id=draft.org_id, channel=draft.channel, session=draft.session, reason=draft.reason,
-            expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses),
-        ),
-    )  # fmt: skip
-    return json_response(granted, 201)
+    example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
+    return await write(request, "grant", GrantDraft, example, issue_grant, 201)
 
 
 @router.post(
     "/v1/grants/{grant}/revoke",
     response_class=Response,
-    responses=remembered("Grant", 400, 401, 404, 409, 415),
+    responses=stored("Grant", 400, 401, 404, 409, 415),
     openapi_extra=body_of("Note", {"reason": "done"}),
     dependencies=[only()],
 )
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""
-    caller = require_scope(request, "grant")
-    note = await read_body(request, Note, '{"reason": "…"}')
-    revoked = await with_store(
-        request, lambda store: store.grants.revoke(grant, actor=caller.credential, reason=note.reason)
+    return await write(
+        request,
+        "grant",
+        Note,
+        '{"reason": "…"}',
+        lambda context, note: revoke_grant(context, grant, note.reason),
     )
-    return json_response(revoked)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
-from manifest_api.guards.caller import caller_of
-from manifest_api.problems import BAD_CURSOR, UNKNOWN_RECORD, Refused
-from manifest_api.questions import Cursor, only
-from manifest_api.routes.documented import remembered
-from manifest_api.routes.reporting import org_of
+from manifest_api.feed import Feed
+from manifest_api.guards.caller import caller_of, require_scope
+from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, Refused
+from manifest_api.questions import Cursor, only, read_body
+from manifest_api.routes.documented import body_of, stored
 from manifest_api.salute_shapes import Board, ReportPage
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, with_store
+from manifest_api.shapes import InvalidValue
+from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, operate, with_store
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
+from orgkernel.operations.reports import hand_in_report, org_of
 from orgkernel.reports.board import Health, RoleState, board_of, detail_of, intervals_of
-from orgkernel.state.store import Store
+from orgkernel.runtime.salute import ReportError, read_report
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["salute"])
 Org = Annotated[
@@ -42,12 +47,49 @@ Role = Annotated[
     ),
 ]
 _FURTHEST = 2**63 - 1
+_EXAMPLE = {
+    "_schema": "orgkernel:salute_report",
+    "_version": "1.0",
+    "status": {"state": "active", "progress": 0.4, "pace_level": "primary", "health": "nominal"},
+    "activity": {"current_task": "mend the parser"},
+    "unit": {"role_id": "steward", "organization": "household", "agent_number": 0},
+    "time": {"timestamp": "2027-01-31T12:00:00Z"},
+}
+
+
+@router.post(
+    "/v1/salute",
+    response_class=Response,
+    responses=stored("ReportReceipt", 400, 401, 404, 409, 415),
+    openapi_extra=body_of("SaluteReport", _EXAMPLE),
+    dependencies=[only()],
+)
+async def post_report(request: Request) -> Response:
+    """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
+    caller = require_scope(request, "report")
+    said: dict[str, Any] = await read_body(
+        request, dict[str, Any], '{"_schema": "orgkernel:salute_report", …}', BAD_REPORT
+    )
+    try:
+        report = read_report(said)
+    except ReportError as error:
+        where = f"body.{error.where.replace('/', '.')}".rstrip(".")
+        raise Refused(
+            BAD_REPORT,
+            f"the report cannot be read at {quote(where)}",
+            "`orgkernel schema salute_report` prints what a report looks like",
+            [InvalidValue(where=where, message=error.text)],
+        ) from None
+    receipt = await operate(request, caller, lambda context: hand_in_report(context, report))
+    feed: Feed = request.app.state.feed
+    feed.wake()
+    return json_response(receipt)
 
 
 @router.get(
     "/v1/salute",
     response_class=Response,
-    responses=remembered("Board", 404, 409),
+    responses=stored("Board", 404, 409),
     dependencies=[only("org", "role", "tier", "health", "state", "stale", "cursor", "limit")],
 )
 async def get_board(
@@ -95,7 +137,7 @@ async def get_board(
     "/v1/salute/stream",
     response_class=Response,
     responses={
-        **remembered("ReportDetail", 404, 409),
+        **stored("ReportDetail", 404, 409),
         200: {
             "description": "Events `report`, each with the number of the report as its id and a `ReportDetail` as its data.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
@@ -143,7 +185,7 @@ async def get_stream(
 @router.get(
     "/v1/salute/{role}/latest",
     response_class=Response,
-    responses=remembered("ReportDetail", 404, 409),
+    responses=stored("ReportDetail", 404, 409),
     dependencies=[only("org", "agent")],
 )
 async def get_latest(
@@ -179,7 +221,7 @@ async def get_latest(
 @router.get(
     "/v1/salute/{role}/history",
     response_class=Response,
-    responses=remembered("ReportPage", 404, 409),
+    responses=stored("ReportPage", 404, 409),
     dependencies=[only("org", "cursor", "limit")],
 )
 async def get_history(

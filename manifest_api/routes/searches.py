@@ -29,10 +29,10 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_EVALUATION, Refused
 from manifest_api.questions import only, read_body
 from manifest_api.routes.documented import body_of, told
-from manifest_api.use_limits import rows_as_told
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.decisions import rows_as_told
 
 router = APIRouter(tags=["access"])
 _ANSWERS = (400, 401, 404, 409, 415, 429, 503)
@@ -69,7 +69,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
             context=asked.request.context,
             kinds=kinds,
         )
-        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller)
+        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.subject)
 
@@ -91,7 +91,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
         found = kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
-        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller)
+        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.resource)
 
@@ -115,7 +115,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
             kernel.access_desk(asked.org),
             kernel.what_can(asked.org, asked.request.subject, request=asked.request),
             asked.request,
-            caller,
+            caller.actor,
         )
         found = [action for row in rows if row.outcome == "allow" for action in row.actions]
         shown, page = _page(kernel, asked, search, found)

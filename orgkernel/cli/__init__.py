@@ -1,4 +1,4 @@
-"""The command line: data on stdout, talk on stderr; every command is imported only when it is called."""
+"""The command line: data on stdout, messages on stderr. Each command is imported only when it is called."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ import click
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import OrgkernelError
 
-# Command to module and what `orgkernel --help` says about it.
+# Each command and its summary in `orgkernel --help`.
 _COMMANDS = {
-    "new": "Copy a template to edit, or add a role.",
+    "new": "Create an organization from a template, or add a role.",
     "check": "Check documents and organizations.",
-    "rule": "Explain a rule, or list all.",
+    "rule": "Explain a rule, or list all rules.",
     "schema": "Print the JSON Schema of a kind of document.",
-    "dispatch": "Say which role takes a domain, and why.",
-    "manifest": "Say what a role, or the whole crew, can do, and why.",
-    "can": "Say whether somebody may do something.",
-    "why": "Say why, layer by layer, with the lines.",
-    "who-can": "List who may do something.",
-    "what-can": "List what somebody may do.",
-    "pace": "Say which PACE tier a role is in, and what it must do.",
+    "dispatch": "Find the role that takes a task, and explain why.",
+    "manifest": "Show everything that a role, an agent or the crew can do.",
+    "can": "Check whether a subject may do an action.",
+    "why": "Explain an access decision layer by layer.",
+    "who-can": "List the subjects that may do an action.",
+    "what-can": "List what a subject may do.",
+    "pace": "Show the PACE tier of a role, and what it must do.",
     "graph": "Draw the org chart.",
-    "diff": "Say what each role gained and lost between two trees.",
-    "upgrade": "Rewrite older documents in place.",
-    "export": "Write an organization in the format of another tool.",
-    "compile": "Write an organization as one file that a host reads.",
-    "org": "Switch an organization on and off in a host.",
-    "signals": "Say how layers in one agent keep out of each other's way.",
-    "test": "Run decision cases.",
-    "serve": "Answer over HTTP.",
-    "agent": "Say which agents there are, and how they stand.",
-    "grant": "Give permissions, and take them back.",
-    "restriction": "Leave somebody less, and lift that again.",
-    "request": "Ask for a permission, and answer.",
-    "key": "Make and revoke keys of the HTTP API.",
-    "lock": "Say who holds which exclusive tool.",
-    "salute": "Show, follow and collect the reports of roles.",
-    "audit": "Ask what was decided and done; prove it is whole.",
-    "store": "Upgrade, back up and describe the store.",
+    "diff": "Show what each role gained and lost between two trees.",
+    "upgrade": "Upgrade older documents in place.",
+    "export": "Export an organization to the format of another tool.",
+    "compile": "Compile an organization into one file for a host.",
+    "org": "Activate or deactivate an organization in a host.",
+    "signals": "Show how the layers of an agent coordinate.",
+    "test": "Run the decision cases of an organization.",
+    "serve": "Serve the HTTP API.",
+    "agent": "List and manage agents.",
+    "grant": "Grant and revoke permissions.",
+    "restriction": "Restrict permissions, and lift restrictions.",
+    "request": "Request permissions, and approve or refuse requests.",
+    "key": "Create and revoke keys for the HTTP API.",
+    "lock": "List and release locks of exclusive tools.",
+    "salute": "Show, follow and collect SALUTE reports of roles.",
+    "audit": "Search the audit log, and verify it.",
+    "store": "Show, upgrade and back up the store.",
 }
 
 
 class _LazyGroup(click.Group):
-    """Commands by name; importing one costs only what it needs."""
+    """Commands by name. Each one is imported only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -74,16 +74,21 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Print it."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Print the version.",
 )
 def cli() -> None:
-    """An organization of AI agents, declared as code: who takes this, what can this role do, and why."""
+    """Check and query an organization of AI agents that is declared as YAML."""
 
 
 def main() -> None:
-    """Entry point; exit codes: 0 fine, 1 findings or failed cases, 2 cannot run."""
+    """Entry point. Exit codes: 0 success, 1 findings or failed cases, 2 cannot run."""
     _forget_caches()
-    # A command makes much and drops little before it ends: looking for garbage would cost a tenth of its time.
+    # A command allocates much and frees little before it ends: garbage collection would cost a tenth of its time.
     gc.disable()
     try:
         _main()
@@ -94,7 +99,9 @@ def main() -> None:
 def _main() -> None:
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a file's name need not be text, nor a terminal speak UTF-8
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a file name may be invalid text, and a terminal may not use UTF-8
             stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(_run())
@@ -107,26 +114,28 @@ def _main() -> None:
         _say(f"error: {error.message}", error.help)
         sys.exit(2)
     except SystemExit:
-        if sys.stdout is not stdout:  # click put a silent one there, because nobody reads on
-            sys.exit(141)  # and not 1, which would mean findings
+        if (
+            sys.stdout is not stdout
+        ):  # click replaced it with a silent stream, because the reader closed the pipe
+            sys.exit(141)  # not 1, which means findings
         raise
     except OSError as error:
         _say(f"error: {error.strerror or error}", "")
         _drop_output()
         sys.exit(2)
     except Exception as error:
-        # A bug of ours is not a finding: 1 would tell CI that the documents are at fault.
+        # A bug is not a finding: exit code 1 would tell CI that the documents are wrong.
         if os.environ.get("ORGKERNEL_DEBUG"):
             raise
         _say(
             f"internal error: {type(error).__name__}: {error}",
-            "this is a bug; set ORGKERNEL_DEBUG=1 to see where it is",
+            "this is a bug in orgkernel; set ORGKERNEL_DEBUG=1 to see the traceback, and report it",
         )
         sys.exit(2)
 
 
 def _run() -> int:
-    """The exit code of the command, run again without the cache when what it held turned out to be none of ours."""
+    """The exit code of the command. If the cache turns out to be invalid, the command runs again without it."""
     try:
         return cli(standalone_mode=False) or 0
     except (click.exceptions.Exit, click.exceptions.Abort, click.ClickException, OrgkernelError, OSError):
@@ -150,7 +159,7 @@ def _distrust_caches() -> bool:
     if opening is None or not used or opening.CACHES.distrusted:
         return False
     opening.CACHES.distrusted = True
-    _say(f"note: the cache {used[0]} held something that cannot be used; it is not used", "")
+    _say(f"note: the cache {used[0]} is invalid and was ignored", "")
     return True
 
 
@@ -161,7 +170,7 @@ def _say(message: str, help: str) -> None:
 
 
 def _drop_output() -> None:
-    """What could not be written, to a full disk perhaps, would be tried again on the way out and change the exit code."""
+    """Drop unwritten output: Python would try again at exit, for example on a full disk, and change the exit code."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.declared import find_declared
-from orgkernel.cli.declared_agents import admit, declared_agents, merged, require_rank
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
+    acting,
     by_option,
     echo_record,
     echo_records,
+    find_declared,
     is_there,
-    opened,
     reason_option,
     store_option,
 )
 from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import printable
-
-if TYPE_CHECKING:
-    from orgkernel.state.store import Store
+from orgkernel.operations.agents import (
+    add_agent,
+    declared_agents,
+    list_agents,
+    move_agent,
+    set_rank,
+    set_trust,
+)
+from orgkernel.operations.context import Context, actor_named
 
 
 @click.group("agent")
@@ -35,30 +40,22 @@ def command() -> None:
 
 def _change_options(change: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that changes an agent."""
+    org_option = click.option(
+        "--org", metavar="ORG", help="Organization whose roster and ranks count. Default: all."
+    )
     for add_option in (
-        format_option("text", "json"), cache_option, store_option, path_option, reason_option, by_option,
+        format_option("text", "json"), cache_option, store_option, path_option, reason_option, by_option, org_option,
     ):  # fmt: skip
         change = add_option(change)
     return change
 
 
 @contextmanager
-def _admitted(
-    agent_id: str,
-    actor: str,
-    *,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    rank: str | None = None,
-) -> Iterator[Store]:
-    """The store, with an agent that the roster declares in it; a rank has to be declared as well."""
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    if rank is not None:
-        require_rank(kernel, rank)
-    with opened(store, create=kernel is not None) as state:
-        admit(kernel, state, agent_id, actor)
-        yield state
+def _acting(actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool) -> Iterator[Context]:
+    """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
+    kernel = find_declared(paths, no_cache=no_cache)
+    with acting(actor, store, kernel, create=kernel is not None) as context:
+        yield context
 
 
 @command.command("add")
@@ -68,24 +65,14 @@ def _admitted(
 @click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True)
 @_change_options
 def add(
-    agent_id: str,
-    rank: str | None,
-    trust: float | None,
-    lifecycle: Lifecycle,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+    agent_id: str, rank: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str,
+    **values: Any,
+) -> None:  # fmt: skip
     """Add an agent to the store: one that a roster declares, or will."""
-    if rank is not None:
-        require_rank(find_declared(paths, store, no_cache=no_cache), rank)
-    with opened(store, create=True) as state:
-        agent = state.agents.add(
-            agent_id, actor=actor, rank=rank, trust=trust, lifecycle=lifecycle, reason=reason
-        )
+    looks = rank is not None or actor_named(actor).member
+    kernel = find_declared(paths, no_cache=no_cache) if looks else None
+    with acting(actor, store, kernel, create=True) as context:
+        agent = add_agent(context, agent_id, rank=rank, **values)
     echo_record(form, agent, f"{agent_id} added")
 
 
@@ -93,10 +80,10 @@ def add(
 @click.argument("agent_id", metavar="AGENT")
 @click.argument("rank")
 @_change_options
-def set_rank(agent_id: str, rank: str, actor: str, reason: str, form: str, **where: Any) -> None:
+def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Promote or demote an agent."""
-    with _admitted(agent_id, actor, rank=rank, **where) as state:
-        agent = state.agents.set_rank(agent_id, rank, actor=actor, reason=reason)
+    with _acting(**where) as context:
+        agent = set_rank(context, agent_id, rank, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {rank}")
 
 
@@ -104,10 +91,10 @@ def set_rank(agent_id: str, rank: str, actor: str, reason: str, form: str, **whe
 @click.argument("agent_id", metavar="AGENT")
 @click.argument("trust", type=click.FloatRange(0, 1))
 @_change_options
-def set_trust(agent_id: str, trust: float, actor: str, reason: str, form: str, **where: Any) -> None:
+def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Note how far an agent is trusted, 0 to 1."""
-    with _admitted(agent_id, actor, **where) as state:
-        agent = state.agents.set_trust(agent_id, trust, actor=actor, reason=reason)
+    with _acting(**where) as context:
+        agent = set_trust(context, agent_id, trust, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
 
 
@@ -115,10 +102,10 @@ def set_trust(agent_id: str, trust: float, actor: str, reason: str, form: str, *
 @click.argument("agent_id", metavar="AGENT")
 @click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
 @_change_options
-def move(agent_id: str, lifecycle: Lifecycle, actor: str, reason: str, form: str, **where: Any) -> None:
+def move(agent_id: str, lifecycle: Lifecycle, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Move an agent along its lifecycle: suspend, reactivate, decommission."""
-    with _admitted(agent_id, actor, **where) as state:
-        agent = state.agents.move(agent_id, lifecycle, actor=actor, reason=reason)
+    with _acting(**where) as context:
+        agent = move_agent(context, agent_id, lifecycle, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
 
 
@@ -129,15 +116,12 @@ def move(agent_id: str, lifecycle: Lifecycle, actor: str, reason: str, form: str
 @format_option("text", "json")
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
     """List the agents of the rosters and of the store, as they stand now; where the two differ is said on stderr."""
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    stored: tuple[AgentState, ...] = ()
+    kernel = find_declared(paths, no_cache=no_cache)
+    agents: tuple[AgentState, ...] = tuple(declared_agents(kernel).values())
     drift: tuple[Diagnostic, ...] = ()
-    declared = tuple(declared_agents(kernel))
-    if not declared or is_there(store):
-        with opened(store) as state:
-            stored = state.agents.list()
-            drift = () if kernel is None else kernel.with_store(state).drift()
-    agents = merged(stored, declared)
+    if not agents or is_there(store):
+        with acting("", store, kernel) as context:
+            agents, drift = list_agents(context)
     echo_records(
         form,
         agents,

@@ -1,4 +1,4 @@
-"""What the commands that ask about access share: circumstances, the organization, and the state that counts."""
+"""Shared by the commands that ask about access: circumstances, the organization and the stored state."""
 
 from __future__ import annotations
 
@@ -29,24 +29,29 @@ context_option = click.option(
     help='Circumstances, such as `{"channel": "slack", "pace": "contingent"}`.',
 )  # fmt: skip
 behalf_option = click.option(
-    "--on-behalf-of", metavar="SUBJECT", help="Who triggered the run: it gets no more than they have."
+    "--on-behalf-of",
+    metavar="SUBJECT",
+    help="Subject that triggered the run; its permissions are the upper bound.",
 )
 via_option = click.option(
-    "--via", multiple=True, metavar="SUBJECT", help="Who dispatched whom, first to last; repeatable."
+    "--via",
+    multiple=True,
+    metavar="SUBJECT",
+    help="Dispatchers above the subject, first to last; repeatable.",
 )
-# What states of the world a question can be asked under: `AccessContext` has them all.
+# The names of the circumstances: the fields of `AccessContext`.
 _FIELDS = tuple(AccessContext.__struct_fields__)
 
 
 def open_with_state(paths: tuple[str, ...], org: str, store: str | None, *, no_cache: bool = False) -> Kernel:
-    """The kernel over some paths, deciding with what is stored; a question makes no store where there is none."""
+    """The kernel for some paths with the stored state. A question never creates a store."""
     kernel = open_kernel(paths, org, no_cache=no_cache)
     here = os.getcwd()
     return kernel.with_store(StateAt(locate_store(find_project(here), here, store)))
 
 
 def parse_context(text: str) -> AccessContext:
-    """The circumstances of a question as JSON; raises `UsageError` for what they cannot be."""
+    """Parse the circumstances of a question from JSON. Raises `UsageError` for invalid ones."""
     if not text:
         return AccessContext()
     try:
@@ -54,20 +59,22 @@ def parse_context(text: str) -> AccessContext:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise UsageError("the context is not JSON", 'write `--context \'{"channel": "slack"}\'`') from None
     if not isinstance(said, dict):
-        raise UsageError("the context is not an object", 'write `--context \'{"channel": "slack"}\'`')
+        raise UsageError("the context is not a JSON object", 'write `--context \'{"channel": "slack"}\'`')
     for name in said:
         if name not in _FIELDS:
-            help = did_you_mean(name, _FIELDS) or f"a context has {listing(_FIELDS)}"
-            raise UsageError(f"a context has no {quote(name)}", help)
+            help = did_you_mean(name, _FIELDS) or f"known names are {listing(_FIELDS)}"
+            raise UsageError(f"unknown name {quote(name)} in the context", help)
     try:
         return msgspec.convert(said, AccessContext)
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
-        raise UsageError(f"the context does not fit at {quote(place.removeprefix('.'))}: {message}") from None
+        raise UsageError(
+            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
+        ) from None
 
 
 def question_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The arguments and options of a question whether somebody may do something; `explain_question` takes them."""
+    """The arguments and options of a question about access. `explain_question` takes them."""
     for add in (
         format_option("text", "json"), cache_option, store_option, context_option, via_option, behalf_option,
         path_option, org_option, click.argument("resource"), click.argument("action"), click.argument("subject"),
@@ -89,7 +96,7 @@ def explain_question(
     store: str | None,
     no_cache: bool,
 ) -> tuple[str, AccessExplanation]:
-    """The question in words, and its answer."""
+    """The question as text, and its explanation."""
     require_kind("subject", subject, "role:")
     require_kind("resource", resource, "tool:")
     request = AccessRequest(subject, action, resource, parse_context(context), on_behalf_of, via)
@@ -98,7 +105,7 @@ def explain_question(
 
 
 def require_kind(what: str, text: str, example: str) -> str:
-    """A subject or resource with its kind; raises `UsageError` for a bare name, which no decision could mean."""
+    """A subject or resource with its kind. Raises `UsageError` for a name without a kind."""
     if ":" not in text:
         raise UsageError(
             f"the {what} {quote(text)} has no kind", f"write it as `KIND:ID`, such as {quote(example + text)}"
@@ -107,8 +114,8 @@ def require_kind(what: str, text: str, example: str) -> str:
 
 
 def kinds_option(*kinds: str, default: tuple[str, ...]) -> Callable[[Any], Any]:
-    """`--kind`, of what is listed."""
+    """The option `--kind`: the kinds to list."""
     return click.option(
         "--kind", "kinds", multiple=True, type=click.Choice(kinds), default=default, show_default=True,
-        help="Only these; repeatable.",
+        help="List only this kind; repeatable.",
     )  # fmt: skip

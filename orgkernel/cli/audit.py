@@ -56,7 +56,7 @@ def _filter(
     channel: str | None,
     record_id: str | None,
 ) -> Any:
-    from orgkernel.state.audit_queries import AuditFilter
+    from orgkernel.decisions.state_records import AuditFilter
 
     times = parse_since(since), parse_since(until)
     return AuditFilter(*times, kind, activity, subject, channel, record_id=record_id)
@@ -70,13 +70,13 @@ def _filter(
 @format_option("text", "json")
 def query(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
     """List rows, newest first; or count unknown senders, policies or decisions."""
-    from orgkernel.state.audit_queries import read_rows
+    from orgkernel.operations.audit import read_audit
 
     with opened(store) as state:
         if count:
-            _echo_counts(state.rows, count, form, parse_since(filters["since"]))
+            _echo_counts(state, count, form, parse_since(filters["since"]))
             return
-        rows = list(read_rows(state.rows, _filter(**filters), limit))
+        rows = list(read_audit(state, _filter(**filters), limit))
     if form == "json":
         echo_json(
             msgspec.json.format(msgspec.json.encode([_as_record(row) for row in rows]), indent=2).decode()
@@ -93,30 +93,30 @@ def query(count: str | None, limit: int, store: str | None, form: str, **filters
     )  # fmt: skip
 
 
-def _echo_counts(rows: Any, count: str, form: str, since: float | None) -> None:
-    from orgkernel.state.audit_queries import count_decisions, count_policies, count_unknown_senders
+def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None:
+    from orgkernel.operations.audit import count_audit
 
+    found: Any = count_audit(state, count, since)
     if count == "senders":
         echo_records(
             form,
-            count_unknown_senders(rows, since),
+            found,
             ("count", "last", "channel", "sender"),
             lambda each: (each.count, show_time(each.last_at), each.channel, each.sender),
         )
     elif count == "policies":
         echo_records(
             form,
-            count_policies(rows, since),
+            found,
             ("matched", "denied", "policy"),
             lambda each: (each.matched, each.denied, each.policy),
         )
     else:
-        stats = count_decisions(rows, since)
-        lines = [("all", "", outcome, number) for outcome, number in stats.outcomes.items()]
-        for by, found in (("subject", stats.subjects), ("channel", stats.channels)):
-            lines += [(by, name, *each) for name, counts in found.items() for each in counts.items()]
+        lines = [("all", "", outcome, number) for outcome, number in found.outcomes.items()]
+        for by, names in (("subject", found.subjects), ("channel", found.channels)):
+            lines += [(by, name, *each) for name, counts in names.items() for each in counts.items()]
         if form == "json":
-            echo_record(form, stats, "")
+            echo_record(form, found, "")
         else:
             echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
 
@@ -127,14 +127,12 @@ def _echo_counts(rows: Any, count: str, form: str, since: float | None) -> None:
 )
 @store_option
 @format_option("text", "json")
-def verify(checkpoints: str | None, store: str | None, form: str) -> None:
+def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
     """Follow every chain: exits 1 when a row was changed, is missing, was moved, or the end was cut off."""
-    from orgkernel.state.checkpoints import Folder
-    from orgkernel.state.verify import verify_audit
+    from orgkernel.operations.audit import verify
 
     with opened(store) as state:
-        folder = Folder(checkpoints, state.rows.tokens) if checkpoints else state.folder
-        found = verify_audit(state.rows, folder, is_shared=not state.location.path)
+        found = verify(state, checkpoints)
     if form == "json":
         echo_record(form, found, "")
     else:
@@ -157,10 +155,10 @@ def verify(checkpoints: str | None, store: str | None, form: str) -> None:
 @format_option("csv", "jsonl")
 def export(store: str | None, form: str, **filters: Any) -> None:
     """Print rows with everything in them, newest first, as CSV or as one JSON object a line."""
-    from orgkernel.state.audit_queries import read_rows
+    from orgkernel.operations.audit import read_audit
 
     with opened(store) as state:
-        rows = (_as_record(row) for row in read_rows(state.rows, _filter(**filters)))
+        rows = (_as_record(row) for row in read_audit(state, _filter(**filters)))
         _write_csv(rows) if form == "csv" else _write_lines(rows)
 
 
@@ -168,18 +166,17 @@ def export(store: str | None, form: str, **filters: Any) -> None:
 @click.option("--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS")
 @click.option("--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS")
 @store_option
-def prune(decisions: int, history: int, store: str | None) -> None:
+def prune_(decisions: int, history: int, store: str | None) -> None:
     """Drop what is older: decisions and usage, and the history of grants, requests, ranks, keys and locks.
 
     Whole stretches from the beginning of a chain are sealed and dropped; their signed ends stay, so that `verify` still
     proves the rest.
     """
-    from orgkernel.state.retention import DAY, drop_old
+    from orgkernel.operations.audit import prune
 
     with opened(store) as state:
-        segments = drop_old(state.rows, state.folder, {"decision": decisions * DAY, "history": history * DAY})
-    rows = sum(each.last - each.first + 1 for each in segments)
-    click.echo(f"{_many(rows, 'row')} dropped in {_many(len(segments), 'segment')}", err=True)
+        rows, segments = prune(state, decisions, history)
+    click.echo(f"{_many(rows, 'row')} dropped in {_many(segments, 'segment')}", err=True)
 
 
 def _many(number: int, what: str) -> str:

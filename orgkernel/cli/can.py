@@ -1,4 +1,4 @@
-"""`orgkernel can`: may this subject do this to that?"""
+"""`orgkernel can`: may this subject do this action on this resource?"""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from orgkernel.manifest.v1 import encode
 @click.command("can")
 @question_options
 def command(form: str, **asked: Any) -> None:
-    """Say whether SUBJECT may do ACTION to RESOURCE, such as `role:dev use tool:text_editor`.
+    """Check whether SUBJECT may do ACTION on RESOURCE, such as `role:dev use tool:text_editor`.
 
-    Subjects are `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/ID`; resources
-    `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`. What is stored counts.
+    Subjects are `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/ID`. Resources are
+    `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`. The stored state is included.
 
-    Exits 0 for allow, 1 for deny, 3 for ask, 2 when it cannot run.
+    Exits 0 for allow, 1 for deny, 3 for ask, 2 if it cannot run.
     """
     question, explanation = explain_question(**asked)
     if form == "json":

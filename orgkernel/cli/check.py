@@ -1,4 +1,4 @@
-"""`orgkernel check`: is everything that is declared in order?"""
+"""`orgkernel check`: are all documents and organizations valid?"""
 
 from __future__ import annotations
 
@@ -25,20 +25,18 @@ from orgkernel.snapshots.snapshot import Snapshot
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--shipped", is_flag=True, help="Check what comes with the package.")
+@click.option("--shipped", is_flag=True, help="Check the templates and catalogs that come with orgkernel.")
 @format_option(*FORMATS)
 @click.option(
     "--fail-on", type=click.Choice([severity.value for severity in Severity]),
-    help="Exit 1 for findings at least this bad.  [default: error, or what orgkernel.toml says]",
+    help="Exit 1 if there are findings of at least this severity.  [default: error, or `fail_on` in orgkernel.toml]",
 )  # fmt: skip
-@click.option("--baseline", metavar="FILE", help="Report only findings that FILE does not allow.")
-@click.option(
-    "--write-baseline", "to_write", metavar="FILE", help="Allow everything found, by writing it to FILE."
-)
+@click.option("--baseline", metavar="FILE", help="Report only findings that are not in the baseline FILE.")
+@click.option("--write-baseline", "to_write", metavar="FILE", help="Write all findings to the baseline FILE.")
 @click.option(
     "--store",
     metavar="STORE",
-    help="Compare the rosters with what a store says of the agents: a file, or URL of PostgreSQL.",
+    help="Also compare the rosters with the agents in a store: a file or a PostgreSQL URL.",
 )
 @cache_option
 def command(
@@ -53,17 +51,17 @@ def command(
 ) -> None:
     """Check documents and organizations.
 
-    A PATH is a file, a folder of documents, or an organization's folder; without one, the paths of the nearest
-    orgkernel.toml are checked, else the current folder. Exits 0 when clean, 1 with findings at or above --fail-on, 2
-    when it cannot run or there is nothing to check.
+    A PATH is a file, a folder of documents or the folder of an organization. Without PATH, the paths in the nearest
+    orgkernel.toml are checked, or else the current folder. Exits 0 without findings at or above --fail-on, 1 with such
+    findings, 2 if it cannot run or there is nothing to check.
     """
     project = find_project(os.getcwd())
     if shipped and paths:
-        raise click.UsageError("--shipped checks what comes with the package; name no PATH with it")
+        raise click.UsageError("--shipped cannot be combined with PATH")
     if shipped and (baseline or to_write):
-        raise click.UsageError("--shipped checks what comes with the package; it needs no baseline")
+        raise click.UsageError("--shipped cannot be combined with a baseline")
     if baseline and to_write:
-        raise click.UsageError("--baseline reads a file and --write-baseline writes one; use one of the two")
+        raise click.UsageError("--baseline cannot be combined with --write-baseline")
     request = shipped_request() if shipped else request_of(paths, project)
     allowed = _allowed(baseline, to_write, request)
     loader = Loader(request, project.severities, cache_of(project, no_cache))
@@ -71,10 +69,11 @@ def command(
     click.get_current_context().call_on_close(lambda: save(loader))
     if not snapshot.read_anything:
         raise NothingToRead(
-            "nothing to check: no document of ours there", "start one with `orgkernel new DIR`"
+            "nothing to check: no orgkernel documents found",
+            "create an organization with `orgkernel new DIR`",
         )
     if store is not None:
-        from orgkernel.kernel.drift import find_drift  # which reads every rule
+        from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
 
         state = read_stored(locate_store(project, os.getcwd(), store))
         drift = find_drift(snapshot, state, project.severities)
@@ -94,7 +93,7 @@ def command(
 
 
 def _allowed(baseline: str | None, to_write: str | None, request: Request) -> dict[Entry, int]:
-    """Said before anything is checked, which may take a while."""
+    """The entries of the baseline. Errors are raised before the check, which may take a while."""
     if baseline:
         return read_baseline(baseline)
     return find_baseline(to_write, request) if to_write else {}
@@ -103,10 +102,10 @@ def _allowed(baseline: str | None, to_write: str | None, request: Request) -> di
 def _hold_against(
     file: str, allowed: dict[Entry, int], snapshot: Snapshot, request: Request, *, write: bool
 ) -> tuple[Sequence[Diagnostic], int]:
-    """The findings a baseline does not allow, and how many it does; or with `write`, allow all."""
+    """The findings that a baseline does not allow, and the number that it allows. With `write`, it allows all."""
     name, is_asked = _names(file, snapshot, request)
     if write:
-        # What was not asked about this time is still allowed.
+        # Entries about files outside this run are kept.
         kept = {entry: count for entry, count in allowed.items() if not is_asked(entry.file)}
         allowed = kept | build_baseline(snapshot.diagnostics, name)
         write_baseline(file, allowed)
@@ -114,14 +113,14 @@ def _hold_against(
     if comparison.stale:
         entries = f"{len(comparison.stale):,} {'entry' if len(comparison.stale) == 1 else 'entries'}"
         verb = "matches" if len(comparison.stale) == 1 else "match"
-        click.echo(f"{entries} of the baseline no longer {verb}: run --write-baseline", err=True)
+        click.echo(f"{entries} of the baseline no longer {verb}; update it with --write-baseline", err=True)
     return comparison.new, comparison.known
 
 
 def _names(
     file: str, snapshot: Snapshot, request: Request
 ) -> tuple[Callable[[str], str], Callable[[str], bool]]:
-    """Names in a baseline start at its folder, so that it does not matter where one stands."""
+    """Names in a baseline are relative to its folder, so the current folder does not matter."""
     here, folder = os.getcwd(), os.path.dirname(os.path.realpath(file))
     asked = [os.path.realpath(os.path.join(here, name)) for name in request.asked]
 
@@ -145,7 +144,7 @@ def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str
     files = len(checked_files(snapshot))
     what = f"{_count(len(snapshot.organizations), 'organization')}, {_count(roles, 'role')}, {_count(files, 'file')}"
     skipped = snapshot.tree.skipped
-    passed_over = f"; {_count(skipped, 'file')} passed over, not ours" if skipped else ""
+    passed_over = f"; {_count(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
     allowed = f"; {_count(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 

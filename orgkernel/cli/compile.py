@@ -1,4 +1,4 @@
-"""`orgkernel compile`: an organization as one file that a host reads without orgkernel."""
+"""`orgkernel compile`: an organization as one file for hosts, which read it without orgkernel."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from orgkernel.project.replacing import replace_file
 
 @click.command("compile")
 @click.argument("org", metavar="ORG")
-@click.option("--agent-zero", is_flag=True, required=True, help="For the Agent-Zero extension.")
-@click.option("-o", "--output", metavar="FILE", help="Write it there; without it, to stdout.")
+@click.option("--agent-zero", is_flag=True, required=True, help="Compile for the Agent-Zero extension.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
 @path_option
 @cache_option
 def command(org: str, agent_zero: bool, output: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Work out everything a host asks of an organization: who takes what, and what each role may use.
+    """Compile ORG into one file for a host: who takes which domain, and what each role may use.
 
-    Exits 1 with the findings when the organization has errors.
+    Exits 1 with the findings if the organization has errors.
     """
     kernel = open_kernel(paths, org, no_cache=no_cache)
     snapshot = kernel.latest(org)

@@ -1,4 +1,4 @@
-"""Access decisions for a terminal: short for whoever asks, whole for whoever asks why."""
+"""Access decisions for a terminal: the short answer, and the full explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN_REMEDIES = 5
 
 
 def as_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
-    """An explanation as JSON shows it."""
+    """An explanation as JSON data."""
     decision = explanation.decision
     return {
         **msgspec.structs.asdict(decision),
@@ -32,25 +32,25 @@ def as_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
 
 
 def render_decision(asked: str, explanation: AccessExplanation) -> str:
-    """The outcome, its reasons with their lines, and what would change it."""
+    """The outcome, its reasons with their lines, and the remedies."""
     decision = explanation.decision
     lines = [f"{decision.outcome}: {asked}"]
     for reason in explanation.reasons:
         lines.append(f"  because {reason.text}")
         lines += (f"      {place}" for place in places(reason.why))
     if decision.obligations:
-        lines.append(f"  obliged to: {', '.join(decision.obligations)}")
+        lines.append(f"  obligations: {', '.join(decision.obligations)}")
     lines += _remedies(explanation)
     return as_text(lines)
 
 
 def render_why(asked: str, explanation: AccessExplanation) -> str:
-    """The whole way to the outcome: every layer, what it did, and the line that made it."""
+    """The whole explanation: every layer, what it changed, and its lines."""
     decision = explanation.decision
     lines = [
         f"{decision.outcome}: {asked}",
         f"  code {decision.code}, level {decision.level_effective or 'none'}"
-        + (f" of the {decision.level_required} it requires" if decision.level_required else ""),
+        + (f", required level {decision.level_required}" if decision.level_required else ""),
         "",
     ]
     trace = [line for line in explanation.trace if line.value or line.statement != NEUTRAL]
@@ -58,7 +58,7 @@ def render_why(asked: str, explanation: AccessExplanation) -> str:
     last = ("", "")
     for line in trace:
         label = line.layer if line.layer != last[0] else ""
-        # Two values that a layer changed at once may rest on the same sentence.
+        # Two values that a layer changed together may have the same statement.
         is_said = last == (line.layer, line.statement)
         said = "" if is_said else f": {line.statement}"
         lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
@@ -67,9 +67,9 @@ def render_why(asked: str, explanation: AccessExplanation) -> str:
         last = (line.layer, line.statement)
     silent = [line.layer for line in explanation.trace if line not in trace]
     if silent:
-        lines.append(f"  nothing to say: {', '.join(silent)}")
+        lines.append(f"  no effect: {', '.join(silent)}")
     if decision.obligations:
-        lines += ["", f"  obliged to: {', '.join(decision.obligations)}"]
+        lines += ["", f"  obligations: {', '.join(decision.obligations)}"]
     remedies = list(_remedies(explanation))
     lines += ["", *remedies] if remedies else []
     lines += ["", f"snapshot {decision.snapshot}, state version {decision.state_version}"]
@@ -77,7 +77,7 @@ def render_why(asked: str, explanation: AccessExplanation) -> str:
 
 
 def render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
-    """One line for each row: whom or what it is about, the outcome, the level, the actions and what it depends on."""
+    """One line per row: the subject or resource, the outcome, the level, the actions and the conditions."""
     cells = [
         (
             row.subject if by_subject else row.resource,
@@ -98,9 +98,9 @@ def render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
 
 
 def render_envelope(envelope: AccessEnvelope) -> str:
-    """What a sender gets, and where its messages go."""
+    """The permissions of a sender, and the session of its messages."""
     routing = envelope.routing
-    delayed = ", answers wait" if routing.delay_response else ""
+    delayed = ", answers are delayed" if routing.delay_response else ""
     lines = [
         ("subject", envelope.subject),
         ("session", routing.session_key),
@@ -110,7 +110,7 @@ def render_envelope(envelope: AccessEnvelope) -> str:
         ("credentials", ", ".join(envelope.credentials)),
         ("data", envelope.data),
         ("policies", ", ".join(envelope.policies_matched)),
-        ("of them deny", ", ".join(envelope.policies_denied)),
+        ("denying", ", ".join(envelope.policies_denied)),
     ]
     return as_text(f"{name:<12}  {said or 'none'}" for name, said in lines)
 
@@ -120,7 +120,7 @@ def _with_ask(row: AccessRow) -> str:
 
 
 def why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> str:
-    """What to say of an empty list: whether it was asked about something that nothing declares."""
+    """The message for an empty list. It names subjects and resources that are not declared."""
     _, reasons = kernel.decide_with_reasons(org, request)
     unknown = [
         reason.text
@@ -131,12 +131,12 @@ def why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) ->
 
 
 def as_text(lines: Iterable[str]) -> str:
-    """Lines that do not drive the terminal."""
+    """Lines without terminal control characters."""
     return "".join(f"{printable(line.rstrip())}\n" for line in lines)
 
 
 def places(whys: Iterable[Why]) -> Iterable[str]:
-    """Where it is said, each place once."""
+    """The places of some lines, each once."""
     return dict.fromkeys(f"{why.file}:{why.line}" for why in whys)
 
 
@@ -155,7 +155,7 @@ def _remedies(explanation: AccessExplanation) -> Iterator[str]:
         yield f"  would be allowed by: {remedy.text}"
     more = len(explanation.remedies) - _SHOWN_REMEDIES
     if more > 0:
-        yield f"  and {more} other way{'s' * (more > 1)} (--format json lists all)"
+        yield f"  and {more} other way{'s' * (more > 1)} (list all with --format json)"
     can = explanation.who_can
     if can.subjects:
         others = can.count - len(can.subjects)

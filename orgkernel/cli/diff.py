@@ -1,4 +1,4 @@
-"""`orgkernel diff`: what did the roles gain and lose between two trees?"""
+"""`orgkernel diff`: what did each role gain and lose between two trees?"""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_gi
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="[NEW]", required=False)
 @format_option("text", "json", "github", "markdown")
-@click.option("--exit-code", is_flag=True, help="Exit 1 when anything differs.")
-@click.option("--org", metavar="ORG", help="Only this organization.")
+@click.option("--exit-code", is_flag=True, help="Exit 1 if there are differences.")
+@click.option("--org", metavar="ORG", help="Compare only this organization.  [default: all]")
 def command(old: str, new: str | None, form: str, exit_code: bool, org: str | None) -> None:
-    """Say what each role gained and lost between two trees, with the lines that caused it.
+    """Show what each role gained and lost between two trees, with the lines that caused it.
 
-    A tree is a file or a folder; `git:REV`, the paths of the other side at a revision; or `git:REV:PATH`, with PATH from
-    the top of the repository, or from here when it begins with `./`. NEW may be left out when OLD is a revision: the
-    paths of the nearest orgkernel.toml, else the current folder, as they are now.
+    A tree is a file, a folder or a git revision: `git:REV` means the paths of the other side at REV, `git:REV:PATH` a
+    PATH relative to the top of the repository, or to the current folder if it begins with `./`. Without NEW, OLD must be
+    a revision and is compared with the work tree: the paths in the nearest orgkernel.toml, or else the current folder.
 
-    Exits 0, with --exit-code 1 when anything differs, 2 when it cannot run.
+    Exits 0, 1 with --exit-code if there are differences, 2 if it cannot run.
     """
     found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org)
     for note in found.notes:

@@ -1,4 +1,4 @@
-"""`orgkernel dispatch`: who takes this?"""
+"""`orgkernel dispatch`: which role takes this task?"""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from orgkernel.diagnostics.wording import printable
 @org_option
 @path_option
 @click.option(
-    "--needs", multiple=True, metavar="TOOL", help="Tool the taker must be equipped with; repeatable."
+    "--needs", multiple=True, metavar="TOOL", help="Tool that the role must be equipped with; repeatable."
 )
-@click.option("--all", "all_considered", is_flag=True, help="List every candidate, not the next five.")
+@click.option("--all", "all_considered", is_flag=True, help="List all other candidates, not only five.")
 @cache_option
 @format_option("text", "json")
 def command(
@@ -32,7 +32,7 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Say which role takes a task of this DOMAIN, and why."""
+    """Find the role that takes tasks of DOMAIN, and explain why."""
     kernel = open_kernel(paths, org, no_cache=no_cache)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
     if form == "json":
@@ -47,7 +47,7 @@ def _render(decision: DispatchDecision) -> str:
     if decision.outcome == "role":
         lines = [f"{decision.asked} → {decision.role_id} ({decision.role_name})"]
     else:
-        lines = [f"{decision.asked} → not applicable, nothing changes for the host"]
+        lines = [f"{decision.asked} → not applicable: the host continues unchanged"]
     for reason in decision.reasons:
         lines.append(f"  because {reason.text}")
         lines += _places(reason.why)
@@ -63,7 +63,7 @@ def _render(decision: DispatchDecision) -> str:
         lines += _places(other.why)
     hidden = decision.considered_count - len(decision.considered)
     if hidden > 0:
-        lines.append(f"  and {hidden} more considered (--all lists them)")
+        lines.append(f"  and {hidden} more (list them with --all)")
     return "".join(f"{printable(line)}\n" for line in lines)
 
 

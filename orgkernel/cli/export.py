@@ -17,15 +17,19 @@ _FORMATS = {"cedar": export_cedar}
 
 
 @click.command("export")
-@click.option("--to", "target", required=True, type=click.Choice(list(_FORMATS)), help="The format.")
+@click.option("--to", "target", required=True, type=click.Choice(list(_FORMATS)), help="Target format.")
 @org_option
 @click.option(
-    "-o", "--output", "folder", metavar="DIR", help="Write the files there; without it, one JSON to stdout."
+    "-o",
+    "--output",
+    "folder",
+    metavar="DIR",
+    help="Write the files to DIR.  [default: all files as JSON on stdout]",
 )
 @path_option
 @cache_option
 def command(target: str, org: str, folder: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Write an organization in the format of another tool, and say what that cannot say."""
+    """Export an organization to the format of another tool, and list what that format cannot express."""
     kernel = open_kernel(paths, org, no_cache=no_cache)
     export = _FORMATS[target](kernel.organization(org).snapshot.index)
     if folder is None:
@@ -43,9 +47,9 @@ def command(target: str, org: str, folder: str | None, paths: tuple[str, ...], n
 
 
 def _report(export: Export) -> None:
-    """What is covered and what is lost, beside the names of the files."""
+    """Print what is covered and what is lost to stderr."""
     click.echo(f"covered: {', '.join(export.covers)}", err=True)
-    click.echo("lost or told in another way:", err=True)
+    click.echo("lost or expressed differently:", err=True)
     for loss in export.lost:
         count = "" if loss.count is None else f" ({loss.count})"
         click.echo(printable(f"  {loss.what}{count}: {loss.why}"), err=True)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from orgkernel.cli.opening import cache_option, format_option, path_option
-from orgkernel.cli.stores import by_option, echo_record, opened, reason_option, show_time, store_option
+from orgkernel.cli.stores import (
+    acting,
+    by_option,
+    echo_record,
+    find_declared,
+    reason_option,
+    show_time,
+    store_option,
+)
+from orgkernel.operations.context import Context, actor_named
 from orgkernel.records.levels import LEVELS
-
-if TYPE_CHECKING:
-    from orgkernel.state.store import Store
 
 _Command = Callable[..., Any]
 _ABOUT = (
@@ -53,22 +59,33 @@ def _with(options: Sequence[Callable[[_Command], _Command]]) -> Callable[[_Comma
 
 
 def ending(
-    name: str, what: str, done: str, revoke: Callable[[Store], Callable[..., Any]], help: str
+    name: str, what: str, done: str, end: Callable[[Context, str, str], Any], help: str
 ) -> click.Command:
-    """The command that ends one of them; `revoke` is what the store does it with."""
+    """The command that ends one of them by an operation."""
 
     @click.command(name, help=help)
     @click.argument("record_id", metavar=what.upper())
     @by_option
     @reason_option
+    @path_option
     @store_option
+    @cache_option
     @format_option("text", "json")
-    def end(record_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
-        with opened(store) as state:
-            ended = revoke(state)(record_id, actor=actor, reason=reason)
+    def command(
+        record_id: str,
+        actor: str,
+        reason: str,
+        paths: tuple[str, ...],
+        store: str | None,
+        no_cache: bool,
+        form: str,
+    ) -> None:
+        kernel = find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
+        with acting(actor, store, kernel) as context:
+            ended = end(context, record_id, reason)
         echo_record(form, ended, f"{record_id} {done}")
 
-    return end
+    return command
 
 
 def show_end(record: Any, ended: str) -> str:

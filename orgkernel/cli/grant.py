@@ -6,11 +6,11 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.declared import check_of, find_declared
 from orgkernel.cli.giving import ending, issuing, listing_of, show_end
-from orgkernel.cli.stores import echo_record, echo_records, opened, parse_until
+from orgkernel.cli.stores import acting, echo_record, echo_records, find_declared, opened, parse_until
 from orgkernel.decisions.state_view import Waiver
-from orgkernel.records.levels import ToolLevel
+from orgkernel.operations.drafts import GrantDraft
+from orgkernel.operations.grants import issue_grant, revoke_grant
 
 
 @click.group("grant")
@@ -39,42 +39,17 @@ def command() -> None:
     ),
 )
 def issue(
-    subject: str,
-    resources: tuple[str, ...],
-    level: ToolLevel,
-    waives: tuple[Waiver, ...],
-    org: str | None,
-    channel: str | None,
-    session: str | None,
-    expires: str | None,
-    uses: int | None,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+    expires: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org: str | None,
+    **draft: Any,
+) -> None:  # fmt: skip
     """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
 
     What no document declares is not given. A role or an agent (`--by`) gives what its `may_grant` names.
     """
     until = parse_until(expires)
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    with opened(store, create=True, check=check_of(kernel)) as state:
-        grant = state.grants.issue(
-            subject,
-            resources,
-            issued_by=actor,
-            level=level,
-            waives=waives,
-            org_id=org,
-            channel=channel,
-            session=session,
-            reason=reason,
-            expires_at=until,
-            uses=uses,
-        )
+    kernel = find_declared(paths, no_cache=no_cache)
+    with acting(actor, store, kernel, create=True) as context:
+        grant = issue_grant(context, GrantDraft(expires_at=until, org_id=org, **draft))
     echo_record(form, grant, f"{grant.grant_id} issued")
 
 
@@ -104,11 +79,5 @@ def list_(subject: str | None, everything: bool, store: str | None, form: str) -
 
 
 command.add_command(
-    ending(
-        "revoke",
-        "grant",
-        "revoked",
-        lambda store: store.grants.revoke,
-        "Take a grant back; its history stays.",
-    )
+    ending("revoke", "grant", "revoked", revoke_grant, "Take a grant back; its history stays.")
 )

@@ -17,11 +17,11 @@ _RENDER = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "j
 @cache_option
 @format_option("tree", "mermaid", "dot", "json")
 def command(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
-    """Draw the org chart; `json` holds every edge with its line."""
+    """Draw the org chart. The format `json` contains every edge with its line."""
     kernel = open_kernel(paths, org, no_cache=no_cache)
     organization = kernel.latest(org)
     if organization.has_errors:
-        click.echo(f"note: organization `{organization.org_id}` has errors, see `orgkernel check`", err=True)
+        click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)
     drawing = _RENDER[form](organization.graph)
     if form == "json":
         echo_json(drawing)

@@ -10,6 +10,7 @@ import msgspec
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import (
+    acting,
     by_option,
     echo_record,
     echo_records,
@@ -19,8 +20,8 @@ from orgkernel.cli.stores import (
     show_time,
     store_option,
 )
-
-_SCOPES = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
+from orgkernel.decisions.state_records import SCOPES
+from orgkernel.operations.keys import create_key, revoke_key
 
 
 @click.group("key")
@@ -31,7 +32,7 @@ def command() -> None:
 @command.command("create")
 @click.argument("name", required=False)
 @click.option(
-    "--scope", "scopes", multiple=True, type=click.Choice(_SCOPES), help="What it opens; repeatable."
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it opens; repeatable."
 )
 @click.option("--admin", is_flag=True, help="It opens everything; the first key is such a one.")
 @click.option(
@@ -60,13 +61,9 @@ def create(
     if not admin and not (name and scopes):
         raise click.UsageError("name the key and what it opens, or make an --admin key")
     until = parse_until(expires)
-    with opened(store, create=True) as state:
-        key, secret = state.keys.create(
-            name or "admin",
-            ("admin",) if admin else scopes,
-            created_by=actor,
-            agent_id=agent_id,
-            expires_at=until,
+    with acting(actor, store, create=True) as context:
+        key, secret = create_key(
+            context, name or "admin", ("admin",) if admin else scopes, agent_id=agent_id, expires_at=until
         )
     if form == "json":
         shown = {**msgspec.to_builtins(key), "key": secret}
@@ -99,6 +96,6 @@ def list_(store: str | None, form: str) -> None:
 @format_option("text", "json")
 def revoke(key_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
     """Make a key useless at once."""
-    with opened(store) as state:
-        key = state.keys.revoke(key_id, actor=actor, reason=reason)
+    with acting(actor, store) as context:
+        key = revoke_key(context, key_id, reason)
     echo_record(form, key, f"{key_id} revoked")

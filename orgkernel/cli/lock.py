@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
+    acting,
     by_option,
     echo_record,
     echo_records,
+    find_declared,
     opened,
     reason_option,
     show_time,
     store_option,
 )
+from orgkernel.operations.locks import break_lock
 
 
 @click.group("lock")
@@ -40,14 +43,19 @@ def list_(org: str | None, store: str | None, form: str) -> None:
 
 
 @command.command("break")
-@click.argument("org_id", metavar="ORG")
+@click.argument("org", metavar="ORG")
 @click.argument("tool_id", metavar="TOOL")
 @by_option
 @reason_option
+@path_option
 @store_option
+@cache_option
 @format_option("text", "json")
-def break_(org_id: str, tool_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+def break_(
+    org: str, tool_id: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
+) -> None:  # fmt: skip
     """Take a TOOL out of its holder's hands; the old lock's token is refused from then on."""
-    with opened(store) as state:
-        lock = state.locks.break_(org_id, tool_id, actor=actor, reason=reason)
+    kernel = find_declared(paths, no_cache=no_cache)
+    with acting(actor, store, kernel) as context:
+        lock = break_lock(context, org, tool_id, reason)
     echo_record(form, lock, f"the lock {lock.token} of {tool_id} was taken from {lock.holder}")

@@ -1,4 +1,4 @@
-"""`orgkernel manifest`: what can this role, or the whole crew, do?"""
+"""`orgkernel manifest`: what can this role, this agent or the whole crew do?"""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
 @click.option("--tool", help="Only roles equipped with this tool.")
 @click.option("--skill", help="Only roles that require this skill.")
 @click.option("--reports-to", help="Only direct subordinates of this role.")
-@click.option("--department", help="Only roles of this department.")
-@click.option("--layer", help="Only roles of this layer.")
-@click.option("--agent", metavar="AGENT", help="Not a role: an agent, in all its roles together.")
+@click.option("--department", help="Only roles in this department.")
+@click.option("--layer", help="Only roles in this layer.")
+@click.option("--agent", metavar="AGENT", help="Show an agent in all its roles, instead of a role.")
 @store_option
 @cache_option
 @format_option("table", "json", "yaml")
@@ -40,14 +40,14 @@ def command(
     form: str,
     **wanted: str | None,
 ) -> None:
-    """Say everything known about a ROLE, or about the organization and its roles, each item with its line.
+    """Show everything known about a ROLE, or about the organization and its roles, each item with its line.
 
-    What is stored counts: ranks, grants, restrictions.
+    Stored ranks, grants and restrictions are included.
     """
     if (role is not None or agent is not None) and any(value is not None for value in wanted.values()):
-        raise click.UsageError("filters choose roles; name a ROLE or filter, not both")
+        raise click.UsageError("ROLE cannot be combined with filters")
     if role is not None and agent is not None:
-        raise click.UsageError("name a ROLE or an --agent, not both")
+        raise click.UsageError("ROLE cannot be combined with --agent")
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:

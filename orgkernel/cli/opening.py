@@ -1,26 +1,28 @@
-"""What commands share: which paths to read, and the kernel over them."""
+"""Shared by commands: the paths to read, and the kernel for them."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import find_cache_folder
-from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
 from orgkernel.snapshots.shipped import template_names
 
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+
 
 class _Caches:
-    """The caches this command has opened, and whether one of them turned out to hold what cannot be used."""
+    """The caches that this command has opened, and whether one of them is invalid."""
 
     def __init__(self) -> None:
         self.opened: list[Cache] = []
@@ -32,12 +34,12 @@ CACHES = _Caches()
 org_option = click.option("--org", required=True, metavar="ORG", help="Organization, or `active`.")
 path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
-    help="File or folder to read; repeatable. Default: the paths of orgkernel.toml, else the current folder.",
+    help="File or folder to read; repeatable.  [default: the paths in orgkernel.toml, or else the current folder]",
 )  # fmt: skip
 
 
 cache_option = click.option(
-    "--no-cache", is_flag=True, help="Read everything; neither use nor fill the cache."
+    "--no-cache", is_flag=True, help="Read all files, without using or filling the cache."
 )
 
 
@@ -47,7 +49,7 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
 
 
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
-    """What to read: the paths named, else those of the project."""
+    """What to read: the given paths, or else those of the project."""
     here = os.getcwd()
     if paths:
         return resolve_paths(paths, here)
@@ -55,7 +57,7 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
 
 
 def cache_of(project: Project, no_cache: bool) -> Cache | None:
-    """The cache of a project; None where it is switched off or has no place."""
+    """The cache of a project. None if it is disabled or has no folder."""
     folder = None if no_cache or CACHES.distrusted else find_cache_folder(project, os.environ)
     if folder is None:
         return None
@@ -64,7 +66,7 @@ def cache_of(project: Project, no_cache: bool) -> Cache | None:
 
 
 def save(loaded: Kernel | Loader) -> None:
-    """Fill the cache once the answer is out; a cache that cannot be written costs one sentence and changes nothing."""
+    """Fill the cache after the answer is printed. If it cannot be written, print a note."""
     sys.stdout.flush()
     loaded.save()
     for cache in CACHES.opened:
@@ -76,23 +78,26 @@ def save(loaded: Kernel | Loader) -> None:
 def open_kernel(
     paths: tuple[str, ...], org: str | None = None, active: str | None = None, *, no_cache: bool = False
 ) -> Kernel:
-    """The kernel over some paths.
+    """The kernel for some paths.
 
-    Without a path, an organization that is not found where one stands is taken from the templates, and that is said.
+    Without paths, an organization that is not found in the current folder is taken from the templates, with a note.
     """
+    from orgkernel.kernel.kernel import Kernel  # which `check` does without
+
     project = find_project(os.getcwd())
     active = active or project.active
     cache = cache_of(project, no_cache)
     kernel = Kernel(request_of(paths, project), active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
     if not paths and org not in known and org in template_names():
-        click.echo(f"note: no organization `{org}` here, answering from the template of that name", err=True)
+        click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
         click.get_current_context().call_on_close(lambda: save(kernel))
         return kernel
     if not kernel.state.latest.read_anything:
         raise NothingToRead(
-            "there are no documents here", "name some with `--path`, or start with `orgkernel new DIR`"
+            "there are no orgkernel documents here",
+            "pass a folder with `--path`, or create an organization with `orgkernel new DIR`",
         )
     click.get_current_context().call_on_close(lambda: save(kernel))
     return kernel

@@ -1,4 +1,4 @@
-"""`orgkernel org`: switch an organization on and off in a host, and say what is on."""
+"""`orgkernel org`: activate or deactivate an organization in a host, and show the status."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from orgkernel.snapshots.snapshot import OrgSnapshot
 
 @click.group("org")
 def command() -> None:
-    """Switch an organization on and off in a host, and say what is on."""
+    """Activate or deactivate an organization in a host, and show the status."""
 
 
 root_option = click.option(
     "--agent-zero", "root", required=True, metavar="ROOT",
-    type=click.Path(exists=True, file_okay=False), help="The folder Agent-Zero runs from.",
+    type=click.Path(exists=True, file_okay=False), help="Folder that Agent-Zero runs from.",
 )  # fmt: skip
 
 
 _SETTINGS = {
-    "enforcement": "Change nothing, show only a role's tools, or refuse the rest as well.",
-    "on_error": "What an error of ours does to a call.",
-    "unlisted_tools": "What becomes of a tool that no catalog knows.",
+    "enforcement": "observe: change nothing; trim: show only the role's tools; enforce: also refuse other tools.",
+    "on_error": "What happens to tool calls after an error of the layer: pass or refuse them.",
+    "unlisted_tools": "What happens to tools that no catalog lists: warn about or refuse them.",
 }
 
 
 def _setting_options(change: Callable[..., None]) -> Callable[..., None]:
-    """An option for each setting, whose default is what is set already."""
+    """An option for each setting. The default is the current setting."""
     first = Settings().as_json()
     for name, words in reversed(_SETTINGS.items()):
-        text = f"{words}  [default: as it is set; at first {first[name]}]"
+        text = f"{words}  [default: the current setting, initially {first[name]}]"
         option = click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
         change = option(change)
     return change
@@ -62,10 +62,10 @@ def _setting_options(change: Callable[..., None]) -> Callable[..., None]:
 @path_option
 @cache_option
 def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool, **chosen: Any) -> None:
-    """Make ORG the active organization of a host.
+    """Activate ORG in a host.
 
-    Writes the compiled organization, its role files and an agent profile for each role, and then the switch. Files of
-    others stay as they are. Exits 1 with the findings when the organization has errors.
+    Writes the compiled organization, its role files, an agent profile for each role and, last, `active.json`. Foreign
+    files are kept. Exits 1 with the findings if the organization has errors.
     """
     kernel = _open(org, root, paths, no_cache=no_cache)
     snapshot = kernel.latest(org)
@@ -86,11 +86,11 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
 @command.command("deactivate")
 @root_option
 def deactivate_command(root: str) -> None:
-    """Switch the organization of a host off, and remove what activation wrote."""
+    """Deactivate the organization of a host, and remove the files that activation wrote."""
     report = deactivate(root)
     _tell(report)
     nothing = not report.removed and report.set_aside is None
-    click.echo("nothing was active" if nothing else "no organization is active any more", err=True)
+    click.echo("no organization was active" if nothing else "deactivated", err=True)
 
 
 @command.command("status")
@@ -99,7 +99,7 @@ def deactivate_command(root: str) -> None:
 @path_option
 @cache_option
 def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Say whether the organization layer of a host is on, and why not."""
+    """Show whether the organization layer of a host is on, and why or why not."""
     status = read_status(root)
     if status.organization is not None and status.digest is not None:
         behind = _is_behind(root, status, paths, no_cache=no_cache)
@@ -113,22 +113,22 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
 
 @command.command("install")
 @root_option
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def install_command(root: str, dry_run: bool) -> None:
-    """Install the extension into a host, or upgrade it; nothing is switched on."""
+    """Install or upgrade the extension in a host. No organization is activated."""
     _run_installer(root, ["--dry-run"] if dry_run else [])
 
 
 @command.command("uninstall")
 @root_option
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def uninstall_command(root: str, dry_run: bool) -> None:
-    """Take the extension out of a host."""
+    """Remove the extension from a host."""
     _run_installer(root, ["--uninstall", *(["--dry-run"] if dry_run else [])])
 
 
 def _run_installer(root: str, options: list[str]) -> None:
-    """The script is the one installer: it also runs where there is no orgkernel."""
+    """Run the installer script. It is the only installer, because it also works without orgkernel."""
     script = os.path.join(shipped_folder("extension"), "install_org_kernel.sh")
     done = subprocess.run(["bash", script, *options, "--", root], capture_output=True, text=True, check=False)
     for text, is_error in ((done.stdout, False), (done.stderr, True)):
@@ -139,7 +139,7 @@ def _run_installer(root: str, options: list[str]) -> None:
 
 
 def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel:
-    """The documents to activate; what lies in the host is what was activated, or came with the extension, and no source."""
+    """Open the documents to activate. Files in the host are results of an activation or installation, never the source."""
     here, host = os.path.realpath(os.getcwd()), os.path.realpath(root)
     inside = os.path.join(host, *FOLDER.split("/"))
     if not paths and here != host and not is_within(here, inside):
@@ -148,26 +148,26 @@ def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Ker
             return kernel
     if not paths:
         click.echo(
-            "note: what lies in the host is not read, but the templates; name others with `--path`", err=True
+            "note: files in the host are not used as source; using the templates (or pass `--path`)", err=True
         )
     return open_kernel(paths or (shipped_folder("templates"),), org, no_cache=no_cache)
 
 
 def _file_of(kernel: Kernel, snapshot: OrgSnapshot) -> str:
-    """Where the document of an organization lies."""
+    """The path of an organization's document."""
     return os.path.realpath(kernel.state.latest.tree.paths[snapshot.records.document.name])
 
 
 def _source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
-    """The folder the organization was read from; None for a template, which moves with the package."""
+    """The folder that the organization was read from. None for a template, which belongs to the package."""
     file = _file_of(kernel, snapshot)
     return None if is_within(file, os.path.realpath(shipped_folder("templates"))) else os.path.dirname(file)
 
 
 def _is_behind(root: str, status: HostStatus, paths: tuple[str, ...], *, no_cache: bool) -> bool | None:
-    """Whether the documents would compile to something else now; None where they are not at hand.
+    """Whether the documents would compile to another bundle now. None if they are not available.
 
-    Contents are compared and not digests: those speak of file names, which differ with where one stands.
+    Contents are compared instead of digests, because digests depend on file names relative to the current folder.
     """
     org = str(status.organization)
     read = paths or (status.source or shipped_folder("templates"),)
@@ -181,10 +181,12 @@ def _is_behind(root: str, status: HostStatus, paths: tuple[str, ...], *, no_cach
 
 
 def _lines(status: HostStatus) -> list[tuple[str, str]]:
-    """The status for people: what is not known is left out."""
-    behind = {None: "", True: " (the documents have changed: activate again)", False: " (up to date)"}[
-        status.behind
-    ]
+    """The status for people, without unknown values."""
+    behind = {
+        None: "",
+        True: " (outdated: the documents have changed; activate again)",
+        False: " (up to date)",
+    }[status.behind]
     error = (
         f"{status.last_error}{f' (since {status.since})' if status.since else ''}"
         if status.last_error
@@ -200,23 +202,26 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "enforcement": status.enforcement,
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
-        "not settings": "; ".join(status.slips) or None,
-        "extension": f"{status.installed}, {len(status.shims)} hook files"
+        "bad settings": "; ".join(status.slips) or None,
+        "extension": f"{status.installed}, {len(status.shims)} hook file{'s' * (len(status.shims) != 1)}"
         if status.installed
         else "not installed",
         "host": status.generation,
         "last error": error,
-        "not ours": ", ".join(status.kept) or None,
+        "foreign files": ", ".join(status.kept) or None,
     }
     return [(name, value) for name, value in shown.items() if value]
 
 
 def _tell(report: ActivationReport) -> None:
-    """Files on stdout; what stays, beside them."""
+    """Print changed files to stdout, and notes about kept files to stderr."""
     for path in report.written or report.removed:
         click.echo(printable(path))
     for path in report.kept:
-        click.echo(printable(f"note: {path} is not ours, it stays as it is"), err=True)
+        click.echo(
+            printable(f"note: {path} was not written by orgkernel or was changed later, and is kept"),
+            err=True,
+        )
     if report.set_aside is not None:
         name = os.path.basename(report.set_aside)
-        click.echo(f"note: an active.json that was put there by hand, or changed, is now {name}", err=True)
+        click.echo(f"note: active.json was written or changed by hand; it was renamed to {name}", err=True)

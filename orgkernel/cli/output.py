@@ -1,4 +1,4 @@
-"""Data on stdout: JSON is UTF-8 whatever the terminal speaks, and nothing in it drives the terminal."""
+"""Data on stdout: JSON is always UTF-8 and contains no terminal control characters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
-# Legal inside a JSON string as they are, and acted on by terminals or refused by UTF-8. Below U+0020 JSON itself wants
-# escapes; none of these stands outside of strings.
+# Allowed inside a JSON string, but acted on by terminals or rejected by UTF-8. JSON itself escapes characters below U+0020.
+# None of these occurs outside of strings.
 _ESCAPED = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _TEXT = "tag:yaml.org,2002:str"
 
@@ -21,7 +21,7 @@ def echo_json(text: str) -> None:
 
 
 def as_yaml(value: Any) -> str:
-    """A value as YAML that readers of version 1.1 and of version 1.2 read the same."""
+    """A value as YAML that means the same in YAML 1.1 and 1.2."""
     import msgspec
     import yaml
 
@@ -41,7 +41,7 @@ def _escape(text: str) -> str:
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
-    """PyYAML quotes what version 1.1 would not read as text; what is escaped has to stand in double quotes."""
+    """PyYAML quotes texts that YAML 1.1 would read as other values. Texts with escapes need double quotes."""
     return dumper.represent_str(text) if _is_plain(text) else dumper.represent_scalar(_TEXT, text, style='"')
 
 

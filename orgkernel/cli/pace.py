@@ -1,4 +1,4 @@
-"""`orgkernel pace`: in which tier is a role, and what does it have to do?"""
+"""`orgkernel pace`: which PACE tier is a role in, and what must it do?"""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
     "--observation",
     default="{}",
     metavar="JSON",
-    help="What is seen of the role; what is left out is not known.",
+    help="Observed values of the role. Missing values are unknown.",
 )
 @click.option(
-    "--previous", type=click.Choice(TIERS), default=PRIMARY, show_default=True, help="The tier it was in."
+    "--previous",
+    type=click.Choice(TIERS),
+    default=PRIMARY,
+    show_default=True,
+    help="Previous tier of the role.",
 )
-@click.option("--new-task", is_flag=True, help="A new task begins: nothing is held of what was before.")
+@click.option("--new-task", is_flag=True, help="A new task begins: forget the previous tier.")
 @path_option
 @cache_option
 @format_option("text", "json")
@@ -44,7 +48,7 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Say which PACE tier a ROLE is in, why, and what it then has to do."""
+    """Show the PACE tier of ROLE, why it is in it, and what it must do."""
     observed = _parse_observation(observation)
     kernel = open_kernel(paths, org, no_cache=no_cache)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)
@@ -62,28 +66,26 @@ def _parse_observation(text: str) -> Observation:
     except (ValueError, RecursionError):
         raise UsageError("the observation is not JSON", _EXAMPLE) from None
     if not isinstance(said, dict):
-        raise UsageError("the observation is not an object", _EXAMPLE)
+        raise UsageError("the observation is not a JSON object", _EXAMPLE)
     for name, value in said.items():
         if name not in NAMES:
             meant = suggest_trigger_name(name)
-            help = (
-                f"did you mean {quote(meant)}?" if meant in NAMES else f"an observation has {listing(NAMES)}"
-            )
-            raise UsageError(f"an observation has no {quote(name)}", help)
+            help = f"did you mean {quote(meant)}?" if meant in NAMES else f"known names are {listing(NAMES)}"
+            raise UsageError(f"unknown name {quote(name)} in the observation", help)
         if not is_measure(name, value):
             kind = (
                 "true or false"
                 if name in FLAGS
                 else "a number from 0 to 1"
                 if name == "context_fill"
-                else "a number from 0"
+                else "a number of at least 0"
             )
-            raise UsageError(f"{quote(name)} of the observation is not {kind}", _EXAMPLE)
+            raise UsageError(f"{quote(name)} in the observation is not {kind}", _EXAMPLE)
     return Observation(**said)
 
 
 def _render(pace: RolePace) -> str:
-    change = "" if pace.tier == pace.previous else f", was {pace.previous}"
+    change = "" if pace.tier == pace.previous else f" (was {pace.previous})"
     lines = [f"{pace.role_id} → {pace.tier}{change}"]
     for reason in pace.reasons:
         lines.append(f"  because {reason.text}")

@@ -1,4 +1,4 @@
-"""What `orgkernel check` prints, per format; CI systems want file names relative to the repository."""
+"""The output of `orgkernel check` in each format. CI systems need file names relative to the repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 
 
 def print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fail_on: Severity) -> None:
-    """Print findings in one of `FORMATS`; a file that cannot be read any more is shown without its lines."""
+    """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
     if form in ("full", "concise", "json"):
         _print_for_here(form, found, _line_reader(snapshot, str))
         return
@@ -50,7 +50,7 @@ def print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fai
 
 
 def say_errors(found: Sequence[Diagnostic], snapshot: Snapshot) -> None:
-    """Say, beside the data of a command, which errors keep it from giving any."""
+    """Print to stderr the errors that stop a command."""
     from orgkernel.diagnostics.render import render_full
 
     errors = [each for each in found if each.severity is Severity.ERROR]
@@ -58,7 +58,7 @@ def say_errors(found: Sequence[Diagnostic], snapshot: Snapshot) -> None:
 
 
 def append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
-    """Append the findings to the page GitHub shows for the step, where it named one."""
+    """Append the findings to GitHub's step summary, if there is one."""
     path = os.environ.get(_SUMMARY_FILE)
     if not path:
         return
@@ -68,12 +68,12 @@ def append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headlin
     try:
         with open(path, "a", encoding="utf-8", newline="\n") as file:
             file.write(render_step_summary([_rename_places(each, rename) for each in found], headline))
-    except OSError as error:  # the check itself has been done
+    except OSError as error:  # the check itself is complete
         click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
 
 
 def checked_files(snapshot: Snapshot) -> set[str]:
-    """Names of the files that were read for their own sake."""
+    """Names of the files that were checked, without shared catalogs."""
     files = {document.name for document in snapshot.tree.documents if not document.context}
     return files | {each.name for each in snapshot.tree.broken}
 
@@ -100,7 +100,7 @@ def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
 
 
 def _renamer(snapshot: Snapshot) -> Callable[[str], str]:
-    """Names as seen from the top of the repository one stands in; a file outside of it keeps its name."""
+    """File names relative to the top of the current repository. A file outside of it keeps its name."""
     here = os.getcwd()
     top = _find_repository(here)
     if top is None:
@@ -117,7 +117,7 @@ def _renamer(snapshot: Snapshot) -> Callable[[str], str]:
 
 
 def _find_repository(folder: str) -> str | None:
-    """The nearest folder upwards that git keeps."""
+    """The nearest parent folder that is a git repository."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.declared import check_of, find_declared
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
+    acting,
     by_option,
     echo_record,
     echo_records,
+    find_declared,
     opened,
     reason_option,
     show_time,
     store_option,
 )
+from orgkernel.decisions.state_records import Approval
 from orgkernel.decisions.state_view import Waiver
-from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.operations.drafts import RequestDraft
+from orgkernel.operations.requests import approve, ask, deny
+from orgkernel.records.levels import LEVELS
 
 _KINDS = ("access", "command", "action")
 _STATES = ("pending", "approved", "denied", "expired")
@@ -40,39 +44,25 @@ def command() -> None:
 @click.option(
     "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
 )
-@click.option("--org", metavar="ORG", help="Organization it is for. Default: all.")
+@click.option("--org", "org_id", metavar="ORG", help="Organization it is for. Default: all.")
+@by_option
 @reason_option
 @path_option
 @store_option
 @cache_option
 @format_option("text", "json")
 def create(
-    requester: str,
-    resources: tuple[str, ...],
-    kind: str,
-    level: ToolLevel,
-    waives: tuple[Waiver, ...],
-    org: str | None,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **draft: Any
 ) -> None:
-    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares."""
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    with opened(store, create=True, check=check_of(kernel, grants=False)) as state:
-        request = state.requests.create(
-            requester,
-            resources,
-            kind=kind,  # type: ignore[arg-type]  # click has checked it
-            level=level,
-            waives=waives,
-            org_id=org,
-            reason=reason,
-        )
-    until = show_time(request.expires_at)
-    echo_record(form, request, f"{request.request_id} is pending until {until}")
+    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
+
+    An agent (`--by`) asks for itself and for nobody else.
+    """
+    kernel = find_declared(paths, no_cache=no_cache)
+    with acting(actor, store, kernel, create=True) as context:
+        asked = ask(context, RequestDraft(**draft))
+    until = show_time(asked.expires_at)
+    echo_record(form, asked, f"{asked.request_id} is pending until {until}")
 
 
 @command.command("approve")
@@ -84,9 +74,9 @@ def create(
 @store_option
 @cache_option
 @format_option("text", "json")
-def approve(
+def approve_(
     request_id: str,
-    approval: str,
+    approval: Approval,
     actor: str,
     reason: str,
     paths: tuple[str, ...],
@@ -98,14 +88,9 @@ def approve(
 
     A role or an agent (`--by`) says yes to what its `may_grant` names.
     """
-    kernel = find_declared(paths, store, no_cache=no_cache)
-    with opened(store, check=check_of(kernel)) as state:
-        request, grant = state.requests.approve(
-            request_id,
-            approval,  # type: ignore[arg-type]  # click has checked it
-            responder=actor,
-            reason=reason,
-        )
+    kernel = find_declared(paths, no_cache=no_cache)
+    with acting(actor, store, kernel) as context:
+        request, grant = approve(context, request_id, approval, reason)
     echo_record(form, request, f"{request_id} approved {approval}: {grant.grant_id}")
 
 
@@ -115,10 +100,10 @@ def approve(
 @reason_option
 @store_option
 @format_option("text", "json")
-def deny(request_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+def deny_(request_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
     """Say no to a request."""
-    with opened(store) as state:
-        request = state.requests.deny(request_id, responder=actor, reason=reason)
+    with acting(actor, store) as context:
+        request = deny(context, request_id, reason)
     echo_record(form, request, f"{request_id} denied")
 
 

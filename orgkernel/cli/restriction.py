@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from orgkernel.cli.declared import check_of, find_declared
 from orgkernel.cli.giving import ending, issuing, listing_of, show_end
-from orgkernel.cli.stores import echo_record, echo_records, opened, parse_until
-from orgkernel.decisions.state_view import Grant
-from orgkernel.records.levels import ToolLevel
+from orgkernel.cli.stores import acting, echo_record, echo_records, find_declared, opened, parse_until
+from orgkernel.operations.drafts import RestrictionDraft
+from orgkernel.operations.restrictions import issue_restriction, lift_restriction
 
 
 @click.group("restriction")
@@ -19,27 +20,17 @@ def command() -> None:
 @command.command("issue")
 @issuing("none", "The most that is left.")
 def issue(
-    subject: str,
-    resources: tuple[str, ...],
-    level: ToolLevel,
-    org: str | None,
-    expires: str | None,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
-    """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`."""
+    expires: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org: str | None,
+    **draft: Any,
+) -> None:  # fmt: skip
+    """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
+
+    A role or an agent (`--by`) restricts what its `may_grant` names, and only others.
+    """
     until = parse_until(expires)
-    check = check_of(find_declared(paths, store, no_cache=no_cache), grants=False)
-    if check is not None:  # a misspelt one would restrict nobody, and nobody would notice
-        check(Grant("", subject, resources, level, org_id=org))
-    with opened(store, create=True) as state:
-        made = state.restrictions.issue(
-            subject, resources, issued_by=actor, level=level, org_id=org, reason=reason, expires_at=until
-        )
+    kernel = find_declared(paths, no_cache=no_cache)
+    with acting(actor, store, kernel, create=True) as context:
+        made = issue_restriction(context, RestrictionDraft(expires_at=until, org_id=org, **draft))
     echo_record(form, made, f"{made.restriction_id} issued")
 
 
@@ -61,11 +52,5 @@ def list_(subject: str | None, everything: bool, store: str | None, form: str) -
 
 
 command.add_command(
-    ending(
-        "lift",
-        "restriction",
-        "lifted",
-        lambda store: store.restrictions.revoke,
-        "Lift a restriction; its history stays.",
-    )
+    ending("lift", "restriction", "lifted", lift_restriction, "Lift a restriction; its history stays.")
 )

@@ -12,7 +12,7 @@ from orgkernel.rules.pages import all_pages
 @click.command("rule")
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
-    """Explain a rule by its CODE or name, or list all."""
+    """Explain the rule with this CODE or name, or list all rules."""
     pages = all_pages()
     if code is None:
         for page in pages.values():
@@ -22,5 +22,5 @@ def command(code: str | None) -> None:
     wanted = pages.get(code.upper()) or by_name.get(code)
     if wanted is None:
         help = did_you_mean(code.upper(), pages) or did_you_mean(code, by_name)
-        raise UsageError(f"there is no rule {quote(code)}", help or "`orgkernel rule` lists all")
+        raise UsageError(f"there is no rule {quote(code)}", help or "list all rules with `orgkernel rule`")
     click.echo(wanted.text, nl=False)

@@ -145,11 +145,12 @@ def collect(
     folder: str, follow: bool, every: float, agent_id: str, org_id: str, store: str | None, form: str
 ) -> None:
     """Take the report files a host writes to DIR into the store, each exactly once; what is no report is set aside."""
-    from orgkernel.reports.collecting import SETTLE_SECONDS, Collector
+    from orgkernel.operations.reports import collector_of
+    from orgkernel.reports.collecting import SETTLE_SECONDS
 
     counts: dict[str, int] = {}
     with opened(store, create=True) as state:
-        collector = Collector(folder, state.reports, time.monotonic, agent_id=agent_id, org_id=org_id)
+        collector = collector_of(state, folder, time.monotonic, agent_id=agent_id, org_id=org_id)
         failing = ""
         while True:
             try:
@@ -187,8 +188,10 @@ def drop(older: str, store: str | None) -> None:
     """Delete old reports now, instead of when the next one of their agent comes."""
     begin = parse_since(older)
     assert begin is not None
+    from orgkernel.operations.reports import drop_reports
+
     with opened(store) as state:
-        dropped = state.reports.drop_old(max(0.0, time.time() - begin))
+        dropped = drop_reports(state, max(0.0, time.time() - begin))
     click.echo(f"{dropped} dropped")
 
 

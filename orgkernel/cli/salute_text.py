@@ -1,4 +1,4 @@
-"""Reports in words, for a stranger."""
+"""SALUTE reports as text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show_age(seconds: int) -> str:
 
 
 def show_marks(line: BoardLine) -> str:
-    """What keeps a report from being believed as it stands."""
+    """Marks of a report that may not be true: stale, or from a clock that is ahead."""
     marks = []
     if line.is_stale:
         marks.append("stale")
@@ -51,7 +51,7 @@ def show_marks(line: BoardLine) -> str:
 
 
 def show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
-    """The role, with its organization and agent where that tells lines apart."""
+    """The role, with its organization and agent if that distinguishes lines."""
     name = line.role_id if len({each.org_id for each in lines}) == 1 else f"{line.org_id}/{line.role_id}"
     same = [each for each in lines if (each.org_id, each.role_id) == (line.org_id, line.role_id)]
     agent = line.agent_id or f"agent {line.agent_number}"
@@ -59,7 +59,7 @@ def show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
 
 
 def render_line(line: BoardLine) -> str:
-    """A report as a line of a log."""
+    """A report as one line of a log."""
     marks = show_marks(line)
     said = (
         line.at, f"{line.org_id}/{line.role_id}", line.pace_level, line.health, line.state, f"{line.progress:.0%}",
@@ -69,7 +69,7 @@ def render_line(line: BoardLine) -> str:
 
 
 def render_report(detail: ReportDetail) -> str:
-    """A report in full: its letters, and of each what is said."""
+    """A report in full, section by section."""
     marks = show_marks(detail)
     head = f"{detail.role_name} ({detail.org_id}/{detail.role_id}), {show_age(detail.age_seconds)} ago"
     lines = [f"{head}{f': {marks}' if marks else ''}"]
@@ -92,7 +92,7 @@ def _show(value: Any) -> str:
 
 
 def echo_board(form: str, lines: Sequence[BoardLine]) -> None:
-    """Print a board, a line for each report."""
+    """Print a board, one line per report."""
     if form == "json":
         echo_json(msgspec.json.format(msgspec.json.encode(lines), indent=2).decode())
         return

@@ -1,4 +1,4 @@
-"""`orgkernel schema`: what may a document of this kind hold?"""
+"""`orgkernel schema`: which fields may a document of this kind have?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgkernel.project.schemas import build_schemas, render_schema
 @click.command("schema")
 @click.argument("kind", required=False)
 def command(kind: str | None) -> None:
-    """Print the JSON Schema of a KIND of document, or list the kinds."""
+    """Print the JSON Schema of a KIND of document, or list all kinds."""
     schemas = build_schemas()
     if kind is None:
         for name in schemas:
@@ -20,6 +20,7 @@ def command(kind: str | None) -> None:
         return
     if kind not in schemas:
         raise UsageError(
-            f"there is no kind {quote(kind)}", did_you_mean(kind, schemas) or "`orgkernel schema` lists all"
+            f"there is no kind {quote(kind)}",
+            did_you_mean(kind, schemas) or "list all kinds with `orgkernel schema`",
         )
     click.echo(render_schema(schemas[kind]), nl=False)

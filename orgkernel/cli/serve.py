@@ -1,4 +1,4 @@
-"""`orgkernel serve`: answer over HTTP."""
+"""`orgkernel serve`: serve the HTTP API."""
 
 from __future__ import annotations
 
@@ -15,30 +15,33 @@ from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store
-from orgkernel.loading.entries import DamagedEntry
-from orgkernel.snapshots.packing import verify_snapshot
+from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 
 
 @click.command("serve")
 @path_option
-@click.option("--active", metavar="ORG", help="The organization that answers as `active`.")
+@click.option("--active", metavar="ORG", help="Organization that requests call `active`.")
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on; one beyond loopback needs a key first.",
+    help="Address to listen on. Addresses beyond loopback need an API key first.",
 )
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free one."
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on. 0 picks a free port.",
 )
-@click.option("--reload/--no-reload", default=True, show_default=True, help="Read again when a file changes.")
+@click.option("--reload/--no-reload", default=True, show_default=True, help="Reload when a file changes.")
 @click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
-    help="Requests a second that one key may send.",
+    help="Most requests per second for each key.",
 )  # fmt: skip
 @store_option
 @cache_option
-@click.option("--access-log", is_flag=True, help="Log every request to stderr, a line of JSON each.")
+@click.option("--access-log", is_flag=True, help="Log each request to stderr as a line of JSON.")
 def command(
     paths: tuple[str, ...],
     active: str | None,
@@ -50,10 +53,10 @@ def command(
     no_cache: bool,
     access_log: bool,
 ) -> None:
-    """Answer over HTTP; an organization with errors is not served, the others are.
+    """Serve the HTTP API. Organizations with errors are not served; all others are.
 
-    Without a key loopback may ask, and nothing else. Every change, and everything off loopback, needs a key: make the
-    first with `orgkernel key create --admin`.
+    Without any API key, only requests from loopback that change nothing are answered. Changes and all other addresses
+    need a key. Create the first one with `orgkernel key create --admin`.
     """
     from manifest_api.guards.tokens import read_settings
     from manifest_api.server import serve
@@ -66,14 +69,14 @@ def command(
     try:
         verify_snapshot(kernel.state.latest)
     except DamagedEntry:
-        # A question asked once is asked again without the cache; a server finds out before it answers.
+        # Other commands run again without an invalid cache. A server checks the cache before it starts.
         kernel = open_kernel(paths, active=active, no_cache=True)
     save(kernel)
     if active is not None:
-        with suppress(NotServed):  # it may be mended while we run
+        with suppress(NotServed):  # it may be fixed while the server runs
             kernel.organization(active)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    gc.enable()  # unlike other commands, this one goes on
+    gc.enable()  # unlike other commands, this one keeps running
     if access_log:
         _log_plainly("orgkernel.access")
     serve(
@@ -83,7 +86,7 @@ def command(
 
 
 def _log_plainly(name: str) -> None:
-    """Lines of a log as they are, without a time and a level before them: they are for programs."""
+    """Write the lines of a log without time and level, because they are for programs."""
     lines = logging.StreamHandler()
     lines.setFormatter(logging.Formatter("%(message)s"))
     logging.getLogger(name).addHandler(lines)
@@ -94,9 +97,9 @@ def _say_what_to_try(kernel: Kernel, url: str) -> None:
     state = kernel.state
     for org_id, found in state.refused.items():
         findings = f"{len(found)} finding{'s' * (len(found) != 1)}"
-        click.echo(f"not served: {org_id} has {findings}, see {url}/v1/diagnostics", err=True)
+        click.echo(f"not served: {org_id} has {findings}; see {url}/v1/diagnostics", err=True)
     click.echo(
-        f"\nserving {', '.join(state.served) or 'nothing yet'} on {url}\n\nTry, in another terminal:",
+        f"\nserving {', '.join(state.served) or 'no organization yet'} on {url}\n\nTry, in another terminal:",
         err=True,
     )
     for org_id, organization in state.served.items():

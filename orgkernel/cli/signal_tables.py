@@ -1,4 +1,4 @@
-"""The circulatory map, and one turn of it, for a terminal."""
+"""The map of layer signals, and one turn, for a terminal."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from orgkernel.runtime.layer_ledger import Event
 
 
 def render_map(layers: Sequence[Layer]) -> str:
-    """A row a layer in the order of a turn; then who looks at whom, and why."""
-    said = new_table("layer", "at hook", "says", "else seen in")
+    """One row per layer in the order of a turn, then which layer reads which, and how it reacts."""
+    said = new_table("layer", "hook", "writes", "or derived from")
     for layer in layers:
         says = (f"{name}!" if name == layer.spoken_by else name for name in layer.says)
         said.add_row(layer.name, layer.hook, ", ".join(says), layer.seen_in or "–")
@@ -24,15 +24,15 @@ def render_map(layers: Sequence[Layer]) -> str:
             read.add_row(layer.name, ", ".join(others), does)
     lane = ", ".join(layer.name for layer in layers if layer.spoken_by)
     return (
-        "One value a turn: `_layer_signals`.\n"
-        f"One warning a turn, for whoever is first: {lane}.\n\n"
-        f"{draw(said)}\n! by this word it has warned or corrected\n\n{draw(read)}\n"
-        "A layer that is absent is unknown; none needs another.\n"
+        "All layers share one value per turn: `_layer_signals`.\n"
+        f"One layer may warn per turn, the first of: {lane}.\n\n"
+        f"{draw(said)}\n! this field says that the layer has warned or corrected\n\n{draw(read)}\n"
+        "An absent layer is unknown. No layer needs another.\n"
     )
 
 
 def render_trace(trace: TurnTrace) -> str:
-    """A turn: who said what, who has the warning, and the deferrals and conflicts."""
+    """A turn: the signals of each layer, the layer that warned, and the deferrals and conflicts."""
     turn = "the turn" if trace.turn is None else f"turn {trace.turn}"
     table = new_table("layer", "", "signals")
     for layer in trace.layers:
@@ -41,22 +41,22 @@ def render_trace(trace: TurnTrace) -> str:
             "spoke" if layer.spoke else layer.source,
             printable(_fields(layer.fields)),
         )
-    lines = [f"In {turn} {_holder(trace)}.", ""]
+    lines = [f"In {turn}, {_holder(trace)}.", ""]
     text = "\n".join(lines) + "\n" + (f"{draw(table)}\n" if trace.layers else "")
     if trace.silent:
         text += f"unknown: {', '.join(trace.silent)}\n"
     events = [printable(_event(event)) for event in trace.events]
     counted = ", ".join(f"{number} × {printable(kind)}" for kind, number in sorted(trace.counts.items()))
     if events:
-        text += f"\n{_block(events)}in all: {counted}\n"
+        text += f"\n{_block(events)}total: {counted}\n"
     return text
 
 
 def _holder(trace: TurnTrace) -> str:
     spoke = [layer.name for layer in trace.layers if layer.spoke]
     if len(spoke) > 1:
-        return f"{printable(', '.join(spoke))} spoke: one too many"
-    return f"{printable(trace.held_by)} has the warning" if trace.held_by else "nobody warned"
+        return f"more than one layer spoke: {printable(', '.join(spoke))}"
+    return f"{printable(trace.held_by)} warned" if trace.held_by else "no layer warned"
 
 
 def _event(event: Event) -> str:

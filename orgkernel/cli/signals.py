@@ -1,4 +1,4 @@
-"""`orgkernel signals`: who says what to whom in a turn, and what happened in one."""
+"""`orgkernel signals`: which layer writes what in a turn, and what happened in one turn."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_json
 
 LIMIT = 10_000_000
-"""Bytes of a dump that are read."""
+"""Most bytes of a dump."""
 
 
 @click.command("signals")
 @click.argument("dump", metavar="[FILE]", type=click.File("rb"), required=False)
 @format_option("text", "json")
 def command(dump: BinaryIO | None, form: str) -> None:
-    """Print the circulatory map: which layer says what at which hook, and who reads it.
+    """Print the map of layer signals: which layer writes what at which hook, and which layers read it.
 
-    With FILE (`-` for standard input), a dump of an agent's `data` or of its `_layer_signals` as JSON: who acted in
-    that turn, who deferred to whom, and which layers spoke although another had.
+    With FILE (`-` for standard input), a JSON dump of an agent's `data` or of its `_layer_signals`: show which layers
+    spoke in that turn, which deferred to which, and conflicts.
     """
     import msgspec
 
@@ -49,4 +49,4 @@ def _read(dump: BinaryIO) -> dict[str, Any]:
     try:
         return msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise click.ClickException(f"`{dump.name}` is no JSON object: {error}") from error
+        raise click.ClickException(f"`{dump.name}` is not a JSON object: {error}") from error

@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.stores import echo_record, echo_records, opened, store_option
+from orgkernel.cli.stores import echo_record, echo_records, located, opened, store_option
 from orgkernel.diagnostics.wording import printable
-from orgkernel.kernel.settings import find_project
-from orgkernel.kernel.stored import locate_store
 
 
 @click.group("store")
@@ -23,10 +21,9 @@ def command() -> None:
 @store_option
 def upgrade(store: str | None) -> None:
     """Bring a store to the version this program needs; a new one is made."""
-    here = os.getcwd()
-    from orgkernel.state.upgrading import upgrade_store
+    from orgkernel.operations import upkeep
 
-    before, after = upgrade_store(locate_store(find_project(here), here, store))
+    before, after = upkeep.upgrade(located(store))
     if before == after:
         click.echo(f"version {after}, nothing to do", err=True)
     else:
@@ -38,10 +35,10 @@ def upgrade(store: str | None) -> None:
 @store_option
 def backup(target: str, store: str | None) -> None:
     """Copy the store to FILE and its checkpoints to FILE.audit, while others may write."""
-    from orgkernel.state.backup import back_up
+    from orgkernel.operations.upkeep import copy_store
 
     with opened(store) as state:
-        back_up(state, os.path.abspath(target))
+        copy_store(state, os.path.abspath(target))
     click.echo(
         printable(f"copied to {target} and {target}.audit, which holds the key: keep both private"), err=True
     )
@@ -52,10 +49,10 @@ def backup(target: str, store: str | None) -> None:
 @format_option("text", "json")
 def info(store: str | None, form: str) -> None:
     """Say where the store is, its version, and how much is in it."""
-    from orgkernel.state.backup import read_info
+    from orgkernel.operations.upkeep import describe_store
 
     with opened(store) as state:
-        found = read_info(state)
+        found = describe_store(state)
     if form == "json":
         echo_record(form, found, "")
         return

@@ -1,26 +1,29 @@
-"""What the commands that use the store share: which one it is, who is asking, times, and how rows are printed."""
+"""What the commands that use the store share: the store, the documents, who acts, times, and how rows are printed."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+from orgkernel.cli.opening import open_kernel
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable, quote
-from orgkernel.errors import UsageError
+from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.settings import find_project
-from orgkernel.kernel.stored import locate_store, open_store
+from orgkernel.kernel.stored import Location, locate_store, open_store
+from orgkernel.operations.context import Context, actor_named
 
 if TYPE_CHECKING:
-    from orgkernel.state.grants import GrantCheck
-    from orgkernel.state.store import Store
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.stored import Store
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
@@ -41,16 +44,47 @@ by_option = click.option(
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the audit.")
 
 
-def opened(store: str | None, *, create: bool = False, check: GrantCheck | None = None) -> Store:
-    """The store of the project one stands in; it is a context manager. `check` looks at each grant before it is made."""
+def opened(store: str | None, *, create: bool = False) -> Store:
+    """The store of the project one stands in; it is a context manager."""
+    return open_store(located(store), create=create)
+
+
+def located(store: str | None) -> Location:
+    """Where the store of the project one stands in is."""
     here = os.getcwd()
-    return open_store(locate_store(find_project(here), here, store), create=create, check_grant=check)
+    return locate_store(find_project(here), here, store)
+
+
+def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
+    """The kernel for the documents. None, with a note, if there are no documents.
+
+    A store may be managed from a machine without documents. A grant to an unknown name has no effect, because every
+    decision uses the documents. Raises `NothingToRead` for a given path.
+    """
+    try:
+        kernel = open_kernel(paths, no_cache=no_cache)
+    except NothingToRead:
+        if paths:
+            raise
+        kernel = None
+    if kernel is None or not (paths or kernel.state.served or kernel.state.refused):
+        click.echo("note: there is no organization here, so names are not checked", err=True)
+        return None
+    return kernel
+
+
+@contextmanager
+def acting(
+    actor: str, store: str | None, kernel: Kernel | None = None, *, create: bool = False
+) -> Iterator[Context]:
+    """What an operation works with: the documents, where they are looked at, and the store, in the name of `--by`."""
+    with opened(store, create=create) as state:
+        yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
 
 
 def is_there(store: str | None) -> bool:
     """Whether there is a store already; one of a server counts as there."""
-    here = os.getcwd()
-    path = locate_store(find_project(here), here, store).path
+    path = located(store).path
     return not path or os.path.exists(path)
 
 

@@ -18,9 +18,9 @@ Row = tuple[str, str, tuple[Why, ...]]
 
 
 def render_role(manifest: RoleManifest) -> str:
-    """A role: one table, a row an item, with the line that says so."""
+    """A role as one table, one row per item, with its line."""
     home = _home(manifest.why)
-    table = new_table("", "item", "what", "said in")
+    table = new_table("", "item", "details", "declared in")
     for section, rows in _role_sections(manifest):
         label = section
         for item, what, why in rows:
@@ -32,9 +32,9 @@ def render_role(manifest: RoleManifest) -> str:
 
 
 def render_agent(manifest: AgentManifest) -> str:
-    """An agent: how it stands, its roles, and what is left of each tool."""
+    """An agent: its status, its roles, and the effective level of each tool."""
     home = _home(manifest.why)
-    table = new_table("", "item", "what", "said in")
+    table = new_table("", "item", "details", "declared in")
     sections: list[tuple[str, list[Row]]] = [
         (
             "roles",
@@ -44,7 +44,7 @@ def render_agent(manifest: AgentManifest) -> str:
             ],
         ),
         ("tools", [(each.id, tool_words(each), each.why) for each in manifest.tools]),
-        ("could ask for", [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools]),
+        ("requestable", [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools]),
         ("credentials", [("", each.id, each.why) for each in manifest.credentials]),
         ("data", [("", each.id, each.why) for each in manifest.data]),
         ("dispatches", [("", each.id, each.why) for each in manifest.dispatch_targets]),
@@ -70,10 +70,10 @@ def render_agent(manifest: AgentManifest) -> str:
 
 
 def tool_words(tool: ToolItem) -> str:
-    """What is left of a tool, and what took the rest."""
+    """The effective level of a tool, and what reduced it."""
     words = [f"{tool.letters} {tool.level}", tool.preference]
     if tool.ask_actions and not tool.allowed_actions:
-        words.append("after approval")
+        words.append("needs approval")
     if tool.capped_by:
         words.append(f"capped by {', '.join(tool.capped_by)}")
     words += (
@@ -90,7 +90,7 @@ def _request_words(tool: RequestableTool) -> str:
 
 
 def render_organization(manifest: OrganizationManifest) -> str:
-    """An organization: its roles, then who takes which domain."""
+    """An organization: its roles, then the role for each domain."""
     home = _home(manifest.why)
     roles = new_table("role", "type", "reports to", "domains", "plans", "tools")
     for role in manifest.roles:
@@ -99,21 +99,21 @@ def render_organization(manifest: OrganizationManifest) -> str:
             role.role_id, role.role_type, superior,
             ", ".join(item.id for item in role.domains) or "–", str(len(role.plans)), str(len(role.tools)),
         )  # fmt: skip
-    domains = new_table("domain", "taken by", "said in")
+    domains = new_table("domain", "role", "declared in")
     for domain in manifest.domains:
         domains.add_row(domain.id, domain.role_id or "nobody", _places(domain.why, home))
-    lines = [f"{manifest.org_name} ({manifest.org_id}), {manifest.count} roles"]
+    lines = [f"{manifest.org_name} ({manifest.org_id}), {manifest.count} role{'s' * (manifest.count != 1)}"]
     lines += [manifest.description] if manifest.description else []
     return f"{_head(lines, home)}{draw(roles)}\n{draw(domains)}\nsnapshot {manifest.snapshot}\n"
 
 
 def _home(why: tuple[Why, ...]) -> str:
-    """The folder of the organization's file, which places are shown relative to."""
+    """The folder of the organization's file. Places are shown relative to it."""
     return why[0].file.rpartition("/")[0]
 
 
 def _head(lines: list[str], home: str) -> str:
-    places = [f"Places are below {home}/ unless they begin with a folder of their own."] if home else []
+    places = [f"Places are relative to {home}/ unless they begin with another folder."] if home else []
     return "\n".join(map(printable, [*lines, *places])) + "\n\n"
 
 
@@ -138,7 +138,7 @@ def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
     yield (
         "domains",
         [
-            (each.id, "takes its tasks" if each.chosen else "another role is preferred", each.why)
+            (each.id, "takes the tasks" if each.chosen else "another role takes the tasks", each.why)
             for each in manifest.domains
         ],
     )
@@ -154,7 +154,7 @@ def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
         [(each.id, tool_words(each), each.why) for each in (*manifest.tools, *manifest.essential_tools)],
     )
     yield (
-        "could ask for",
+        "requestable",
         [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
     )
     yield (
@@ -187,7 +187,7 @@ def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
 
 
 def _value(value: Any) -> str:
-    """A setting as its document would write it."""
+    """A setting as written in a document."""
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -1,4 +1,4 @@
-"""`orgkernel test`: does the organization answer as its author expects?"""
+"""`orgkernel test`: does the organization decide as its author expects?"""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from orgkernel.snapshots.roots import resolve_paths
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--path", "paths", multiple=True, metavar="PATH",
-    help="File or folder with the organizations; repeatable. Default: where the FILEs lie.",
+    help="File or folder with the organizations; repeatable.  [default: the folders of the FILEs]",
 )  # fmt: skip
 @cache_option
 @format_option("text", "json")
 def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form: str) -> None:
-    """Run the decision cases of FILEs against the organizations they lie in, or those below --path.
+    """Run the decision cases in FILEs against their organizations, or the organizations in --path.
 
-    Exits 0 when every expectation holds, 1 when one fails, 2 when cases cannot be run.
+    Exits 0 if all expectations are met, 1 if one is not, 2 if the cases cannot be run.
     """
     here = os.getcwd()
     cases = read_tree(Root(request.path, request.name) for request in _roots(files, here))
     _refuse_unreadable(cases)
     documents = [document for document in cases.documents if document.kind == "decision_cases"]
     if not documents:
-        raise NothingToRead("there are no decision cases in these files")
+        raise NothingToRead("these files contain no decision cases")
     project = find_project(here)
     kernel = Kernel(
         resolve_paths(paths or files, here),
@@ -70,7 +70,7 @@ def _refuse_unreadable(cases: Tree) -> None:
     found = [each for each in cases.diagnostics if each.place.file in broken]
     if found:
         click.echo(render_concise(found), nl=False, err=True)
-        raise NothingToRead("the cases cannot be read")
+        raise NothingToRead("the decision cases cannot be read")
 
 
 def _as_text(failed: list[Expectation]) -> str:

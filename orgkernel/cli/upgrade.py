@@ -1,4 +1,4 @@
-"""`orgkernel upgrade`: rewrite older documents in place, comments and layout kept."""
+"""`orgkernel upgrade`: upgrade older documents in place and keep comments and layout."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from orgkernel.project.upgrade import FileUpgrade, Note, render_diff
 
 @click.command("upgrade")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--check", "check", is_flag=True, help="Write nothing; exit 1 when something would change.")
-@click.option("--diff", "diff", is_flag=True, help="Write nothing; print what would change as a diff.")
+@click.option("--check", "check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
+@click.option("--diff", "diff", is_flag=True, help="Write nothing; print the changes as a diff.")
 def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
-    """Rewrite older documents in place.
+    """Upgrade older documents in place.
 
-    Comments and layout are kept. A PATH is a file or a folder; without one, the paths of the nearest orgkernel.toml,
-    else the current folder. What has to be rewritten by hand is listed with its place.
+    Comments and layout are kept. A PATH is a file or a folder. Without PATH, the paths in the nearest orgkernel.toml are
+    upgraded, or else the current folder. Changes that you must make by hand are listed with their places.
 
-    Exits 0, with --check 1 when something would change, 2 when it cannot run or a file cannot be written.
+    Exits 0, 1 with --check if a file would change, 2 if it cannot run or a file cannot be written.
     """
     here = os.getcwd()
     upgrades = plan_upgrades(request_of(paths, find_project(here)), here)
@@ -32,19 +32,19 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
     writes = not (check or diff)
     if diff:
         for each in changed:
-            # As it is in the file, for `patch`; always UTF-8.
+            # The bytes as in the file, for `patch`; always UTF-8.
             click.echo(render_diff(each, byte_order_mark(each)).encode(), nl=False)
     else:
         written: list[FileUpgrade] = []
         try:
-            # Writing does not wait for somebody to read the lines.
+            # Writing must not wait for the reader of stdout.
             for each in write_upgrades(changed) if writes else changed:
                 written.append(each)  # noqa: PERF402  # kept when the next one fails
         finally:
             _print_changes(written, writes)
     _say_what_is_left(upgrades, writes)
     verb = "rewritten" if writes else "would be rewritten"
-    click.echo(f"{_files(len(changed))} {verb}, {len(upgrades) - len(changed):,} left as they are", err=True)
+    click.echo(f"{_files(len(changed))} {verb}, {len(upgrades) - len(changed):,} unchanged", err=True)
     if check and changed:
         raise click.exceptions.Exit(1)
 
@@ -58,14 +58,14 @@ def _print_changes(changed: Iterable[FileUpgrade], writes: bool) -> None:
 def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
     for each in upgrades:
         if each.refusal:
-            click.echo(printable(f"{each.source.name}: left alone: {each.refusal}"), err=True)
+            click.echo(printable(f"{each.source.name}: not upgraded: {each.refusal}"), err=True)
         for note in each.left:
-            text = f"{each.source.name}:{_place(note, writes)}: left to you: {note.what}; {note.help}"
+            text = f"{each.source.name}:{_place(note, writes)}: upgrade by hand: {note.what}; {note.help}"
             click.echo(printable(text), err=True)
 
 
 def _place(note: Note, writes: bool) -> str:
-    """Where it stands in the file as it is now."""
+    """The place in the file as it is now."""
     return ":".join(map(str, note.after if writes else note.before))
 
 

@@ -36,7 +36,7 @@ _KINDS = ("tool", "credential", "data", "role")
 @store_option
 @cache_option
 @click.option(
-    "--envelope", is_flag=True, help="Also the session its messages go to, and the policies that spoke."
+    "--envelope", is_flag=True, help="Also show the session of its messages, and the matching policies."
 )
 @format_option("text", "json")
 def command(
@@ -52,16 +52,17 @@ def command(
     envelope: bool,
     form: str,
 ) -> None:
-    """List what SUBJECT may do, what it must ask for, and what it could do in other circumstances.
+    """List what SUBJECT may do, what needs an approval, and what it could do in other circumstances.
 
-    Exits 0 when anything is listed, 1 when nothing is, 2 when it cannot run.
+    Exits 0 if the list has entries, 1 if it is empty, 2 if it cannot run.
     """
     require_kind("subject", subject, "role:")
     request = AccessRequest(subject, "", "", parse_context(context), on_behalf_of, via)
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     if envelope and (on_behalf_of or via):
         raise UsageError(
-            "an envelope is what somebody gets for themselves", "leave `--on-behalf-of` and `--via` out"
+            "--envelope cannot be combined with `--on-behalf-of` or `--via`",
+            "remove `--on-behalf-of` and `--via`",
         )
     if envelope:
         found = kernel.envelope(org, subject, request.context)
@@ -74,5 +75,5 @@ def command(
         click.echo(render_rows(rows, by_subject=False), nl=False)
     if not rows:
         asked = AccessRequest(subject, "read", "data:none", request.context, on_behalf_of, via)
-        click.echo(why_empty("nothing", kernel, org, asked), err=True)
+        click.echo(why_empty("this subject may do nothing", kernel, org, asked), err=True)
         raise click.exceptions.Exit(1)

@@ -42,9 +42,9 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """List who may do ACTION to RESOURCE, who must ask, and who could in other circumstances.
+    """List the subjects that may do ACTION on RESOURCE, that need an approval, or that could in other circumstances.
 
-    Exits 0 when anybody is listed, 1 when nobody is, 2 when it cannot run.
+    Exits 0 if the list has entries, 1 if it is empty, 2 if it cannot run.
     """
     require_kind("resource", resource, "tool:")
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
@@ -54,5 +54,8 @@ def command(
     else:
         click.echo(render_rows(rows, by_subject=True), nl=False)
     if not rows:
-        click.echo(why_empty("nobody", kernel, org, AccessRequest("system:cron", action, resource)), err=True)
+        click.echo(
+            why_empty("no subject may do this", kernel, org, AccessRequest("system:cron", action, resource)),
+            err=True,
+        )
         raise click.exceptions.Exit(1)

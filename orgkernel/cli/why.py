@@ -1,4 +1,4 @@
-"""`orgkernel why`: every layer of a decision, and the lines it rests on."""
+"""`orgkernel why`: every layer of a decision, with the lines that it is based on."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from orgkernel.manifest.v1 import encode
 @click.command("why")
 @question_options
 def command(form: str, **asked: Any) -> None:
-    """Say why SUBJECT may, or may not, do ACTION to RESOURCE: each layer, what it changed, and the line that says so.
+    """Explain why SUBJECT may or may not do ACTION on RESOURCE: each layer, what it changed, and its lines.
 
-    Subjects and resources are written as for `orgkernel can`. Exits as `can` does.
+    Subjects, resources and exit codes are the same as for `orgkernel can`.
     """
     question, explanation = explain_question(**asked)
     if form == "json":

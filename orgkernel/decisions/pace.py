@@ -1,8 +1,8 @@
-"""PACE: the tier of a role of an organization, with the lines that decide (design §6 "PACE.").
+"""PACE: the tier of a role in an organization, with the lines that decide (design §6 "PACE.").
 
-The evaluation is the runtime's, which hosts use as well; here the plan comes from the documents, and the reasons name
-their places. Error policy: assume nominal, but name what was not seen. A trigger that cannot be read is never true
-(ORG501 and ORG502 keep such an organization from answering).
+The runtime evaluates the plan, for hosts too. Here the plan comes from the documents, and the reasons point to their
+lines. Error policy: assume nominal, but name every value that was not reported. A trigger that cannot be parsed is never
+true (ORG501 and ORG502 keep such an organization from being served).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import msgspec
 
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
@@ -27,9 +28,12 @@ from orgkernel.runtime.pace import (
 )
 from orgkernel.triggers import parse_trigger
 
+# More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
+_PLANS_KEPT = 10_000
+
 
 class RolePace(msgspec.Struct, frozen=True):
-    """The tier a role is in, and what it has to do.
+    """The tier of a role, and what the role has to do in it.
 
     >>> from orgkernel import Kernel
     >>> from orgkernel.runtime.observation import Observation
@@ -43,13 +47,13 @@ class RolePace(msgspec.Struct, frozen=True):
     tier: str
     previous: str
     held: tuple[str, ...]
-    """The tiers whose trigger was last seen to be true; pass them on as `previous` the next time."""
+    """The tiers whose trigger was last known to be true. Pass them as `previous` the next time."""
     reasons: tuple[Reason, ...]
     unknown: tuple[str, ...]
-    """What the triggers read and the observation does not report."""
+    """Names that the triggers read and the observation does not report."""
     obligations: tuple[Obligation, ...]
     snapshot: str
-    """Digest of the organization the answer came from."""
+    """Digest of the organization that the answer came from."""
 
 
 def decide_role_pace(
@@ -60,7 +64,7 @@ def decide_role_pace(
     *,
     new_task: bool = False,
 ) -> RolePace:
-    """The tier of a role that the organization has, from what is observed and the tier it was in."""
+    """The tier of a role in the organization, from an observation and the previous tier."""
     decision = decide_pace(plan_of(view, role_id), observation, previous, new_task=new_task)
     reasons = tuple(_reasons(view.records.posts[role_id], decision))
     return RolePace(
@@ -69,19 +73,16 @@ def decide_role_pace(
     )  # fmt: skip
 
 
+@per_view_and_key(most=_PLANS_KEPT)
 def plan_of(view: OrgView, role_id: str) -> PacePlan:
-    """The PACE plan of a role, its triggers compiled; a tier that hands over to nobody named does to the superior."""
-    return view.remember(("PACE plan", role_id), lambda: _compile(view, role_id))
-
-
-def _compile(view: OrgView, role_id: str) -> PacePlan:
+    """The PACE plan of a role with compiled triggers. A tier that escalates and names nobody goes to the superior."""
     profile = view.records.posts[role_id].profile
     superior = view.superior_of(role_id)
     tiers = {}
     for name in TIERS:
         tier = getattr(profile.pace_plan, name, None)
         if tier is not None:
-            # A trigger on `primary` is read by nobody (ORG508).
+            # A trigger on `primary` has no effect (ORG508).
             trigger = parse_trigger(tier.trigger).tree if tier.trigger and name != PRIMARY else None
             tiers[name] = Tier(tier.action, tier.description, trigger, tier.escalate_to or superior)
     return PacePlan(tiers, profile.doctrine.max_turns_without_progress)
@@ -93,13 +94,15 @@ def _reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
         yield Reason("NEW_TASK", "a new task began")
     if decision.reasons:
         because = ", ".join(each.text for each in decision.reasons)
-        yield Reason("TRIGGER_HOLDS", f"{tier} trigger holds: {because}", (_why(post, tier),))
+        yield Reason("TRIGGER_HOLDS", f"the {tier} trigger is true: {because}", (_why(post, tier),))
     elif tier != PRIMARY:
-        yield Reason("TRIGGER_UNKNOWN", f"{tier} trigger is not seen to be false", (_why(post, tier),))
+        yield Reason(
+            "TRIGGER_UNKNOWN", f"the {tier} trigger was true and is now unknown", (_why(post, tier),)
+        )
     elif post.profile.pace_plan is None:
         yield Reason("NO_PLAN", f"role {quote(post.role_id)} has no PACE plan")
     else:
-        yield Reason("NOTHING_TRIPPED", "no trigger holds")
+        yield Reason("NOTHING_TRIPPED", "no trigger is true")
     if decision.unknown:
         yield Reason("NOT_REPORTED", f"not reported: {listing(decision.unknown)}")
 

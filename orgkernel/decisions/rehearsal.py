@@ -1,8 +1,8 @@
-"""Play turns of layers without a host, in every order, and say which rules of coordination were broken.
+"""Play turns of layers without a host, in every order, and report broken rules of coordination.
 
-Seed 002 asks how one tests that "these two layers don't fire simultaneously": by giving each layer the same store,
-turn by turn, and looking at who spoke. A layer here is a function that does what the real one does at its hook with
-`orgkernel.runtime.signals` and returns what it says to the model, or None.
+It tests that two layers never speak in the same turn (seed 002): all layers get the same store, turn by turn, and the
+result shows which of them spoke. A layer here is a function that does what the real layer does at its hook, with
+`orgkernel.runtime.signals`, and returns its message to the model, or None.
 
     >>> from orgkernel.runtime import signals
     >>> def fallback(store):
@@ -25,32 +25,32 @@ from orgkernel.runtime.signals import Event, begin_turn, read_events
 
 Store: TypeAlias = MutableMapping[str, Any]
 Player: TypeAlias = Callable[[Store], str | None]
-"""One layer at its hook: reads and writes the store, and returns what it tells the model."""
+"""One layer at its hook: reads and writes the store, and returns its message to the model."""
 
 ORDERS: Final = 14_000
-"""Orders played at most, those of few layers first: all there are of seven layers and every choice of them."""
+"""Most orders that are played, fewest layers first. Seven layers and all subsets of them fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One turn in one order: what each layer said, and what the store held afterwards."""
+    """One turn in one order: the message of each layer, and the store afterwards."""
 
     turn: int
     order: tuple[str, ...]
     spoken: Mapping[str, str]
     raised: Mapping[str, str]
-    """Layer to the exception it ended with: it needed something that was not there."""
+    """The exception of each layer that raised: it needed something that was missing."""
     events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Every turn that was played, and what went wrong in words; no faults is what is wanted."""
+    """All turns that were played, and the faults in words. A good rehearsal has none."""
 
     turns: tuple[Played, ...]
     faults: tuple[str, ...]
     complete: bool
-    """Whether every order was played; there are too many of more than seven layers."""
+    """Whether every order was played. With more than seven layers there are too many."""
 
 
 def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Sequence[str]) -> Played:
@@ -61,7 +61,7 @@ def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Seq
     for name in order:
         try:
             said = players[name](store)
-        except Exception as error:  # a layer may be anybody's: its fault is the finding
+        except Exception as error:  # the layer is foreign code: its exception is the finding
             raised[name] = f"{type(error).__name__}: {error}"
         else:
             if said:
@@ -73,10 +73,10 @@ def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Seq
 def rehearse(
     players: Mapping[str, Player], *, turns: int = 1, prepare: Callable[[Store], None] | None = None
 ) -> Rehearsal:
-    """Play every choice of the layers in every order; `prepare` fills the store before the first turn.
+    """Play every subset of the layers in every order. `prepare` fills the store before the first turn.
 
-    Faults: two layers spoke in one turn; a layer raised; nobody spoke any more once a layer was absent that had said
-    nothing, so that somebody needs it. What a layer keeps outside the store it keeps from one play to the next.
+    Faults: two layers spoke in one turn; a layer raised; without a layer that had said nothing, no layer speaks, so some
+    layer depends on it. Layers keep their own state outside the store between plays.
     """
     orders = list(islice(_orders(sorted(players)), ORDERS + 1))
     played = [
@@ -115,11 +115,11 @@ def _find_faults(played: Played) -> Iterator[str]:
 
 
 def _find_needs(played: Sequence[Played]) -> Iterator[str]:
-    """Of first turns, where all plays begin alike."""
+    """Find layers that others need, from first turns, where all plays start alike."""
     first = {each.order: each for each in played if each.turn == 1}
     for order, each in first.items():
         for absent in order if each.spoken else ():
             without = first.get(tuple(name for name in order if name != absent))
             if absent not in each.spoken and without is not None and not without.spoken:
                 speaker = next(iter(each.spoken))
-                yield f"turn 1, {' → '.join(order)}: {speaker} speaks, and nobody does when {absent} is absent"
+                yield f"turn 1, {' → '.join(order)}: {speaker} speaks, but no layer speaks without {absent}"

@@ -1,7 +1,7 @@
-"""The circulatory map: which layer says what, who reads it, at which hook; and what happened in one turn.
+"""The map of layer signals: which layer writes what, which layers read it, at which hook; and what happened in one turn.
 
-Source: seed 002 ("Self-describing system"); facts/agent_zero §4 and §6 for hooks and stores. The protocol itself is
-`orgkernel.runtime.signals`; this is what a person asks about it.
+Source: seed 002 ("Self-describing system"); facts/agent_zero §4 and §6 for hooks and stores. `orgkernel.runtime.signals`
+is the protocol itself; this module describes it for people.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class Layer:
     hook: str
     says: tuple[str, ...]
     reads: Mapping[str, str] = field(default_factory=dict)
-    """Other layer to what this one does about it."""
+    """How this layer reacts to each other layer."""
     spoken_by: str | None = None
-    """The field whose word means that it warned or corrected; None for a layer that never does."""
+    """The field that says that it warned or corrected. None for a layer that never does."""
     seen_in: str | None = None
-    """Where it can be seen while it says nothing itself."""
+    """Where its state can be read while it writes no signals."""
 
 
-_OTHER_INJECTORS: Final = "defers to whoever was first"
+_OTHER_INJECTORS: Final = "defers to the first speaker"
 _ORIENTED: Final = "waits for two more failures when confidence is above 0.85 and the objective is held"
 
 
@@ -46,7 +46,7 @@ CIRCULATION: Final = (
     _layer(
         "org_kernel",
         "message_loop_prompts_before",
-        reads={"bst": "takes the role of its domain"},
+        reads={"bst": "activates the role for its domain"},
         seen_in="agent._org_active_role",
     ),
     _layer(
@@ -71,7 +71,7 @@ CIRCULATION: Final = (
         reads={
             "bst": _ORIENTED,
             "working_memory": _ORIENTED,
-            "meta_gate": "says nothing after a correction",
+            "meta_gate": "stays silent after a correction",
             "structured_retry": _OTHER_INJECTORS,
             "supervisor": _OTHER_INJECTORS,
         },
@@ -82,7 +82,7 @@ CIRCULATION: Final = (
         "supervisor",
         "message_loop_end",
         reads={
-            "fallback": "says nothing after advice",
+            "fallback": "stays silent after advice",
             "meta_gate": _OTHER_INJECTORS,
             "structured_retry": _OTHER_INJECTORS,
         },
@@ -91,30 +91,30 @@ CIRCULATION: Final = (
     ),
     _layer("memory_classifier", "monologue_end", seen_in="agent._memory_health"),
 )
-"""Every layer of the specification, in the order of a turn."""
+"""All layers of the specification, in the order of a turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerTrace:
-    """One layer in one turn: its own word, or what its store shows."""
+    """One layer in one turn: its own signals, or signals derived from its store."""
 
     name: str
     source: str
-    """`said` (its own word) or `derived` (what it stores for itself)."""
+    """`said` (its own signals) or `derived` (from its store)."""
     fields: Mapping[str, Any]
     spoke: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TurnTrace:
-    """What a dumped store tells of its turn."""
+    """What a dumped store shows about its turn."""
 
     turn: int | None
     held_by: str | None
-    """Who has the one warning of the turn."""
+    """The layer that holds the one warning of the turn."""
     layers: tuple[LayerTrace, ...]
     silent: tuple[str, ...]
-    """Layers of the map of which nothing is known this turn."""
+    """Layers of the map that are unknown this turn."""
     events: tuple[Event, ...]
     """The latest deferrals and conflicts, of this turn and earlier ones."""
     counts: Mapping[str, int]
@@ -123,9 +123,11 @@ class TurnTrace:
 def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
     """Read a dumped store: `agent.data` (with the neighbors' stores, if they are in it), or the bare signals.
 
-    Nothing in it makes this raise: what has another form was not said.
+    Never raises: a value of the wrong form counts as not written.
     """
-    is_data = any(name.startswith("_") for name in dump)  # as the keys of the protocol and of neighbors do
+    is_data = any(
+        name.startswith("_") for name in dump
+    )  # the keys of the protocol and of neighbors begin with `_`
     store = dump if is_data else {KEY: dump}
     seen = {
         name: store[name] for name in (*neighbors.AGENT_ATTRIBUTES, *neighbors.AGENT_DATA) if name in store

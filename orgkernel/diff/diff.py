@@ -2,8 +2,7 @@
 
 Two manifests are compared part by part over the whole shape of `crew_manifest`. `normal_form` defines what counts as equal:
 the diff is empty if and only if the normal forms are equal. So every edit that changes a manifest is reported, and an edit
-that only moves lines is not. `apply_changes` turns one normal form into the other. `reverse` reverses changes: the result
-is what the comparison in the other direction yields, with each classification inverted.
+that only moves lines is not. The laws apply changes to the old form and reverse them (tests/property/test_diff_laws.py).
 
 A fact that a manifest repeats is reported once, where it is decided: the catalog entry of a tool is not reported for every
 role that has the tool, and the name of a role is not reported for every role that commands it. A renamed role is one
@@ -15,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orgkernel.diff.applying import apply_changes
 from orgkernel.diff.causes import Side, why_of
 from orgkernel.diff.change_words import in_words
 from orgkernel.diff.changes import Change, Summary, sort_changes, summarize
@@ -23,7 +21,6 @@ from orgkernel.diff.comparison import compare_forms
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.normal_form import normalize, working_form
 from orgkernel.diff.renames import both_ways, find_renames, swap_organization
-from orgkernel.diff.reversal import reverse
 from orgkernel.diff.sections import ROLES
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.places import Places, no_places
@@ -33,11 +30,9 @@ __all__ = [
     "Change",
     "Summary",
     "Version",
-    "apply_changes",
     "compare_manifests",
     "compare_versions",
     "normalize",
-    "reverse",
     "summarize",
 ]
 

@@ -162,17 +162,6 @@ def read_field(part: str, item: Mapping[str, Any], field: str) -> Any:
     return {each: item[each] for each in fields if each in item} or None
 
 
-def put_field(part: str, item: dict[str, Any], field: str, value: Any) -> None:
-    """Write back what `read_field` read."""
-    fields = GROUPS.get(part, {}).get(field)
-    if fields is None:
-        item[field] = value
-        return
-    for each in fields:
-        item.pop(each, None)
-    item.update(value or {})
-
-
 def noun_of(part: str) -> str:
     """What one item of a part is called."""
     return _NOUNS.get(part, part.replace("_", " "))

@@ -1,1 +1,1 @@
-"""Organizations in the formats of others, each made from documents, with a report of what the target cannot say."""
+"""Export organizations to other formats, each with a report of what the target format cannot express."""

@@ -1,4 +1,4 @@
-"""What every export is: files, what they cover, and what is lost."""
+"""An export: files, the layers that they cover, and what is lost."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something the documents say, or decisions look at, that the target is not told."""
+    """Something that the documents declare, or decisions use, and the export leaves out."""
 
     what: str
     why: str
     count: int | None = None
-    """How many declarations it concerns; None where it is about questions and not about declarations."""
+    """How many declarations it concerns. None if it concerns requests, not declarations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Export:
     """An organization in another format."""
 
     files: Mapping[str, str]
-    """Name to text."""
+    """File texts by name."""
     covers: tuple[str, ...]
-    """The layers of decisions that the target decides too, in their order."""
+    """The decision layers that the target also decides, in order."""
     lost: tuple[Loss, ...]

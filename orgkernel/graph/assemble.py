@@ -19,8 +19,7 @@ from orgkernel.graph.groups import Duplicate, Group
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope, Scopes
 from orgkernel.graph.shared_roles import Elsewhere, Including
-from orgkernel.loading.packed import Packed
-from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
+from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 from orgkernel.records.organization import Organization
 
 # The file by which a host is told which organization is active: a copy, not a second declaration (specification,

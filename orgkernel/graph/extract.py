@@ -32,19 +32,6 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     yield from map(run_of, extract_access_edges(records))
 
 
-def extract_post(records: OrgRecords, post: RolePost) -> Iterator[EdgeRun]:
-    """The edges that a post says itself, in the order of declaration; also the one to a superior whom the hierarchy may
-    replace.
-    """
-    document, profile = post.document, post.profile
-    superior = profile.chain_of_command.reports_to
-    if superior is not None:
-        yield _single(post, EdgeKind.REPORTS_TO, superior, "profile", ("chain_of_command", "reports_to"))
-    yield from _capabilities(post.role_id, profile.capabilities, document.name, document.marks)
-    marks = None if post.is_overridden else document.marks
-    yield from _relations(records, post, profile, marks)
-
-
 def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
     document, hierarchy = records.document, records.organization.hierarchy
     file, marks = document.name, document.marks

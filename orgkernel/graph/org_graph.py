@@ -1,7 +1,8 @@
-"""One organization as an immutable `networkx.MultiDiGraph`. Only this module imports networkx."""
+"""One organization as an immutable `networkx.MultiDiGraph`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import networkx
@@ -50,18 +51,13 @@ class OrgGraph(OrgView):
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         return tuple(edge.source for edge in self.edges_to(kind, target))
 
-    def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
-        edges = self.edges_of(kind)
-        declared: dict[str, int] = {}
-        for edge in edges:
-            declared.setdefault(edge.source, len(declared))
-        line: Any = networkx.DiGraph((edge.source, edge.target) for edge in edges)
-        circles = [
-            tuple(sorted(group, key=declared.__getitem__))
-            for group in networkx.strongly_connected_components(line)
-            if len(group) > 1 or line.has_edge(*(2 * tuple(group)))
-        ]
-        return tuple(sorted(circles, key=lambda circle: declared[circle[0]]))
+    def below(self, role_ids: Iterable[str]) -> frozenset[str]:
+        tops = set(role_ids)
+        command: networkx.DiGraph[str] = networkx.DiGraph(
+            (superior, role_id) for role_id, superior in self.superiors.items()
+        )
+        command.add_nodes_from(tops)
+        return frozenset(tops.union(*(networkx.descendants(command, top) for top in tops)))
 
     @staticmethod
     def _of_kind(kind: EdgeKind, found: Any) -> tuple[Edge, ...]:

@@ -15,11 +15,10 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.equipment import Equipped, highest_levels, order_equipped
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.structure import find_circles
 from orgkernel.records.levels import ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
-AUTHORITIES = "authority of each role"
-"""What a view remembers of role types: role id to authority, as far as it was asked for."""
 T = TypeVar("T")
 
 
@@ -31,6 +30,9 @@ class OrgView(ABC):
         self.org_id = records.org_id
         self.digest = records.digest
         self.external = external_ids(records)
+        self.memos: dict[object, Any] = {}
+        """What functions of `memo.py` worked out about this view, by function; read and written by them alone."""
+        self._cycles: dict[EdgeKind, tuple[tuple[str, ...], ...]] = {}
         self._remembered: dict[Hashable, Any] = {}
         self.access: Any = None
         """What access is decided from, compiled by the decider when it is first asked and kept with the view."""
@@ -79,16 +81,11 @@ class OrgView(ABC):
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         """Where the edges of a kind start that end here; cheaper than the edges."""
 
-    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
-        """Whether an edge of a kind, above level `none` where it has one, leads here from others than these."""
-        return any(
-            source not in sources and not attribute.endswith(":none")
-            for source, attribute in self.ends_to(kind, target)
-        )
-
-    @abstractmethod
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""
+        if kind not in self._cycles:
+            self._cycles[kind] = find_circles(self.ends_of(kind))
+        return self._cycles[kind]
 
     # -- roles and command ------------------------------------------------------------------------------------------
 
@@ -96,6 +93,11 @@ class OrgView(ABC):
     def order(self) -> Mapping[str, int]:
         """Every role's position in the hierarchy."""
         return {role_id: number for number, role_id in enumerate(self.records.posts)}
+
+    @cached_property
+    def posts(self) -> tuple[RolePost, ...]:
+        """Every role that has a profile here, with that profile."""
+        return tuple(self.records.posts.values())
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
@@ -131,6 +133,14 @@ class OrgView(ABC):
             superiors.setdefault(role_id, superior)
         return superiors
 
+    @cached_property
+    def subordinates(self) -> Mapping[str, tuple[str, ...]]:
+        """Every superior, also one outside or without a profile, with its direct subordinates."""
+        found: dict[str, list[str]] = {}
+        for role_id, superior in self.superiors.items():
+            found.setdefault(superior, []).append(role_id)
+        return {superior: tuple(below) for superior, below in found.items()}
+
     def superior_of(self, role_id: str) -> str | None:
         """The superior inside the organization; None at the top."""
         superior = self.superiors.get(role_id)
@@ -157,6 +167,17 @@ class OrgView(ABC):
             edge = self.command_of(edge.target)
         return tuple(chain)
 
+    def superiors_above(self, role_id: str) -> tuple[str, ...]:
+        """The superiors up to the top, nearest first; a circle is followed once."""
+        above: dict[str, None] = {}
+        superior = self.superiors.get(role_id)
+        while superior is not None and superior not in above:
+            above[superior] = None
+            if superior == role_id or superior in self.external:
+                break
+            superior = self.superiors.get(superior)
+        return tuple(above)
+
     def roots(self) -> tuple[str, ...]:
         """Roles without a superior inside the organization."""
         inside = {role for role, superior in self.superiors.items() if superior not in self.external}
@@ -170,51 +191,16 @@ class OrgView(ABC):
             role_id = pending.pop()
             if role_id not in reached:
                 reached.add(role_id)
-                pending.extend(edge.source for edge in self.subordinates_of(role_id))
+                pending.extend(self.subordinates.get(role_id, ()))
         return frozenset(reached)
 
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
         """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
-        if not self._leads_round():
-            return ()
-        order = {
-            role_id: number for number, role_id in enumerate((*self.roles, *self.records.without_profile))
-        }
-        seen: set[str] = set()
-        found = []
-        for start in order:
-            walk: dict[str, Edge] = {}
-            role_id = start
-            while role_id not in seen:
-                seen.add(role_id)
-                edge = self.command_of(role_id)
-                if edge is None or edge.target in self.external:
-                    break
-                walk[role_id] = edge
-                role_id = edge.target
-            if role_id in walk:
-                circle = list(walk.values())[list(walk).index(role_id) :]
-                first = min(range(len(circle)), key=lambda number: order[circle[number].source])
-                found.append((*circle[first:], *circle[:first]))
-        return tuple(found)
-
-    def _leads_round(self) -> bool:
-        """Whether any chain of command leads back to where it starts."""
-        superiors = self.superiors
-        passed: set[str] = set()
-        for start in superiors:
-            walk = []
-            role_id: str | None = start
-            while role_id is not None and role_id not in passed:
-                passed.add(role_id)
-                walk.append(role_id)
-                role_id = superiors.get(role_id)
-                if role_id in self.external:
-                    break
-            if role_id in walk:
-                return True
-        return False
+        inside = [pair for pair in self.superiors.items() if pair[1] not in self.external]
+        order = {role: number for number, role in enumerate((*self.roles, *self.records.without_profile))}
+        starts = [min(group, key=order.__getitem__) for group in find_circles(inside)]
+        return tuple(map(self.chain_above, sorted(starts, key=order.__getitem__)))
 
     @cached_property
     def circling(self) -> frozenset[str]:

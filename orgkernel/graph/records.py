@@ -63,19 +63,13 @@ class RolePost:
         self._changed: RoleProfile | None = None
         self._override = override
 
-    def with_document(self, document: SourceDocument) -> RolePost:
-        """The same post with another text of its profile."""
-        return RolePost(
-            self.role_id, document, self.organization, self.shared_profile, self.superior, self._override
-        )
-
     @property
     def profile(self) -> RoleProfile:
         """The profile with the organization's overrides applied; it is kept where it differs from the document's."""
         if self._changed is not None:
             return self._changed
         written = cast(RoleProfile, self.document.record)
-        if self.superior is None and not self.is_overridden:
+        if self.superior is None and self._override is None:
             return written
         profile = adopt_superior(written, self.superior)
         if self._override is not None:

@@ -34,6 +34,13 @@ class EdgeSchema:
     target: NodeKind
     attribute: str = ""
     """What the edge's attribute says, where it has one."""
+    parts: tuple[str, ...] = ()
+    """What the parts of the attribute are called, which colons separate."""
+
+    def read_attribute(self, attribute: str) -> dict[str, str]:
+        """The parts of an edge's attribute by name; empty ones are left out."""
+        values = attribute.split(":", len(self.parts) - 1) if self.parts else []
+        return {part: value for part, value in zip(self.parts, values, strict=False) if value}
 
 
 class EdgeKind(Enum):
@@ -70,19 +77,24 @@ class EdgeKind(Enum):
 SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.INCLUDES: EdgeSchema(NodeKind.ORGANIZATION, NodeKind.ROLE),
     EdgeKind.REPORTS_TO: EdgeSchema(
-        NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: which of them says so"
+        NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: which of them says so", ("said_by",)
     ),
     EdgeKind.HANDLES: EdgeSchema(NodeKind.ROLE, NodeKind.DOMAIN),
     EdgeKind.FOLLOWS: EdgeSchema(NodeKind.ROLE, NodeKind.PLAN),
-    EdgeKind.EQUIPPED_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "`PREFERENCE:LEVEL`"),
+    EdgeKind.EQUIPPED_WITH: EdgeSchema(
+        NodeKind.ROLE, NodeKind.TOOL, "`PREFERENCE:LEVEL`", ("preference", "level")
+    ),
     EdgeKind.REQUIRES: EdgeSchema(
-        NodeKind.ROLE, NodeKind.SKILL, "`required:N` or `optional:N`, least proficiency"
+        NodeKind.ROLE,
+        NodeKind.SKILL,
+        "`required:N` or `optional:N`, least proficiency",
+        ("need", "proficiency"),
     ),
     EdgeKind.SERVES_INTENT: EdgeSchema(NodeKind.ROLE, NodeKind.INTENT),
     EdgeKind.BELONGS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.DEPARTMENT),
-    EdgeKind.ESCALATES_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "PACE tier"),
+    EdgeKind.ESCALATES_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "PACE tier", ("tier",)),
     EdgeKind.MAY_DISPATCH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE),
-    EdgeKind.SPEAKS_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "channel"),
+    EdgeKind.SPEAKS_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "channel", ("channel",)),
     EdgeKind.NARROWER_THAN: EdgeSchema(NodeKind.DOMAIN, NodeKind.DOMAIN),
     EdgeKind.SERVES: EdgeSchema(NodeKind.PLAN, NodeKind.DOMAIN),
     EdgeKind.NEEDS: EdgeSchema(NodeKind.PLAN, NodeKind.TOOL),
@@ -90,14 +102,17 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL),
     EdgeKind.NEEDS_QUALIFICATION: EdgeSchema(NodeKind.TOOL, NodeKind.QUALIFICATION),
     EdgeKind.RAISES: EdgeSchema(
-        NodeKind.QUALIFICATION, NodeKind.SKILL, "level beyond which it raises no further, where there is one"
+        NodeKind.QUALIFICATION,
+        NodeKind.SKILL,
+        "level beyond which it raises no further, where there is one",
+        ("up_to",),
     ),
     EdgeKind.BUILDS_ON: EdgeSchema(NodeKind.QUALIFICATION, NodeKind.QUALIFICATION),
-    EdgeKind.FILLS: EdgeSchema(NodeKind.AGENT, NodeKind.ROLE, "its watches, with commas"),
+    EdgeKind.FILLS: EdgeSchema(NodeKind.AGENT, NodeKind.ROLE, "its watches, with commas", ("watches",)),
     EdgeKind.STARTS_AT: EdgeSchema(NodeKind.ROLE, NodeKind.RANK),
-    EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may"),
+    EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may", ("level",)),
     EdgeKind.COVERS: EdgeSchema(
-        NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: what it says about the tool"
+        NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: what it says about the tool", ("effect",)
     ),
 }
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from itertools import compress
 from typing import TypeVar
 
 from orgkernel.graph.columns import EdgeColumns
-from orgkernel.graph.exchange import Exchange
-from orgkernel.graph.questions import AUTHORITIES, OrgView
+from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.index.exchanged import exchange_numbers, exchange_rows
 
 T = TypeVar("T")
 _LOOKS = 3
-# What a view keeps about the posts and who reports to whom; it names no place.
-_OF_COMMAND = ("order", "roles", "superiors")
 
 
 class _Asked(dict[EdgeKind, T]):
@@ -61,41 +57,13 @@ class _Rows(_Asked[dict[str, tuple[int, ...]]]):
 class OrgIndex(OrgView):
     """Answers from the edge columns; gives the same answers as `OrgGraph` (law `index_equals_graph`)."""
 
-    def __init__(
-        self,
-        records: OrgRecords,
-        columns: EdgeColumns,
-        *,
-        like: OrgIndex | None = None,
-        exchanges: Sequence[Exchange] = (),
-    ) -> None:
-        """`like` has the same posts, and the same edges but for `exchanges` that lead to these columns."""
+    def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)
         self._columns = columns
         self._numbers = _Asked(columns.numbers_of)
         numbers = self._numbers.__getitem__
         self._outward = _Rows(lambda kind: columns.by_source(numbers(kind)), columns.from_source)
         self._inward = _Rows(lambda kind: columns.by_target(numbers(kind)), columns.to_target)
-        if like is not None:
-            self._take_over(like, exchanges)
-
-    def _take_over(self, like: OrgIndex, exchanges: Sequence[Exchange]) -> None:
-        # Copied first: another thread may be adding tables to the old ones.
-        self._numbers.update(like._numbers.copy())
-        self._outward.update(like._outward.copy())
-        self._inward.update(like._inward.copy())
-        for exchange in exchanges:
-            for kind in exchange.kinds:
-                if kind in self._numbers:
-                    self._numbers[kind] = exchange_numbers(self._numbers[kind], exchange, kind)
-                for table, inward in ((self._outward, False), (self._inward, True)):
-                    if kind in table:
-                        table[kind] = exchange_rows(table[kind], exchange, kind, inward=inward)
-        for name in _OF_COMMAND:
-            if name in like.__dict__:
-                self.__dict__[name] = like.__dict__[name]
-        if AUTHORITIES in like._remembered:
-            self._remembered[AUTHORITIES] = like._remembered[AUTHORITIES].copy()
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward.find(kind, source)))
@@ -135,57 +103,3 @@ class OrgIndex(OrgView):
 
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         return tuple(self._columns.sources_at(self._inward.find(kind, target)))
-
-    def has_other(self, kind: EdgeKind, target: str, sources: Collection[str]) -> bool:
-        if kind in self._inward:
-            return super().has_other(kind, target, sources)
-        return self._columns.has_other(kind, target, sources)
-
-    def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
-        return self.remember(("cycles", kind), lambda: _circles(self._targets(kind)))
-
-    def _targets(self, kind: EdgeKind) -> dict[str, tuple[str, ...]]:
-        target = self._columns.target
-        return {source: tuple(map(target, numbers)) for source, numbers in self._outward[kind].items()}
-
-
-def _circles(targets: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Strongly connected groups with an edge inside them (Tarjan's algorithm, without recursion)."""
-    order = {node: number for number, node in enumerate(targets)}
-    reached: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    open_nodes: list[str] = []
-    is_open: set[str] = set()
-    circles = []
-    for start, first in targets.items():
-        if start in reached:
-            continue
-        work = [(start, iter(first))]
-        reached[start] = lowest[start] = len(reached)
-        open_nodes.append(start)
-        is_open.add(start)
-        while work:
-            node, rest = work[-1]
-            for target in rest:
-                if target not in targets:
-                    continue  # leads nowhere further
-                if target not in reached:
-                    reached[target] = lowest[target] = len(reached)
-                    open_nodes.append(target)
-                    is_open.add(target)
-                    work.append((target, iter(targets[target])))
-                    break
-                if target in is_open:
-                    lowest[node] = min(lowest[node], reached[target])
-            else:
-                work.pop()
-                if work:
-                    lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[node])
-                if lowest[node] == reached[node]:
-                    group = [open_nodes.pop()]
-                    while group[-1] != node:
-                        group.append(open_nodes.pop())
-                    is_open.difference_update(group)
-                    if len(group) > 1 or node in targets[node]:
-                        circles.append(tuple(sorted(group, key=order.__getitem__)))
-    return tuple(sorted(circles, key=lambda circle: order[circle[0]]))

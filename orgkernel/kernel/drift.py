@@ -21,6 +21,5 @@ def find_drift(
         return ()
     views = [each.index for each in snapshot.organizations.values()]
     found = [each for rule in rules_of(Scope.STATE) for each in rule.run(views, state)]
-    if snapshot.suppresses:
-        found = [each for each in found if not is_suppressed(each, snapshot.tree)]
+    found = [each for each in found if not is_suppressed(each, snapshot.tree)]
     return sort_diagnostics(with_severities(found, severities))

@@ -19,6 +19,8 @@ from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
 
 if TYPE_CHECKING:
+    from networkx import MultiDiGraph
+
     # What only some questions need is imported where they are asked: a command asks one.
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
@@ -116,6 +118,21 @@ class Kernel(Registry):
         """
         index = self.organization(org).snapshot.index
         return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+
+    def graph(self, org: str) -> MultiDiGraph[str]:
+        """An organization as a graph of your own, to ask and to change as you like; how it is made is on the page
+        `docs/how-to/ask-the-graph.md`. Raises `UnknownOrganization` or `NotServed`.
+
+        >>> graph = Kernel.open().graph("software_dev")
+        >>> command = [(a, b) for a, b, kind in graph.edges(data="kind") if kind == "reports_to"]
+        >>> import networkx
+        >>> networkx.shortest_path(networkx.DiGraph(command), "role:bugfix_specialist", "role:user")
+        ['role:bugfix_specialist', 'role:engineering_xo', 'role:co', 'role:user']
+        """
+        from orgkernel.graph.export import build_networkx
+
+        snapshot = self.organization(org).snapshot
+        return build_networkx(snapshot.records, snapshot.columns)
 
     def decide(self, org: str, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something, with the codes of what decided. Raises what `dispatch` raises.
@@ -234,7 +251,7 @@ class Kernel(Registry):
         >>> stuck = Observation(turns_without_progress=20, unrecoverable_error=False)
         >>> pace = Kernel.open().pace("software_dev", "codegen_specialist", stuck)
         >>> pace.tier, pace.reasons[0].text
-        ('emergency', 'emergency trigger holds: turns_without_progress 20 > max * 1.5 (18)')
+        ('emergency', 'the emergency trigger is true: turns_without_progress 20 > max * 1.5 (18)')
         """
         from orgkernel.decisions.pace import decide_role_pace
 

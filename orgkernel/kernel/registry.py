@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -86,17 +86,17 @@ class Registry:
         state = self._state
         return state.refused.get(self._resolve(org, state), ())
 
-    def reload(self, changed: Collection[str] | None = None) -> Reload:
+    def reload(self) -> Reload:
         """Read what changed again. An organization that now has errors keeps its last good version.
 
-        Who watches all files can say which paths `changed`; the others are then not looked at.
+        It is built beside the version that answers, which goes on answering until the new one is complete.
 
         >>> from orgkernel import Kernel
         >>> Kernel.open().reload().changed
         False
         """
         with self._reloading:
-            latest = self._loader.load(changed)
+            latest = self._loader.load()
             self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
 

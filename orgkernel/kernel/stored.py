@@ -14,9 +14,12 @@ from orgkernel.kernel.settings import Project
 from orgkernel.state.location import DEFAULT, Location, parse_location
 
 if TYPE_CHECKING:
-    from orgkernel.state.grants import GrantCheck
     from orgkernel.state.store import Store
+    from orgkernel.state.ticket import Ticket
 
+__all__ = [
+    "VARIABLE", "Location", "StateAt", "Store", "Ticket", "locate_store", "open_store", "read_state", "read_stored",
+]  # fmt: skip
 VARIABLE = "ORGKERNEL_STORE"
 
 
@@ -31,7 +34,7 @@ def locate_store(
     return parse_location(said, here) if said else parse_location(project.store or DEFAULT, project.folder)
 
 
-def open_store(location: Location, *, create: bool = True, check_grant: GrantCheck | None = None) -> Store:
+def open_store(location: Location, *, create: bool = True) -> Store:
     """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one."""
     if not create and location.path and not os.path.exists(location.path):
         raise BadStore(
@@ -40,7 +43,7 @@ def open_store(location: Location, *, create: bool = True, check_grant: GrantChe
         )
     from orgkernel.state.store import Store
 
-    return Store(location, clock=time.time, tokens=os.urandom, check_grant=check_grant)
+    return Store(location, clock=time.time, tokens=os.urandom)
 
 
 def read_state(location: Location, org_id: str | None = None) -> StateView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, NamedTuple
 
@@ -11,10 +12,17 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.packed import Packed, pack, pack_with_record, unpack_record
 from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
 from orgkernel.loading.shape import describe, validate_shape
-from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
+from orgkernel.loading.sources import (
+    BrokenDocument,
+    Packed,
+    ReadFile,
+    SourceDocument,
+    pack,
+    pack_with_record,
+    unpack_record,
+)
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.records.record import PREFIX, Document
@@ -29,6 +37,8 @@ __all__ = [
 ]
 
 _FIRST = pack_mark(1, 1)
+# Where `$schema` stands in a JSON Schema.
+_HEAD = 200
 _THIS_VERSION = "1.0"
 # Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
 # and those that tell only where our documents stand.
@@ -77,6 +87,8 @@ def read_documents(
         return _broken(source, shared, [source.refusal])
     if not (named or among_ours or _MAY_SAY.search(source.text)):
         return ReadFile(skipped=True)
+    if not named and _is_json_schema(source):
+        return ReadFile(skipped=True)
     parsed = parse_source(source)
     if not named:
         if parsed.refusals or not _has_value(parsed):
@@ -99,7 +111,6 @@ def read_documents(
             document = SourceDocument(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
-            document.quiet = each.quiet
             if read.record is not None:
                 document.hold(read.record, None)
             else:
@@ -110,6 +121,17 @@ def read_documents(
             broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
         diagnostics += [_diagnostic(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
+
+
+def _is_json_schema(source: SourceText) -> bool:
+    """Whether a text is a JSON Schema, such as those that lie beside the shared catalogs: decided without places."""
+    if not (source.name.endswith(".json") and '"$schema"' in source.text[:_HEAD]):
+        return False
+    try:
+        value = json.loads(source.text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "$schema" in value and "_schema" not in value
 
 
 def _has_value(parsed: ParsedText) -> bool:

@@ -14,11 +14,24 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.marks import LINE_BREAK, PLAIN, QUOTED, Marks, pack_mark, unpack_mark
+from orgkernel.loading.marks import (
+    COLUMN_BITS,
+    LAST_COLUMN,
+    LINE_BREAK,
+    PLAIN,
+    QUOTED,
+    STYLE_BITS,
+    Marks,
+    unpack_mark,
+)
 from orgkernel.loading.parsed import MAX_DEPTH, MAX_REFUSALS, MAX_VALUES, Parsed, ParsedText, Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+# Nearly every text is written without escapes; any other is read by the scanner, which says what is wrong with it.
+_USUAL_TEXT = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
+_USUAL_KEY = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"[ \t\n\r]*:[ \t\n\r]*')
+_USUAL_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^\]} \t\n\r])")
 _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 _WORD = re.compile(r"true|false|null")
 _WORDS = {"true": True, "false": False, "null": None}
@@ -72,10 +85,10 @@ class _Reader:
             raise self._fail(self._skip(at), "there is text after the document")
         return Parsed(value, marks)
 
-    def _mark(self, at: int) -> int:
+    def _mark(self, at: int, style: int = PLAIN) -> int:
         line = bisect_right(self._lines, at)
-        style = QUOTED if self._text[at : at + 1] == '"' else PLAIN
-        return pack_mark(line, at - self._lines[line - 1] + 1, style)
+        column = at - self._lines[line - 1] + 1
+        return (line << COLUMN_BITS | (column if column < LAST_COLUMN else LAST_COLUMN)) << STYLE_BITS | style
 
     def _skip(self, at: int) -> int:
         match = _SPACE.match(self._text, at)
@@ -93,15 +106,19 @@ class _Reader:
         return _Stop()
 
     def _read_value(self, at: int, depth: int) -> tuple[Any, Marks, int]:
-        first = self._text[at : at + 1]
-        mark = self._mark(at)
         self._values += 1
         if self._values > MAX_VALUES:
-            self._refuse(row.TOO_LARGE, mark, f"the file contains more than {MAX_VALUES:,} values", _SPLIT)
+            self._refuse(
+                row.TOO_LARGE, self._mark(at), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
+            )
             raise _Stop
+        if usual := _USUAL_TEXT.match(self._text, at):
+            return usual[1], self._mark(at, QUOTED), usual.end()
+        first = self._text[at : at + 1]
         if first == '"':
             value, end = self._read_string(at)
-            return value, mark, end
+            return value, self._mark(at, QUOTED), end
+        mark = self._mark(at)
         if first in ("{", "["):
             if depth >= MAX_DEPTH:
                 self._refuse(row.TOO_DEEP, mark, f"values are nested more than {MAX_DEPTH} levels deep")
@@ -162,14 +179,12 @@ class _Reader:
         if self._text[at : at + 1] == "}":
             return values, (mark, marks), at + 1
         while True:
-            key_mark = self._mark(at)
-            if self._text[at : at + 1] != '"':
-                raise self._fail(at, "a key in double quotes is expected")
-            key, at = self._read_string(at)
-            at = self._skip(at)
-            if self._text[at : at + 1] != ":":
-                raise self._fail(at, f"`:` is expected after the key {quote(key)}")
-            value, value_marks, at = self._read_value(self._skip(at + 1), depth)
+            key_mark = self._mark(at, QUOTED)
+            if usual := _USUAL_KEY.match(self._text, at):
+                key, at = usual[1], usual.end()
+            else:
+                key, at = self._read_key(at)
+            value, value_marks, at = self._read_value(at, depth)
             if key in values:
                 line, _ = unpack_mark(marks[key][0])
                 self._refuse(row.DUPLICATE_KEY, key_mark, f"the key {quote(key)} is already on line {line}")
@@ -180,7 +195,20 @@ class _Reader:
             if closed:
                 return values, (mark, marks), at
 
+    def _read_key(self, at: int) -> tuple[str, int]:
+        """A key, and where its value begins."""
+        if self._text[at : at + 1] != '"':
+            raise self._fail(at, "a key in double quotes is expected")
+        key, at = self._read_string(at)
+        at = self._skip(at)
+        if self._text[at : at + 1] != ":":
+            raise self._fail(at, f"`:` is expected after the key {quote(key)}")
+        return key, self._skip(at + 1)
+
     def _next_item(self, at: int, closing: str) -> tuple[int, bool]:
+        """Where the next item begins, or where a container ends, and whether it does."""
+        if usual := _USUAL_COMMA.match(self._text, at):
+            return usual.end(), False
         at = self._skip(at)
         found = self._text[at : at + 1]
         if found == closing:

@@ -34,8 +34,6 @@ class Parsed:
 
     value: Any
     marks: Marks
-    quiet: bool = False
-    """Whether no text of it has the shape of a secret, as far as was noticed on the way; False says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,9 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
 _BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
-_FIRST_OF_OTHERS = frozenset("-+.0123456789~nNtTfF")
+MAY_BEGIN_OTHERS = frozenset("-+.0123456789~nNtTfF")
+"""What anything else than text, written out, begins with."""
+_MAY_BEGIN_NUMBERS = frozenset("-+.0123456789")
 _LONGEST_NUMBER = 25
 
 
@@ -28,10 +30,10 @@ class NumberOutOfRange(ValueError):
 
 def resolve_scalar(text: str) -> str | int | float | bool | None:
     """The value of a plain scalar; raises `NumberOutOfRange`."""
-    if text and text[0] not in _FIRST_OF_OTHERS:
-        return text
     if text in _WORDS:
         return _WORDS[text]
+    if text[0] not in _MAY_BEGIN_NUMBERS:
+        return text
     if _INTEGER.match(text):
         return bounded_integer(text, 10)
     if _FLOAT.match(text):

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ValidationError
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.loading.marks import Marks, find_mark, has_value
-from orgkernel.loading.packed import Unknown
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
+from orgkernel.loading.sources import Unknown
 from orgkernel.model.record import Document
 from orgkernel.model.tool_catalog import ToolCatalog
 
@@ -234,6 +232,9 @@ def _check_input_schemas(record: Document, marks: Marks) -> Iterator[Refusal]:
 
 def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
     """Where a schema is none and why; an empty text when it is one."""
+    from jsonschema import Draft202012Validator  # most catalogs hold no schema
+    from jsonschema.exceptions import SchemaError
+
     if route := _mixed_list(schema, ()):
         return route, "a long list mixes text with other values"
     try:

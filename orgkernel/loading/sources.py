@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.loading.files import Located
@@ -22,16 +25,58 @@ from orgkernel.loading.marks import (
     unpack_mark,
     unpack_within,
 )
-from orgkernel.loading.packed import (
-    NOTHING_UNKNOWN,
-    Packed,
-    Slice,
-    Unknown,
-    unpack_marks,
-    unpack_record,
-    unpack_unknown,
-)
+from orgkernel.records.kinds import RECORDS
 from orgkernel.records.record import Document
+
+# Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
+_KEPT = 256
+NOTHING_UNKNOWN = b"\x90"
+
+Unknown = tuple[tuple[str | int, ...], Any]
+"""Route and value of a field that is in no record."""
+
+
+class Packed(NamedTuple):
+    """A document's parts as bytes (MessagePack)."""
+
+    record: bytes
+    marks: bytes
+    unknown: bytes = NOTHING_UNKNOWN
+
+
+def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
+    """The parts of a document whose value has been validated."""
+    return pack_with_record(kind, value, marks, unknown)[0]
+
+
+def pack_with_record(
+    kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()
+) -> tuple[Packed, Document]:
+    """The parts, and the record as it is made: what unpacking gives, but that a field of any value holds tuples."""
+    record = msgspec.convert(value, RECORDS[kind])
+    packed = Packed(
+        msgspec.msgpack.encode(record),
+        msgspec.msgpack.encode(marks),
+        msgspec.msgpack.encode(unknown) if unknown else NOTHING_UNKNOWN,
+    )
+    return packed, record
+
+
+@lru_cache(_KEPT)
+def unpack_record(kind: str, packed: bytes) -> Document:
+    """The record of a document, validated again while it is made."""
+    return msgspec.msgpack.decode(packed, type=RECORDS[kind])
+
+
+@lru_cache(_KEPT)
+def unpack_marks(packed: bytes) -> Marks:
+    """Where each value of a document stands."""
+    return msgspec.msgpack.decode(packed)
+
+
+def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
+    """Fields that are in no record."""
+    return msgspec.msgpack.decode(packed, type=tuple[tuple[tuple[str | int, ...], Any], ...])
 
 
 class SourceDocument:
@@ -42,14 +87,13 @@ class SourceDocument:
 
     __slots__ = (
         "_marks",
-        "_packed",
         "_record",
         "context",
         "digest",
         "kind",
         "name",
+        "packed",
         "path",
-        "quiet",
         "shared",
     )
 
@@ -58,7 +102,7 @@ class SourceDocument:
         name: str,
         path: str,
         kind: str,
-        packed: Packed | Slice,
+        packed: Packed,
         digest: str,
         shared: bool = False,
         context: bool = False,
@@ -67,12 +111,11 @@ class SourceDocument:
         """Name of the file, as shown."""
         self.path = path
         self.kind = kind
-        self._packed = packed
+        self.packed = packed
+        """The document's parts as bytes."""
         self.digest = digest
         self.shared = shared
         self.context = context
-        self.quiet = False
-        """Whether reading noticed that no text of it has the shape of a secret; False says nothing."""
         self._record: Document | None = None
         self._marks: Marks = None
 
@@ -83,21 +126,11 @@ class SourceDocument:
 
     def hold_again(self) -> None:
         """Keep at hand what the parts unpack to, as after reading."""
-        packed = self.packed
-        self.hold(unpack_record(self.kind, packed.record), unpack_marks(packed.marks))
+        self.hold(unpack_record(self.kind, self.packed.record), unpack_marks(self.packed.marks))
 
     def seal(self) -> None:
         """Keep the packed parts only."""
         self._record = self._marks = None
-
-    @property
-    def packed(self) -> Packed:
-        """The document's parts as bytes."""
-        packed = self._packed
-        if isinstance(packed, Packed):
-            return packed
-        body, start, middle, end = packed
-        return Packed(bytes(body[start:middle]), bytes(body[middle:end]))
 
     @property
     def record(self) -> Document:

@@ -8,32 +8,16 @@ passed over and counted.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.files import Located, Root, locate_files, read_text
 from orgkernel.loading.sources import FileRead, ReadFile, Tree, tree_of
 
-__all__ = ["ROLES", "OpenFile", "Tree", "open_text", "read_tree"]
+__all__ = ["ROLES", "Tree", "read_tree"]
 
 ROLES = "roles"
-
-
-class OpenFile(Protocol):
-    """A file whose text is at hand, or what was once read from the same text."""
-
-    @property
-    def digest(self) -> str:
-        """Of the content; empty where it could not be read."""
-
-    @property
-    def says_ours(self) -> bool:
-        """Whether the text says that it is a document of ours."""
-
-    def read(self, *, named: bool, among_ours: bool, shared: bool, context: bool) -> ReadFile:
-        """The documents of the text, as `read_documents` yields them."""
 
 
 class _Text:
@@ -44,17 +28,34 @@ class _Text:
     def __init__(self, located: Located) -> None:
         self._source = read_text(located.path, located.name)
         self.digest = self._source.digest
+        """Of the content; empty where it could not be read."""
         self.says_ours = says_ours(self._source)
 
-    def read(self, *, named: bool, among_ours: bool, shared: bool, context: bool) -> ReadFile:
+    def read(self, located: Located, *, named: bool, among_ours: bool) -> ReadFile:
+        """The documents of the text, as `read_documents` yields them."""
+        root = located.root
         return read_documents(
-            self._source, named=named, among_ours=among_ours, shared=shared, context=context
+            self._source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
         )
 
 
-def open_text(located: Located) -> OpenFile:
-    """The file, read from disk."""
-    return _Text(located)
+class _Known:
+    """A file that yielded something before, with the same content at the same place."""
+
+    __slots__ = ("_before", "digest", "says_ours")
+
+    def __init__(self, before: FileRead) -> None:
+        self._before = before
+        self.digest = before.digest
+        self.says_ours = before.says_ours
+
+    def read(self, located: Located, *, named: bool, among_ours: bool) -> ReadFile:
+        """What it yielded, unless what stands beside it makes it something else now."""
+        if among_ours != self._before.among_ours:
+            return _Text(located).read(located, named=named, among_ours=among_ours)
+        for document in self._before.read.documents:
+            document.hold_again()
+        return self._before.read
 
 
 @dataclass(slots=True)
@@ -69,14 +70,15 @@ def read_tree(
     roots: Iterable[Root],
     *,
     located: Sequence[Located] | None = None,
-    open_file: Callable[[Located], OpenFile] = open_text,
+    known: Mapping[str, FileRead] | None = None,
 ) -> Tree:
-    """All documents below the roots; `open_file` may have the results of files that were read before."""
+    """All documents below the roots. What is `known` by its path, read earlier and unchanged, is not read again."""
     reading = _Reading()
-    undecided: list[tuple[Located, OpenFile]] = []
+    undecided: list[tuple[Located, _Text | _Known]] = []
     located = locate_files(roots) if located is None else located
     for each in located:
-        file = open_file(each)
+        before = known.get(each.path) if known else None
+        file = _Text(each) if before is None else _Known(before)
         if file.says_ours or each.path == each.root.path:
             _read_one(reading, each, file, among_ours=False)
         else:
@@ -88,12 +90,9 @@ def read_tree(
 
 
 def _read_one(
-    reading: _Reading, each: Located, file: OpenFile, *, among_ours: bool, counts: bool = True
+    reading: _Reading, each: Located, file: _Text | _Known, *, among_ours: bool, counts: bool = True
 ) -> None:
-    root = each.root
-    read = file.read(
-        named=each.path == root.path, among_ours=among_ours, shared=root.shared, context=root.context
-    )
+    read = file.read(each, named=each.path == each.root.path, among_ours=among_ours)
     reading.read[each.path] = FileRead(each, file.digest, file.says_ours, among_ours, read)
     if counts and read.documents:
         folder = os.path.dirname(each.path)

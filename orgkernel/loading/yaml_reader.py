@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.events import (
@@ -16,6 +16,7 @@ from yaml.events import (
     DocumentStartEvent,
     MappingEndEvent,
     MappingStartEvent,
+    NodeEvent,
     ScalarEvent,
     SequenceEndEvent,
     StreamEndEvent,
@@ -46,8 +47,7 @@ from orgkernel.loading.parsed import (
     Refusal,
     unprintable,
 )
-from orgkernel.loading.plain_yaml import parse_plain
-from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+from orgkernel.loading.scalars import MAY_BEGIN_OTHERS, NumberOutOfRange, resolve_scalar
 
 _Parser: Any
 try:
@@ -70,20 +70,23 @@ class _Stop(Exception):
     """The rest of the text cannot be read."""
 
 
+class _Anchored(NamedTuple):
+    """A value that aliases can stand for."""
+
+    value: Any
+    marks: Marks
+    size: int
+    """Values in it, aliases expanded."""
+
+
 def parse_yaml(text: str) -> ParsedText:
     """All documents of a YAML text. Never raises for bad text; everything refused is listed with its mark."""
-    plain = parse_plain(text)
-    return parse_events(text) if plain is None else ParsedText((plain,), ())
-
-
-def parse_events(text: str) -> ParsedText:
-    """The same by libyaml alone, whatever the text."""
     reader = _Reader()
     documents: list[Parsed] = []
     try:
         reader.open(text)
         while reader.next_document():
-            value, marks, _ = reader.read_value(reader.next_event(), 0)
+            value, marks = reader.read_value(reader.next_event(), 0)
             documents.append(Parsed(value, marks))
             reader.next_event()  # end of the document
     except _Stop:
@@ -98,8 +101,11 @@ def parse_events(text: str) -> ParsedText:
 
 def _mark(event: Any) -> int:
     start = event.start_mark
-    style = _STYLES.get(event.style or "", PLAIN) if event.__class__ is ScalarEvent else PLAIN
-    return pack_mark(start.line + 1, start.column + 1, style)
+    column = start.column + 1
+    mark: int = (
+        start.line + 1 << COLUMN_BITS | (column if column < LAST_COLUMN else LAST_COLUMN)
+    ) << STYLE_BITS
+    return mark
 
 
 class _Reader:
@@ -108,9 +114,11 @@ class _Reader:
     def __init__(self) -> None:
         self.next_event: Callable[[], Any]
         self.refusals: list[Refusal] = []
-        self._anchors: dict[str, tuple[Any, Marks, int] | None] = {}
+        self._anchors: dict[str, _Anchored | None] = {}
         self._aliased = 0
+        # Values of the text so far, and what aliases in it stand for besides; counted only where a limit may be met.
         self._values = 0
+        self._expanded = 0
 
     def open(self, text: str) -> None:
         """Begin; the constructor of a parser may already refuse the text."""
@@ -121,7 +129,22 @@ class _Reader:
                 f"not valid YAML: more than {_MAX_DIRECTIVES} lines begin with `%`",
             )
             raise _Stop
-        self.next_event = _Parser(text).get_event
+        self._get_event = _Parser(text).get_event
+        # A value takes a character or more, and there is no alias without an anchor.
+        may_meet_limits = len(text) > MAX_VALUES or "&" in text
+        self.next_event = self._count_event if may_meet_limits else self._get_event
+
+    def _count_event(self) -> Any:
+        """The next event, counted where it begins a value."""
+        event = self._get_event()
+        if isinstance(event, NodeEvent):
+            self._values += 1
+            if self._values > MAX_VALUES:
+                self.refuse(
+                    row.TOO_LARGE, _mark(event), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
+                )
+                raise _Stop
+        return event
 
     def next_document(self) -> bool:
         self._anchors.clear()
@@ -161,118 +184,118 @@ class _Reader:
         what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
         self.refuse(row.CHARACTER, place, f"{what} not allowed")
 
-    def read_value(self, event: Any, depth: int) -> tuple[Any, Marks, int]:
-        """Value, marks and number of values in it, aliases expanded."""
+    def read_value(self, event: Any, depth: int) -> tuple[Any, Marks]:
+        """Value and marks of what begins with an event."""
         kind = event.__class__
-        if kind is ScalarEvent and event.anchor is None and event.tag is None:
-            return (*self._read_scalar(event), 1)  # nearly every value is one of these
+        anchor, tag = event.anchor, None if kind is AliasEvent else event.tag
+        if kind is ScalarEvent and anchor is None and tag is None:
+            return self._read_scalar(event)
         mark = _mark(event)
-        self._count(mark)
         if kind is AliasEvent:
-            return self._read_alias(str(event.anchor), mark)
-        if event.tag is not None:
-            tag = str(event.tag)
+            return self._read_alias(str(anchor), mark)
+        if tag is not None:
             shown = "!!" + tag.removeprefix(_STANDARD_TAGS) if tag.startswith(_STANDARD_TAGS) else tag
             self.refuse(row.TAG, mark, f"a value has the tag {quote(shown)}")
+        before = self._values + self._expanded
+        if anchor is not None:
+            self._anchors[anchor] = None  # open: an alias to it now would be a cycle
         if kind is ScalarEvent:
-            read: tuple[Any, Marks, int] = (self._scalar(event, mark), mark, 1)
+            read: tuple[Any, Marks] = (
+                (event.value, mark | _STYLES.get(event.style or "", PLAIN))
+                if tag
+                else self._read_scalar(event)
+            )
         elif depth >= MAX_DEPTH:
             self.refuse(row.TOO_DEEP, mark, f"values are nested more than {MAX_DEPTH} levels deep")
             raise _Stop
+        elif kind is MappingStartEvent:
+            read = self._read_mapping(mark, depth + 1)
         else:
-            if event.anchor is not None:
-                self._anchors[event.anchor] = None  # open: an alias to it now would be a cycle
-            is_mapping = kind is MappingStartEvent
-            read = self._read_mapping(mark, depth + 1) if is_mapping else self._read_sequence(mark, depth + 1)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = read
+            read = self._read_sequence(mark, depth + 1)
+        if anchor is not None:
+            self._anchors[anchor] = _Anchored(*read, self._values + self._expanded - before + 1)
         return read
 
-    def _count(self, mark: int) -> None:
-        self._values += 1
-        if self._values > MAX_VALUES:
-            self.refuse(row.TOO_LARGE, mark, f"the file contains more than {MAX_VALUES:,} values", _SPLIT)
-            raise _Stop
-
     def _read_scalar(self, event: Any) -> tuple[Any, int]:
-        """Value and mark of a scalar without anchor and tag."""
+        """Value and mark of a scalar without a tag. Nearly every value is one of these."""
         start = event.start_mark
-        mark = (start.line + 1 << COLUMN_BITS | min(start.column + 1, LAST_COLUMN)) << STYLE_BITS
-        self._values += 1
-        if self._values > MAX_VALUES:
-            self._count(mark)
+        column = start.column + 1
+        mark = (
+            start.line + 1 << COLUMN_BITS | (column if column < LAST_COLUMN else LAST_COLUMN)
+        ) << STYLE_BITS
+        value = event.value
         style = event.style
         if style:
-            return event.value, mark | _STYLES[style]
-        try:
-            return resolve_scalar(event.value), mark
-        except NumberOutOfRange:
-            return self._scalar(event, mark), mark
+            return value, mark | _STYLES[style]
+        if not value or value[0] in MAY_BEGIN_OTHERS:
+            try:
+                value = resolve_scalar(value)
+            except NumberOutOfRange:
+                self.refuse(
+                    row.NUMBER, mark, f"the number {quote(value)} does not fit in 64 bits or is not finite"
+                )
+                return 0, mark
+        return value, mark
 
-    def _read_alias(self, anchor: str, mark: int) -> tuple[Any, Marks, int]:
+    def _read_alias(self, anchor: str, mark: int) -> tuple[Any, Marks]:
         if anchor not in self._anchors:
             self.refuse(
                 row.UNDEFINED_ALIAS, mark, f"the alias {quote('*' + anchor)} refers to an anchor that is not defined before it",
                 "put text that begins with `*` in quotes",
             )  # fmt: skip
-            return None, mark, 1
+            return None, mark
         read = self._anchors[anchor]
         if read is None:
             self.refuse(
                 row.ALIAS_CYCLE, mark, f"the alias {quote('*' + anchor)} refers to a value that contains it"
             )
-            return None, mark, 1
-        self._aliased += read[2]
+            return None, mark
+        self._aliased += read.size
+        self._expanded += read.size - 1
         if self._aliased > MAX_ALIASED_VALUES:
             self.refuse(
                 row.ALIAS_EXPANSION, mark,
                 f"the aliases of the file expand to more than {MAX_ALIASED_VALUES:,} values",
             )  # fmt: skip
             raise _Stop
-        return read
+        return read.value, read.marks
 
-    def _scalar(self, event: Any, mark: int) -> Any:
-        if event.style not in _PLAIN or (event.tag is not None):
-            return event.value
-        try:
-            return resolve_scalar(event.value)
-        except NumberOutOfRange:
-            self.refuse(
-                row.NUMBER, mark, f"the number {quote(event.value)} does not fit in 64 bits or is not finite"
-            )
-            return 0
-
-    def _read_sequence(self, mark: int, depth: int) -> tuple[Any, Marks, int]:
+    def _read_sequence(self, mark: int, depth: int) -> tuple[Any, Marks]:
         values: list[Any] = []
         marks: list[Marks] = []
-        count = 1
-        next_event = self.next_event
+        next_event, read_scalar = self.next_event, self._read_scalar
         while (event := next_event()).__class__ is not SequenceEndEvent:
             if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
-                value, value_marks = self._read_scalar(event)
-                count += 1
+                value, value_marks = read_scalar(event)
             else:
-                value, value_marks, size = self.read_value(event, depth)
-                count += size
+                value, value_marks = self.read_value(event, depth)
             values.append(value)
             marks.append(value_marks)
-        return tuple(values), (mark, marks), count
+        return tuple(values), (mark, marks)
 
-    def _read_mapping(self, mark: int, depth: int) -> tuple[Any, Marks, int]:
+    def _read_mapping(self, mark: int, depth: int) -> tuple[Any, Marks]:
         values: dict[str, Any] = {}
         marks: dict[str, tuple[int, Marks]] = {}
-        count = 1
-        next_event = self.next_event
-        while (event := next_event()).__class__ is not MappingEndEvent:
-            key, key_marks, key_size = self.read_value(event, depth)
-            value, value_marks, size = self.read_value(next_event(), depth)
-            count += size + key_size
+        next_event, read_scalar = self.next_event, self._read_scalar
+        while (key_event := next_event()).__class__ is not MappingEndEvent:
+            if key_event.__class__ is ScalarEvent and key_event.anchor is None and key_event.tag is None:
+                key, key_marks = read_scalar(key_event)
+            else:
+                key, key_marks = self.read_value(key_event, depth)
+            event = next_event()
+            if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
+                value, value_marks = read_scalar(event)
+            else:
+                value, value_marks = self.read_value(event, depth)
             if key.__class__ is str and key not in values and key != _MERGE:
                 values[key] = value
-                marks[key] = (key_marks if event.__class__ is ScalarEvent else _mark(event), value_marks)
+                marks[key] = (
+                    key_marks if key_event.__class__ is ScalarEvent else _mark(key_event),
+                    value_marks,
+                )
             else:
-                self._read_key(event, key, start_of(key_marks), value, value_marks, values, marks)
-        return values, (mark, marks), count
+                self._read_key(key_event, key, start_of(key_marks), value, value_marks, values, marks)
+        return values, (mark, marks)
 
     def _read_key(
         self, event: Any, key: Any, mark: int, value: Any, value_marks: Marks, values: Any, marks: Any

@@ -1,4 +1,4 @@
-"""What a role can do: its plans, tools and skills as items of its manifest."""
+"""The abilities of a role: its plans, tools and skills as items of its manifest."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.manifest import v1
@@ -19,11 +20,14 @@ from orgkernel.records.levels import LETTERS, LEVELS, ToolLevel
 from orgkernel.records.plan_catalog import Step
 
 NOWHERE = AccessContext()
-"""No circumstances: what holds without any being known."""
+"""No known circumstances."""
+
+# Tools times the ways to have them: an organization has hundreds of the one and a dozen of the others.
+_ITEMS_KEPT = 10_000
 
 
 class Abilities(NamedTuple):
-    """What a role can do."""
+    """The abilities of a role."""
 
     plans: tuple[v1.PlanItem, ...]
     tools: tuple[v1.ToolItem, ...]
@@ -39,7 +43,7 @@ def role_abilities(
     state: StateView,
     context: AccessContext,
 ) -> Abilities:
-    """The plans and tools of a role, with what is left of each tool; a plan can run with what can be used."""
+    """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
     holder = tables_of(view).holder(f"role:{role_id}")
     bound = [tool_item(view, edge) for edge in tools]
     always = list(essential_tools(view, essential, tools))
@@ -70,7 +74,7 @@ def granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
 
 
 def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanItem:
-    """A plan the role follows, and whether the role is equipped for it."""
+    """A plan that the role follows, and whether the role is equipped for it."""
     declared = view.records.plans.get(edge.target)
     plan = declared.record if declared else None
     missing = tuple(each for each in view.tools_needed_by(edge.target) if each.target not in equipped)
@@ -88,22 +92,21 @@ def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanIte
 
 
 def tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
-    """A tool the role is equipped with."""
+    """A tool that the role is equipped with."""
     preference, _, level = edge.attribute.partition(":")
     return _item(view, edge.target, preference, level, "role binding", why_edge(edge))
 
 
 def _item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why) -> v1.ToolItem:
-    """A tool at a level. Besides who says so it is the same for every role, so the rest is put together once."""
-    item = view.remember(
-        ("tool item", tool_id, preference, level, decided_by),
-        lambda: _build_item(view, tool_id, preference, level, decided_by),
-    )
-    # Mappings can be changed by whoever gets them: each item has its own.
+    """A tool at a level. Only its `why` differs between roles, so the rest is built once."""
+    item = _shared_item(view, (tool_id, preference, level, decided_by))
+    # Callers may change mappings, so each item has its own.
     return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
 
 
-def _build_item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str) -> v1.ToolItem:
+@per_view_and_key(most=_ITEMS_KEPT)
+def _shared_item(view: OrgView, asked: tuple[str, Any, Any, str]) -> v1.ToolItem:
+    tool_id, preference, level, decided_by = asked
     declared = view.records.tools.get(tool_id)
     tool = declared.record if declared else None
     actions = tool.required_levels if tool else {}
@@ -132,7 +135,7 @@ def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
 
 
 def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edge]) -> Iterator[v1.ToolItem]:
-    """Tools the role always has although its profile does not list them."""
+    """Tools that the role always has, although its profile does not list them."""
     listed = {edge.target for edge in tools}
     for tool_id in essential:
         if tool_id not in listed:
@@ -143,7 +146,7 @@ def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edg
 
 
 def skill_item(view: OrgView, edge: Edge) -> v1.SkillItem:
-    """A skill the role requires."""
+    """A skill that the role requires."""
     declared = view.records.skills.get(edge.target)
     skill = declared.record if declared else None
     need, _, step = edge.attribute.partition(":")

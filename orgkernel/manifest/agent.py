@@ -1,4 +1,4 @@
-"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with what is stored (design §7)."""
+"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with the stored state (design §7)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from orgkernel.runtime.utc import as_utc
 def build_agent_manifest(
     view: OrgView, agent_id: str, findings: Sequence[Diagnostic], state: StateView, context: AccessContext
 ) -> v1.AgentManifest:
-    """The complete profile of an agent, here and now. Raises KeyError for one that no roster declares."""
+    """The complete current profile of an agent. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
     member: Member = definition.record
     holder = tables_of(view).holder(f"agent:{agent_id}")
@@ -48,7 +48,7 @@ def build_agent_manifest(
         description=member.description,
         org_id=view.org_id,
         org_name=view.records.organization.name,
-        why=(why_place(f"agent {agent_id} is of the crew", place),),
+        why=(why_place(f"agent {agent_id} is in the crew", place),),
         roles=tuple(_posts(view, agent_id, member)),
         lifecycle="active" if stored is None else stored.lifecycle,
         rank=_rank(view, rank_now(view, state, holder)),
@@ -95,7 +95,7 @@ def _rank(view: OrgView, step: int) -> RankItem | None:
 
 
 def _next_rank(view: OrgView, state: StateView, holder: Holder, now: float) -> NextRank | None:
-    """The rank above, and what its promotion takes."""
+    """The next rank, and the requirements for the promotion."""
     ranks, step = view.records.ranks, rank_now(view, state, holder) + 1
     if not 0 <= step < len(ranks):
         return None
@@ -146,7 +146,7 @@ def _qualifications(
 
 
 def _tools(view: OrgView, holder: Holder, state: StateView, context: AccessContext) -> Iterator[v1.ToolItem]:
-    """Its roles' tools, each once at the highest level, and those that only grants give."""
+    """The tools of its roles, each once at the highest level, and tools that only grants give."""
     best: dict[str, Edge] = {}
     for role_id in holder.identity.roles:
         for edge in view.tools_of(role_id):
@@ -169,7 +169,7 @@ def _level(edge: Edge) -> int:
 def _wanted(
     view: OrgView, agent_id: str, tools: Sequence[v1.ToolItem], capped: Sequence[str]
 ) -> dict[str, None]:
-    """What it would need: what is capped, and what the plans of its roles need and it lacks."""
+    """Tools that it would need: capped tools, and tools that the plans of its roles need and it lacks."""
     has = {item.id for item in tools}
     found = dict.fromkeys(capped)
     for post in view.roles_filled_by(agent_id):

@@ -18,7 +18,7 @@ _NARROW = frozenset("└─├│…")
 
 
 def render_tree(view: OrgView) -> str:
-    """One role a line, subordinates below their superior, at most 80 columns wide."""
+    """One line per role, subordinates below their superior, at most 80 columns wide."""
     count = len(view.roles)
     lines = [_cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}")]
     below = _below(view)
@@ -31,7 +31,7 @@ def render_tree(view: OrgView) -> str:
 
 
 def _below(view: OrgView) -> dict[str, list[str]]:
-    """Every role, also one without a profile, and its direct subordinates."""
+    """Every role, including roles without a profile, and its direct subordinates."""
     names = dict.fromkeys((*view.roles, *view.records.without_profile))
     return {
         name: [edge.source for edge in view.subordinates_of(name) if edge.source in names] for name in names
@@ -39,7 +39,7 @@ def _below(view: OrgView) -> dict[str, list[str]]:
 
 
 def _superior(view: OrgView, role_id: str) -> str | None:
-    """The superior that stands in the tree; a role whose superior is not declared stands at the top."""
+    """The superior in the tree. A role whose superior is not declared is at the top."""
     superior = view.superior_of(role_id)
     known = view.is_role(superior) or superior in view.records.without_profile if superior else False
     return superior if known else None
@@ -48,13 +48,13 @@ def _superior(view: OrgView, role_id: str) -> str | None:
 def _branch(
     view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str]
 ) -> Iterator[str]:
-    """The role and everybody below it, without recursion: a chain of command can be long."""
+    """The role and all roles below it, without recursion, because a chain of command can be long."""
     pending = [(root, "", last)]
     while pending:
         role, indent, last = pending.pop()
         prefix = _indent(indent) + ("└── " if last else "├── ")
         if role in shown:
-            yield _cut(f"{prefix}{role} (again: it reports in a circle)")
+            yield _cut(f"{prefix}{role} (again: its chain of command is a cycle)")
             continue
         shown.add(role)
         yield _line(view, role, prefix)
@@ -63,7 +63,7 @@ def _branch(
 
 
 def _indent(indent: str) -> str:
-    """So far in that the role still has room; deeper ones show their depth instead."""
+    """Indent as far as the role still fits. Deeper roles show their depth instead."""
     if len(indent) <= _DEEPEST_INDENT:
         return indent
     depth = f"{len(indent) // 4 + 1} "
@@ -86,7 +86,7 @@ def _line(view: OrgView, role_id: str, prefix: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """A line that fits, without anything a terminal would act on."""
+    """A line that fits, without control characters."""
     line = printable(text[: _WIDTH + 1])
     if _columns(line) <= _WIDTH:
         return line
@@ -96,7 +96,7 @@ def _cut(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How wide a terminal shows a text; a character of unclear width counts as wide."""
+    """The width of a text in a terminal. A character of ambiguous width counts as wide."""
     return sum(1 + (east_asian_width(character) in "WFA" and character not in _NARROW) for character in text)
 
 

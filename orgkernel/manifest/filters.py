@@ -1,4 +1,4 @@
-"""Which roles of an organization a question is about."""
+"""Select roles of an organization."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.graph.questions import OrgView
 
 @dataclass(frozen=True, slots=True)
 class RoleFilter:
-    """Every condition that is not None has to hold.
+    """Conditions on roles. Every condition that is not None must hold.
 
     >>> from orgkernel import Kernel
     >>> wanted = RoleFilter(role_type="executive", reports_to="co")
@@ -30,7 +30,7 @@ class RoleFilter:
 
 
 def select_roles(view: OrgView, wanted: RoleFilter) -> tuple[str, ...]:
-    """The roles that fit, in the order of the hierarchy."""
+    """The matching roles, in the order of the hierarchy."""
     return tuple(role_id for role_id in view.roles if _fits(view, role_id, wanted))
 
 

@@ -1,4 +1,4 @@
-"""Assemble an organization's manifest: what it is for, who is in it, who takes what (design §7)."""
+"""Assemble an organization's manifest: its purpose, its crew, and who takes which domain (design §7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.preference import routing_order, why_routing
+from orgkernel.decisions.dispatch_order import routing_order, why_routing
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
@@ -35,7 +35,7 @@ def build_organization_manifest(
 ) -> v1.OrganizationManifest:
     """An organization with the manifests of some of its roles.
 
-    `count` is how many roles fit the filter on all pages, `cursor` that of the next page.
+    `count` is the number of matching roles on all pages, `cursor` the cursor of the next page.
     """
     document, organization = view.records.document, view.records.organization
     by_subject: dict[str, list[Diagnostic]] = defaultdict(list)
@@ -68,7 +68,7 @@ def build_organization_manifest(
         count=len(role_ids) if count is None else count,
         next=cursor,
         agents=tuple(
-            why_item(agent_id, f"agent {agent_id} is of the crew", definition.place())
+            why_item(agent_id, f"agent {agent_id} is in the crew", definition.place())
             for agent_id, definition in view.records.agents.items()
             if view.roles_filled_by(agent_id)
         ),
@@ -80,7 +80,7 @@ def build_organization_manifest(
 
 
 def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
-    """The policies that are in force, by priority and then by name: neither files nor their order decide anything."""
+    """The enabled policies by priority, then by name. Files and their order have no effect."""
     enabled = [each for each in view.records.policies.values() if each.record.enabled]
     for each in sorted(enabled, key=lambda each: (-each.record.priority, each.id)):
         policy = each.record
@@ -100,7 +100,7 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
 
 
 def _said(record: Record) -> dict[str, Any]:
-    """What a part of a policy says; what it leaves out is left out."""
+    """The fields that a part of a policy sets."""
     said: dict[str, Any] = to_builtins(record)
     return _without_defaults(said, to_builtins(type(record)()))
 
@@ -111,7 +111,7 @@ def _without_defaults(said: dict[str, Any], default: dict[str, Any]) -> dict[str
 
 def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
     for number, edge in enumerate(view.records.organization.dispatch_edges):
-        text = f"layer {edge.source} may hand work to layer {edge.target}"
+        text = f"layer {edge.source} may dispatch to layer {edge.target}"
         place = view.records.document.place("dispatch_edges", number)
         yield why_item(f"{edge.source}>{edge.target}", text, place)
 
@@ -142,7 +142,7 @@ def _departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
 
 
 def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
-    """Domains the organization names, then others its roles handle."""
+    """Domains that the organization names, then other domains that its roles handle."""
     document, organization = view.records.document, view.records.organization
     said: dict[str, list[Why]] = {}
     for number, domain in enumerate(organization.domains):

@@ -1,7 +1,7 @@
-"""What a holder may really do with a tool: the level that is left of what it was given, and which layer decided.
+"""The effective permissions of a holder on a tool: the level left after all layers, and the layer that decided.
 
-Every action that an item lists as allowed is one that the access decision allows in the same circumstances: the rows of
-the decision's own list are what is shown (design §1, promise 2).
+Every action that an item lists as allowed is allowed by the access decision in the same circumstances: the items show the
+rows of the decision's own list (design §1, promise 2).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from orgkernel.runtime.utc import as_utc
 
 
 class _Layers:
-    """What each layer left, as a recorder of the decision hears it."""
+    """The level after each layer, recorded during the decision."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[str, int, int, int]] = []
@@ -38,7 +38,7 @@ class _Layers:
 
     @property
     def decisive(self) -> str:
-        """The layer that decided the level: the one that granted it, or the one that took the rest."""
+        """The layer that decided the level: the one that granted it, or the last one that reduced it."""
         *_, (_, granted, ceiling, failing) = self.notes
         left = 0 if failing & STOPPING else min(granted, ceiling)
         if left == granted:
@@ -50,7 +50,7 @@ class _Layers:
 
     @property
     def capping(self) -> tuple[str, ...]:
-        """The layers that took something."""
+        """The layers that reduced the level."""
         found = []
         before = (len(LEVELS) - 1, 0)
         for layer, _, ceiling, failing in self.notes:
@@ -63,7 +63,7 @@ class _Layers:
 def effective_item(
     view: OrgView, item: v1.ToolItem, holder: Holder, state: StateView, context: AccessContext
 ) -> v1.ToolItem:
-    """A tool as it is bound, with what is left of it."""
+    """A bound tool with its effective level."""
     tables = tables_of(view)
     cell, _ = tables.find(f"tool:{item.id}")
     if cell.unknown or not _is_touched(view, holder, cell, state):
@@ -90,7 +90,7 @@ def effective_item(
 
 
 def _is_touched(view: OrgView, holder: Holder, cell: Cell, state: StateView) -> bool:
-    """Whether anything besides the binding could have a say; for most tools of most roles nothing has."""
+    """Whether a layer other than the binding applies. For most tools of most roles none does."""
     limits = view.records.organization.limits
     return bool(
         cell.is_capped
@@ -104,7 +104,7 @@ def _is_touched(view: OrgView, holder: Holder, cell: Cell, state: StateView) -> 
 
 
 def _in_order(cell: Cell, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Actions in the order in which the tool declares them; taking the lock is none of its own."""
+    """Actions in the order that the tool declares, without taking the lock."""
     found = {action for group in groups for action in group}
     declared = () if cell.tool is None else cell.tool.required_levels
     return tuple(action for action in declared if action in found)
@@ -120,7 +120,7 @@ def _held(verdict: Verdict) -> tuple[v1.HeldGrant, ...]:
 def granted_tools(
     view: OrgView, holder: Holder, state: StateView, context: AccessContext, listed: frozenset[str]
 ) -> tuple[str, ...]:
-    """Tools a holder has by stored grants and not by its roles."""
+    """Tools that a holder has only by stored grants."""
     if not any(key in state.grants for key in holder.keys):
         return ()
     asked = AccessRequest(holder.subject, "", "", context)
@@ -132,7 +132,7 @@ def granted_tools(
 def requestable(
     view: OrgView, holder: Holder, state: StateView, context: AccessContext, wanted: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
-    """Those of some tools that a grant would open: nothing stands against them but what a grant can lift."""
+    """The tools among these that a grant would allow: only grantable reasons stand against them."""
     tables = tables_of(view)
     for tool_id in wanted:
         cell, _ = tables.find(f"tool:{tool_id}")

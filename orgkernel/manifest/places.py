@@ -1,4 +1,4 @@
-"""Where what a manifest says without a reason of its own is written: plain parts, and what catalogs say."""
+"""The places of manifest values that have no `why` of their own: plain parts, and values from catalogs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
 
 Places = Callable[[str, str, str], tuple[Why, ...]]
-"""Kind (`role`, `organization`, `tool`, `plan`, …), id and field to the lines that say it; none where nobody does."""
+"""From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
 
 
 def no_places(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:

@@ -1,4 +1,4 @@
-"""What a policy lets through and what it stops, as the lists a manifest shows."""
+"""The lists of a policy in a manifest: what it allows and what it stops."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _FIELD_OF = {"allow": "allows", "ask": "asks", "deny": "denies"}
 
 
 def permitted(policy: Policy) -> dict[str, Any]:
-    """The lists of a policy in a manifest, in the order of their names: that in which they are written says nothing.
+    """The lists of a policy in a manifest, sorted by name, because their written order has no meaning.
 
-    One that only annotates lets nothing through and stops nothing.
+    A policy that only annotates allows nothing and stops nothing.
     """
     terms: dict[str, set[str]] = {"allows": set(), "asks": set(), "denies": set(), "bounds": set()}
     field = _FIELD_OF.get(policy.effect)

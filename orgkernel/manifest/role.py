@@ -11,6 +11,7 @@ from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -21,6 +22,8 @@ from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
+# An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
+_SUPERIORS_KEPT = 20_000
 _IDENTITY = ("tier", "position", "clearance", "entry_rank", "lmc_mode")
 
 
@@ -31,9 +34,9 @@ def build_role_manifest(
     state: StateView = EMPTY_STATE,
     context: AccessContext = NOWHERE,
 ) -> v1.RoleManifest:
-    """The complete profile of a role, here and now. `findings` are those of its organization.
+    """The complete current profile of a role. `findings` are those of its organization.
 
-    Raises KeyError for no such role.
+    Raises KeyError for an unknown role.
     """
     post = view.records.posts[role_id]
     profile = post.profile
@@ -95,13 +98,13 @@ def build_role_manifest(
 
 
 def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:
-    """The PACE tier that access goes by where nobody states one."""
+    """The PACE tier for access decisions if the caller states none."""
     report = find_report(state, keys, now)
     return None if report is None else report.tier
 
 
 def latest_report(state: StateView, subject: str) -> dict[str, Any] | None:
-    """The latest SALUTE report of a role or an agent, however old."""
+    """The latest SALUTE report of a role or an agent, of any age."""
     reports = state.reports.get(subject)
     return dict(reports[0].body) if reports else None
 
@@ -142,12 +145,12 @@ def _layer(post: RolePost, layer: str | None) -> v1.Item | None:
     return (
         None
         if layer is None
-        else why_item(layer, f"role {post.role_id} is of layer {layer}", post.place("layer"))
+        else why_item(layer, f"role {post.role_id} is in layer {layer}", post.place("layer"))
     )
 
 
 def _command_why(view: OrgView, edge: Edge) -> tuple[Why, ...]:
-    """The edge that decides, and the profile where it says the same."""
+    """The edge that decides, and the profile if it says the same."""
     why = [why_edge(edge)]
     post = view.records.posts.get(edge.source)
     if post and edge.attribute == "hierarchy" and post.profile.chain_of_command.reports_to == edge.target:
@@ -163,9 +166,10 @@ def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
     return v1.Member(id=role_id, why=why, **_superior_fields(view, role_id))
 
 
+@per_view_and_key(most=_SUPERIORS_KEPT)
 def _superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
-    """Of a role that others stand under: few do, and everybody's manifest names them."""
-    return view.remember(("superior", role_id), lambda: _member_fields(view, role_id))
+    """The fields of a superior. They are cached, because every subordinate's manifest contains them."""
+    return _member_fields(view, role_id)
 
 
 def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
@@ -193,7 +197,7 @@ def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
 
 
 def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
-    """Direct subordinates of a role that can delegate, and whom else it may hand work to."""
+    """The roles that a role may dispatch to: its direct subordinates if it can delegate, and others."""
     targets: dict[str, list[Why]] = {}
     for edge, why in under:
         targets.setdefault(edge.source, []).extend(why)

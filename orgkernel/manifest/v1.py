@@ -1,7 +1,7 @@
 """The shape of `crew_manifest` version 1.
 
-Fields are only ever added to it; what later work fills (levels decided by access, agents, reports) has its place
-already and is empty or null until then. Every item of a list has an `id` and `why`.
+Fields are only ever added to it. Fields for later features (levels decided by access, agents, reports) already exist and
+are empty or null until then. Every item of a list has an `id` and `why`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     why: tuple[Why, ...]
     identity: tuple[Fact, ...]
-    """Authority, right to delegate, position, tier, clearance and the like."""
+    """Authority, the right to delegate, position, tier, clearance and similar settings."""
     department: Named | None
     layer: Item | None
     chain_of_command: tuple[Member, ...]
@@ -107,7 +107,7 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolItem, ...]
     essential_tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...] = ()
-    """What its plans need, or its profile lists, and it cannot use: a grant would change that."""
+    """Tools that its plans need or its profile lists, and that it cannot use without a grant."""
     skills: tuple[SkillItem, ...]
     cognitive_skills: tuple[Item, ...] = ()
     qualifications: tuple[Item, ...] = ()
@@ -123,25 +123,25 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     rank: Item | None = None
     agents: tuple[Item, ...] = ()
     latest_report: dict[str, Any] | None = None
-    """The latest SALUTE report, as its host wrote it."""
+    """The latest SALUTE report, as the host wrote it."""
     file_claims: tuple[Item, ...] = ()
     open_blockers: tuple[Item, ...] = ()
     recent_activity: tuple[Item, ...] = ()
     findings: tuple[FindingItem, ...]
     snapshot: str
     state_version: int = 0
-    """Version of what is stored."""
+    """Version of the stored state."""
 
 
 class Post(Named, frozen=True, kw_only=True):
-    """A role that an agent fills."""
+    """A role that the agent fills."""
 
     role_type: str
     watches: tuple[str, ...]
 
 
 class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The complete profile of an agent: what it is, and what it may do in all its roles together.
+    """The complete profile of an agent, and what it may do in all its roles together.
 
     >>> from orgkernel import Kernel
     >>> butler = Kernel.open().agent_manifest("household", "butler")
@@ -161,29 +161,29 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     roles: tuple[Post, ...]
     lifecycle: str
     rank: RankItem | None
-    """The rank that counts now."""
+    """The current rank."""
     next_rank: NextRank | None
     trust: float | None
     qualifications: tuple[QualificationItem, ...]
-    """Passed, and lately enough."""
+    """Passed qualifications that have not expired."""
     tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...]
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
     dispatch_targets: tuple[Item, ...]
     restrictions: tuple[Item, ...]
-    """Stored upper bounds that hold now."""
+    """Stored restrictions in effect now."""
     pace_current: str | None = None
-    """The PACE tier access goes by where the caller states none."""
+    """The PACE tier for access decisions if the caller states none."""
     latest_report: dict[str, Any] | None = None
-    """The latest SALUTE report that came by the agent's own credential or folder."""
+    """The latest SALUTE report that the agent's own API key or folder delivered."""
     findings: tuple[FindingItem, ...]
     snapshot: str
     state_version: int
 
 
 class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole crew, or the part of it that was asked for.
+    """The whole crew, or the requested part of it.
 
     >>> from orgkernel import Kernel
     >>> crew = Kernel.open().crew("sigint_alpha")
@@ -201,28 +201,28 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     mission: tuple[Fact, ...]
     mode: Fact
     execution: tuple[Fact, ...]
-    """The configuration of the mode in force."""
+    """The configuration of the current mode."""
     other_execution: tuple[Fact, ...]
-    """That of the other mode, which holds once the organization changes to it."""
+    """The configuration of the other mode. It applies once the organization changes to that mode."""
     channels: tuple[ChannelItem, ...]
     departments: tuple[DepartmentItem, ...]
     layers: tuple[Item, ...]
     dispatch_edges: tuple[Item, ...]
-    """Ids read `FROM>TO`."""
+    """Permissions to dispatch between layers. Ids are `FROM>TO`."""
     limits: tuple[Fact, ...]
     external: tuple[Item, ...]
     domains: tuple[Coverage, ...]
     roots: tuple[str, ...]
     roles: tuple[RoleManifest, ...]
     count: int
-    """Roles that fit the filter, on all pages."""
+    """The number of roles that match the filter, on all pages."""
     next: str | None = None
-    """Cursor of the next page; null on the last."""
+    """Cursor of the next page. Null on the last page."""
     agents: tuple[Item, ...] = ()
     policies: tuple[PolicyItem, ...] = ()
-    """Who else may what: policies, by priority."""
+    """Enabled access policies by priority."""
     findings: tuple[FindingItem, ...]
-    """Findings about the organization; those about a role are in the role's manifest."""
+    """Findings about the organization. Findings about a role are in the role's manifest."""
     snapshot: str
     state_version: int = 0
 
@@ -231,7 +231,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def encode(value: Any) -> bytes:
-    """The bytes of an answer: for one snapshot always the same.
+    """The bytes of an answer. One snapshot always gives the same bytes.
 
     >>> encode(Why("role co is a commander", "org.yaml", 7))
     b'{"text":"role co is a commander","file":"org.yaml","line":7}'
@@ -240,7 +240,7 @@ def encode(value: Any) -> bytes:
 
 
 def build_manifest_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of `crew_manifest`: a role's, an agent's or an organization's."""
+    """JSON Schema (2020-12) of `crew_manifest` for a role, an agent or an organization."""
     references, definitions = build_definitions(
         [RoleManifest, AgentManifest, OrganizationManifest], "#/$defs/{name}"
     )
@@ -255,9 +255,9 @@ def build_manifest_schema() -> dict[str, Any]:
 def build_definitions(
     shapes: Sequence[type[msgspec.Struct]], reference: str
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """References to shapes, and the definitions of everything they are made of, by name.
+    """References to record types, and the definitions of everything they contain, by name.
 
-    A definition is described by the first paragraph of the docstring; examples for Python are not for JSON.
+    The description of a definition is the first paragraph of the docstring, without Python examples.
     """
     references, definitions = msgspec.json.schema_components(shapes, ref_template=reference)
     for definition in definitions.values():

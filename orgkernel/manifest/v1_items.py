@@ -1,4 +1,4 @@
-"""What a `crew_manifest` of version 1 lists: every item has an `id` and `why`."""
+"""The items in the lists of `crew_manifest` version 1. Every item has an `id` and `why`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgkernel.decisions.reasons import Why
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Something a role has or is, and the lines that say so."""
+    """Something that a role has or is, and the lines that declare it."""
 
     id: str
     why: tuple[Why, ...]
@@ -23,48 +23,48 @@ class Named(Item, frozen=True, kw_only=True):
 
 
 class Fact(Item, frozen=True, kw_only=True):
-    """A setting: what holds, declared or by default."""
+    """A setting and its effective value, declared or default."""
 
     value: Any
 
 
 class Member(Named, frozen=True, kw_only=True):
-    """Another role as seen from this one."""
+    """Another role, seen from this one."""
 
     role_type: str | None
-    """Absent for a superior outside the organization."""
+    """Absent if the superior is outside the organization."""
     authority_level: int | None
     external: bool = False
 
 
 class Peer(Member, frozen=True, kw_only=True):
-    """A role this one may speak with beside the chain of command."""
+    """A role that this role may speak with outside the chain of command."""
 
     channel: str
 
 
 class DomainItem(Item, frozen=True, kw_only=True):
-    """A domain the role handles."""
+    """A domain that the role handles."""
 
     description: str
     chosen: bool
-    """Whether dispatch gives this domain's work to the role."""
+    """Whether dispatch chooses this role for the domain."""
 
 
 class PlanItem(Named, frozen=True, kw_only=True):
-    """A plan the role follows."""
+    """A plan that the role follows."""
 
     description: str
     domains: tuple[str, ...]
     steps: tuple[str, ...]
     runnable: bool
-    """Whether the role is equipped with every tool the plan needs."""
+    """Whether the role is equipped with every tool that the plan needs."""
     missing_tools: tuple[str, ...]
     stale_after_turns: int | None
 
 
 class HeldGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored grant that adds to a tool now."""
+    """A stored grant that currently adds to a tool."""
 
     id: str
     level: str
@@ -72,52 +72,52 @@ class HeldGrant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolItem(Named, frozen=True, kw_only=True):
-    """A tool the role is equipped with."""
+    """A tool that the role is equipped with."""
 
     description: str
     type: str | None
     provider: str
     side_effects: str | None
     level: str
-    """What is left of it here and now."""
+    """The effective level now, after all layers."""
     letters: str
     preference: Literal["primary", "secondary", "stated", "essential", "granted"]
     actions: dict[str, str]
-    """Action to the level it requires."""
+    """Each action and the level that it requires."""
     allowed_actions: tuple[str, ...]
-    """Actions that are allowed here and now."""
+    """Actions that are allowed now."""
     falls_back_to: tuple[str, ...]
     names: dict[str, str]
     input_schema: dict[str, Any] | None
     decided_by: str
     """The layer that decided the level."""
     capped_by: tuple[str, ...] = ()
-    """Layers that take something of it."""
+    """The layers that reduce the level."""
     grants: tuple[HeldGrant, ...] = ()
     conditional: str | None = None
-    """The times, channels, paths and locks that could change it."""
+    """The times, channels, paths and locks that could change the level."""
     declared_level: str | None = None
-    """What the role gives, where a layer could have changed it; null where none could."""
+    """The level from the role, if a layer could have changed it. Null if none could."""
     ask_actions: tuple[str, ...] = ()
-    """Actions that somebody has to approve first."""
+    """Actions that need an approval first."""
     declared: bool = True
     wired: bool | None = None
-    """Whether the role's runtime has registered it; null when nobody has said."""
+    """Whether the role's runtime has registered the tool. Null if unknown."""
     used: bool | None = None
-    """Whether it has really been called; null when nobody has said."""
+    """Whether the tool has been called. Null if unknown."""
 
 
 class RequestableTool(Item, frozen=True, kw_only=True):
-    """A tool that is wanted and that a grant would open."""
+    """A tool that is needed and that a grant would allow."""
 
     level: str
-    """What the grant has to give."""
+    """The level that the grant must give."""
     waives: tuple[str, ...]
-    """The caps it has to lift."""
+    """The caps that the grant must waive."""
 
 
 class SkillItem(Named, frozen=True, kw_only=True):
-    """A skill the role requires."""
+    """A skill that the role requires."""
 
     description: str
     category: str | None
@@ -129,13 +129,13 @@ class SkillItem(Named, frozen=True, kw_only=True):
 
 
 class EscalationItem(Member, frozen=True, kw_only=True):
-    """To whom a PACE tier hands over."""
+    """The role that a PACE tier escalates to."""
 
     tier: str
 
 
 class TierItem(Item, frozen=True, kw_only=True):
-    """A tier of the PACE plan; its id is the tier's name."""
+    """A tier of the PACE plan. Its id is the name of the tier."""
 
     description: str
     action: str
@@ -144,15 +144,15 @@ class TierItem(Item, frozen=True, kw_only=True):
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
-    """The PACE plan, and the tier a running role is in."""
+    """The PACE plan, and the current tier of a running role."""
 
     tiers: tuple[TierItem, ...]
     current: str | None = None
-    """By its latest report, for an hour."""
+    """The tier in its latest report, for at most an hour."""
 
 
 class FindingItem(Item, frozen=True, kw_only=True):
-    """A finding about the role; its id is the code."""
+    """A finding about the role. Its id is the code."""
 
     name: str
     severity: str
@@ -164,7 +164,7 @@ class FindingItem(Item, frozen=True, kw_only=True):
 
 
 class Coverage(Item, frozen=True, kw_only=True):
-    """A domain the organization answers for or a role of it handles, and the role dispatch gives it to."""
+    """A domain that the organization answers for or one of its roles handles, and the role that dispatch chooses."""
 
     role_id: str | None
     answers_for: bool
@@ -187,7 +187,7 @@ class ChannelItem(Item, frozen=True, kw_only=True):
 
 
 class PolicyItem(Item, frozen=True, kw_only=True):
-    """A policy that is in force."""
+    """An enabled policy."""
 
     effect: str
     description: str
@@ -195,14 +195,14 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     ceiling: bool
     fallback: bool
     match: dict[str, Any]
-    """Whom it speaks of, and when."""
+    """The subjects that it applies to, and when."""
     allows: tuple[str, ...]
-    """What it allows, `KIND:ID` each; an id may end in a star. For a ceiling: the most that is left of what it bounds."""
+    """What it allows, as `KIND:ID`; an id may end in `*`. For a ceiling: the most that it leaves."""
     asks: tuple[str, ...]
-    """For what somebody has to be asked."""
+    """What needs an approval."""
     denies: tuple[str, ...]
-    """What it denies, whatever others allow."""
+    """What it denies, even if others allow it."""
     bounds: tuple[str, ...]
-    """For a ceiling: the kinds of resource of which no more is left than it allows."""
+    """For a ceiling: the kinds of resources that it limits."""
     session: dict[str, Any]
     modifiers: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What a `crew_manifest` of version 1 says of an agent's rank, of the next one, and of what it has passed."""
+"""The rank of an agent, its next rank and its qualifications in `crew_manifest` version 1."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ class RankItem(Named, frozen=True, kw_only=True):
 
     description: str
     trust_from: float
-    """Mean trust from which an agent is of this rank, 0 to 1."""
+    """Lowest mean trust for this rank, 0 to 1."""
     agency: str | None
-    """How much it may begin by itself."""
+    """How much an agent of this rank may start on its own."""
     recall_tier: str | None
-    """How much it may remember."""
+    """The memory-recall tier of this rank."""
 
 
 class RequirementItem(msgspec.Struct, frozen=True, kw_only=True):
-    """Skills a promotion takes (crew-capability facts §4.7)."""
+    """Skills that a promotion requires (crew-capability facts §4.7)."""
 
     scope: str
     min_proficiency: int
-    """On the scale of 1 to 7."""
+    """Lowest proficiency on the scale of 1 to 7."""
     min_count: int | None
-    """How many of them; null for all."""
+    """How many of these skills must reach it. Null means all."""
 
 
 class NextRank(RankItem, frozen=True, kw_only=True):
-    """The rank above, and what it takes."""
+    """The next rank and its requirements."""
 
     requirements: tuple[RequirementItem, ...]
     qualifications: tuple[str, ...]
     missing_qualifications: tuple[str, ...]
-    """Those the agent has not passed, or not lately enough."""
+    """Required qualifications that the agent has not passed or that have expired."""
 
 
 class QualificationItem(Named, frozen=True, kw_only=True):
-    """A test the agent has passed (crew-capability facts §5)."""
+    """A test that the agent has passed (crew-capability facts §5)."""
 
     description: str
     tier: int | None
-    """1 baseline, 2 domain, 3 collective; null for a test nothing declares any more."""
+    """1 baseline, 2 domain, 3 collective. Null for a test that is no longer declared."""
     threshold: float | None
-    """The score it takes, 0 to 1."""
+    """The score needed to pass, 0 to 1."""
     score: float
     passed_at: str | None

@@ -1,4 +1,4 @@
-"""Items that are not edges: settings and texts, with the line that writes them."""
+"""Items that are not edges: settings and texts, with their lines."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from orgkernel.manifest.v1 import Fact, Item
 from orgkernel.records.record import Record
 
 Source = RolePost | SourceDocument
-"""What says where a value is written: a profile at its post, or an organization's document."""
+"""The source of a value's place: a profile at its post, or an organization's document."""
 Located = tuple[str, int, bool]
 """File and line of a setting, and whether it is written there."""
 
 
 def why_item(item_id: str, text: str, place: Place) -> Item:
-    """An item said by one line."""
+    """An item declared by one line."""
     return Item(id=item_id, why=(why_place(text, place),))
 
 
-def why_setting(text: str, place: Located, said: str = " is written") -> Why:
-    """The line that writes a setting, or the statement that nobody does, at the nearest line above."""
+def why_setting(text: str, place: Located, said: str = " is set") -> Why:
+    """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
     file, line, written = place
-    return Why(text + (said if written else " is not written, the default holds"), file, line)
+    return Why(text + (said if written else " is not set; the default applies"), file, line)
 
 
 def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
-    """A setting, with its line or the statement that it is the default."""
+    """A setting with its line, or with the statement that it is the default."""
     (place,) = source.locate(route[:-1], route[-1:])
     return Fact(id=name, value=value, why=(why_setting(".".join(route), place),))
 
@@ -53,7 +53,7 @@ def settings(source: Source, record: Record, section: str) -> list[Fact]:
 
 
 def _plain(value: Any) -> Any:
-    """A part of a document with all its fields, those nobody wrote included."""
+    """A part of a document with all its fields, including defaults."""
     if not isinstance(value, Record):
         return value
     return {field: _plain(each) for field, each in asdict(value).items()}

@@ -1,5 +1,5 @@
-"""What documents look like: one frozen pydantic model per kind.
+"""The document models: one frozen pydantic model per kind.
 
-Shape, defaults and JSON Schema come from these models and from nowhere else. Cross-field checks are rules
-(`orgkernel.rules`), because a rule can name two places and a model cannot.
+These models alone define shape, defaults and JSON Schema. Cross-field checks are rules (`orgkernel.rules`), because a
+rule can name two places and a model cannot.
 """

@@ -19,7 +19,7 @@ DATA_TIERS: tuple[DataTier, ...] = ("none", "minimal", "contextual", "full")
 PeerKind = Literal["dm", "group"]
 QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer-backlog"]
 
-# A tool, the beginning of tools' ids with a star, or a star alone.
+# A tool, a prefix of tool ids with a star, or a star alone.
 ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$")]
 # An id, or a star for any.
 AnyOr = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$")]
@@ -30,7 +30,7 @@ TimeWindow = Annotated[
 
 
 def _in_our_words(words: dict[str, str]) -> Callable[[Any], Any]:
-    """Other words for a value to the one decisions know."""
+    """Map alternative words for a value to the word that decisions use."""
     return lambda value: words.get(value, value) if isinstance(value, str) else value
 
 
@@ -41,7 +41,7 @@ Data = Annotated[
         _in_our_words({"restricted": "contextual"}), json_schema_input_type=DataTier | Literal["restricted"]
     ),
 ]
-# Other files speak of kinds of containers (policies and governance §1.3).
+# Other files name kinds of containers (policies and governance §1.3).
 Peer = Annotated[
     PeerKind,
     BeforeValidator(
@@ -52,11 +52,11 @@ Peer = Annotated[
 
 
 class ToolRules(Record):
-    """Tools that are allowed and tools that are not, each an id or the beginning of ids with a star."""
+    """Allowed and denied tools. Each is an id or a prefix with a star."""
 
     allow: tuple[ToolGlob, ...] = ()
     deny: tuple[ToolGlob, ...] = ()
-    """Denied, whatever else allows them; beside an `allow` list, `*` stands for what that leaves out."""
+    """Denied tools, even if others allow them. Next to an `allow` list, `*` means all other tools."""
 
 
 def _tools_form(value: Any) -> str:
@@ -84,18 +84,18 @@ CredentialPermission = Annotated[
 
 
 class Permissions(Record):
-    """What a policy speaks of; what is left out it says nothing about."""
+    """The resources that a policy covers. It says nothing about kinds that are left out."""
 
     tools: ToolPermission | None = None
-    """`*` for every tool, a list, or lists to allow and to deny; a name may end in a star."""
+    """`*` for every tool, a list, or lists of allowed and denied tools. A name may end in a star."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None
-    """How much of the owner's data is shown."""
+    """How much of the owner's data is accessible."""
 
     @property
     def named_tools(self) -> tuple[str, ...] | None:
-        """Tools and globs its effect is about; None where it says nothing about tools."""
+        """Tools and globs that its effect applies to. None if it says nothing about tools."""
         if self.tools is None:
             return None
         if isinstance(self.tools, ToolRules):
@@ -104,25 +104,25 @@ class Permissions(Record):
 
     @property
     def excepted_tools(self) -> tuple[str, ...]:
-        """Tools and globs it denies although its effect is another."""
+        """Tools and globs that it denies, although it has another effect."""
         return self.tools.deny if isinstance(self.tools, ToolRules) else ()
 
 
 class Principal(Record):
-    """Who asks; all that is written must hold."""
+    """The subject that asks. All given fields must match."""
 
     is_user: bool | None = None
-    """Whether it is the owner."""
+    """Whether the subject is the owner."""
     relationship: Relationship | None = None
     tags: tuple[Id, ...] = ()
-    """Tags a person must have, all of them."""
+    """Tags that a person must have, all of them."""
     person_id: PersonId | None = None
     unknown: bool | None = None
-    """Whether it is a person the directory does not know."""
+    """Whether the subject is a person that the directory does not know."""
     system: AnyOr | None = None
     """A system origin, or `*` for any."""
     webhook: AnyOr | None = None
-    """A webhook, or `*` for any, declared or not."""
+    """A webhook, or `*` for any, declared or undeclared."""
     agent: AnyOr | None = None
     """An agent, or `*` for any."""
     role: AnyOr | None = None
@@ -140,20 +140,20 @@ def _name_both(schema: dict[str, Any]) -> None:
 
 
 class Condition(Record):
-    """Circumstances; all that is written must hold."""
+    """Circumstances. All given fields must match."""
 
     model_config = ConfigDict(json_schema_extra=_name_both)
 
     channel: Id | None = Field(default=None, validation_alias=AliasChoices("channel", "platform"))
-    """Platform the message came by, such as `slack`."""
+    """Platform of the message, such as `slack`."""
     peer_kind: Peer | None = Field(default=None, validation_alias=AliasChoices("peer_kind", "container_kind"))
-    """`dm` for a conversation of two (also `direct`), `group` for one of more (also `channel`)."""
+    """`dm` (or `direct`) for a conversation of two, `group` (or `channel`) for a larger one."""
     account: str | None = None
-    """Account of the platform the message came to."""
+    """Account on the platform that received the message."""
     guild: str | None = Field(default=None, validation_alias=AliasChoices("guild", "space_id"))
     """Server or workspace of the platform."""
     time: TimeWindow | None = None
-    """`HH:MM-HH:MM` in local time, which may go past midnight, or `weekends`."""
+    """`HH:MM-HH:MM` in local time (it may go past midnight), or `weekends`."""
     hook_id: str | None = None
     """Hook that started the work."""
     event_type: str | None = None
@@ -164,48 +164,48 @@ class Match(Record):
     """When a policy applies."""
 
     principal: Principal | None = None
-    """Who asks; absent means anybody."""
+    """The subject that asks. Absent means any subject."""
     conditions: tuple[Condition, ...] = ()
-    """Circumstances of which one must hold; none means always."""
+    """Circumstances. One of them must match; none means always."""
 
 
 class Session(Record):
-    """Where the conversation is kept."""
+    """The session that keeps the conversation."""
 
     persona: str | None = None
     """Persona that answers."""
     key: str | None = None
-    """Key of the session; may hold `{principal.name}`, `{principal.id}`, `{principal.relationship}`, `{channel}`, …"""
+    """Key of the session. It may contain `{principal.name}`, `{principal.id}`, `{principal.relationship}`, `{channel}`, …"""
     pin: bool = False
-    """This key wins over those of policies with a higher priority that are not pinned."""
+    """A pinned key wins over unpinned keys of policies with a higher priority."""
 
 
 class Modifiers(Record):
-    """How a message is treated, whatever is allowed."""
+    """How a message is handled, independent of permissions."""
 
     queue_mode: QueueMode | None = None
     """What happens to a message that arrives during a turn."""
     delay_response: bool | None = None
-    """Whether the answer waits until the circumstances have passed."""
+    """Whether the answer waits until the circumstances no longer apply."""
 
 
 class Policy(Record):
-    """A statement about who may use what."""
+    """A rule about who may use what."""
 
     description: str = ""
-    match: Match = Match()
+    match: Match = Match.model_construct()
     effect: Effect
-    """`annotate` carries modifiers and a session only and never makes a request allowed."""
-    permissions: Permissions = Permissions()
-    """What it speaks of; a `deny` or `ask` that leaves all of them out speaks of everything."""
+    """`annotate` only sets modifiers and a session. It never allows a request."""
+    permissions: Permissions = Permissions.model_construct()
+    """The resources that it covers. A `deny` or `ask` policy without any covers everything."""
     ceiling: bool = False
-    """What it allows is also the most that anything else can give."""
+    """Its permissions are also the upper bound for all other permissions."""
     fallback: bool = False
-    """Used only where no other policy matched."""
-    session: Session = Session()
-    modifiers: Modifiers = Modifiers()
+    """The policy applies only if no other policy matches."""
+    session: Session = Session.model_construct()
+    modifiers: Modifiers = Modifiers.model_construct()
     priority: Annotated[int, Field(ge=0, le=100)] = 50
-    """Orders statements and picks the session; never decides between allow and deny."""
+    """Orders policies and selects the session. It never decides between allow and deny."""
     enabled: bool = True
 
 

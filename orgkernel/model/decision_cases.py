@@ -11,21 +11,21 @@ from orgkernel.model.record import AgentId, Document, Id, OrgId, QualificationId
 
 
 class DispatchQuestion(Record):
-    """Who takes this?"""
+    """A question to dispatch: who takes this domain?"""
 
     domain: Id
     needs: tuple[ToolId, ...] = ()
-    """Tools the taker must be equipped with."""
+    """Tools that the role must be equipped with."""
 
 
 class DispatchCase(Record):
-    """A question with the answer that is expected; lists are complete where they are written."""
+    """A question and the expected answer. A list that is given must be complete."""
 
     ask: DispatchQuestion
     outcome: Literal["role", "not_applicable"]
     role_id: Id | None = None
     plans: tuple[Id, ...] | None = None
-    """Plans the role follows for that domain, in order."""
+    """Plans that the role follows for the domain, in order."""
     tools: tuple[ToolId, ...] | None = None
     """Tools in order of preference."""
     because: tuple[str, ...] | None = None
@@ -36,10 +36,10 @@ Moment = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\
 
 
 class Circumstances(Record):
-    """The circumstances of a question about access; what is left out is not known."""
+    """The circumstances of a question about access. Missing values are unknown."""
 
     at: Moment | None = None
-    """Local date and time, `YYYY-MM-DD HH:MM`; by default noon of 1 January 1970, a Thursday."""
+    """Local date and time, `YYYY-MM-DD HH:MM`. Default: noon of 1 January 1970, a Thursday."""
     channel: str | None = None
     peer_kind: Literal["dm", "group"] | None = None
     peer_id: str | None = None
@@ -53,80 +53,80 @@ class Circumstances(Record):
     input: dict[str, Any] | None = None
     """Arguments of the tool."""
     depth: Annotated[int, Field(ge=0)] = 0
-    """How many dispatches lie above the subject."""
+    """The number of dispatches above the subject."""
     children: Annotated[int, Field(ge=0)] = 0
-    """Agents the subject has dispatched and that have not ended."""
+    """The number of agents that the subject has dispatched and that have not ended."""
     concurrent: Annotated[int, Field(ge=0)] = 0
-    """Those of them that run."""
+    """The number of these agents that are running."""
 
 
 class AccessQuestion(Record):
-    """May this subject do this to that?"""
+    """A question about access: may this subject do this action to this resource?"""
 
     subject: str
     """`role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/SPACE/ID`."""
     action: str
     resource: str
     """`tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`."""
-    context: Circumstances = Circumstances()
+    context: Circumstances = Circumstances.model_construct()
     on_behalf_of: str | None = None
-    """Who triggered the run."""
+    """The subject that triggered the run."""
     via: tuple[str, ...] = ()
-    """Who dispatched whom, from the first to the one that dispatched the subject."""
+    """The chain of dispatchers, from the first to the one that dispatched the subject."""
     envelope: dict[str, ToolLevel] | None = None
-    """What the dispatchers passed on, resource to level."""
+    """The permissions that the dispatchers passed on: each resource and its level."""
 
 
 class AccessCase(Record):
-    """A question with the answer that is expected."""
+    """A question and the expected answer."""
 
     ask: AccessQuestion
     outcome: Literal["allow", "deny", "ask"]
     because: tuple[str, ...] | None = None
-    """Codes, in order: every failing reason of a denial, the sources of an allowance."""
+    """Codes of the reasons, in order: all failing reasons of a denial, or the sources of an allow."""
     level: str | None = None
-    """Level the subject has."""
+    """The subject's level."""
     obligations: tuple[str, ...] | None = None
     remedies: tuple[str, ...] | None = None
-    """What would change a denial, in words."""
+    """The texts of the remedies for a denial."""
 
 
 class WhoCanCase(Record):
-    """Who can do this, as a complete list in the order of the hierarchy."""
+    """The subjects that can do this: a complete list in the order of the hierarchy."""
 
     action: str
     resource: str
-    context: Circumstances = Circumstances()
+    context: Circumstances = Circumstances.model_construct()
     kinds: tuple[Literal["role", "agent", "person", "system", "webhook"], ...] = ("role",)
-    """Kinds of subjects that are looked for."""
+    """Kinds of subjects to list."""
     are: tuple[str, ...]
     """Subjects that are allowed."""
     must_ask: tuple[str, ...] = ()
-    """Subjects that have to ask."""
+    """Subjects that need an approval."""
 
 
 class WhatCanCase(Record):
-    """What a subject can do, as a complete list."""
+    """What a subject can do: a complete list."""
 
     subject: str
-    context: Circumstances = Circumstances()
+    context: Circumstances = Circumstances.model_construct()
     on_behalf_of: str | None = None
     kinds: tuple[Literal["tool", "credential", "data", "role"], ...] = ("tool",)
-    """Kinds of resources that are looked for."""
+    """Kinds of resources to list."""
     can: dict[str, tuple[str, ...]]
-    """Resource to the actions that are allowed, in any order."""
+    """Each resource and its allowed actions, in any order."""
     must_ask: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Resource to the actions that have to be asked for."""
+    """Each resource and its actions that need an approval."""
 
 
 class GivenAgent(Record):
-    """What is stored about an agent."""
+    """The stored state of an agent."""
 
     rank: RankId | None = None
     trust: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     lifecycle: Literal["registered", "probationary", "active", "suspended", "decommissioned"] = "active"
     passed: tuple[QualificationId, ...] = ()
-    """Qualifications it has passed."""
+    """Qualifications that the agent has passed."""
 
 
 class GivenGrant(Record):
@@ -144,7 +144,7 @@ class GivenGrant(Record):
 
 
 class GivenRestriction(Record):
-    """A stored upper bound."""
+    """A stored restriction."""
 
     subject: str
     resources: tuple[str, ...]
@@ -154,7 +154,7 @@ class GivenRestriction(Record):
 
 
 class Given(Record):
-    """What is stored when the questions of a case are asked; nothing by default."""
+    """The stored state for the questions of a case. Default: nothing is stored."""
 
     agents: dict[AgentId, GivenAgent] = Field(default_factory=dict)
     grants: dict[Id, GivenGrant] = Field(default_factory=dict)
@@ -162,15 +162,15 @@ class Given(Record):
     restrictions: dict[Id, GivenRestriction] = Field(default_factory=dict)
     """Restrictions by id."""
     locks: dict[ToolId, str] = Field(default_factory=dict)
-    """Exclusive tool to its holder, `agent:ID`."""
+    """Each exclusive tool and its holder, `agent:ID`."""
 
 
 class Case(Record):
-    """Expectations about one organization, under a sentence that says what is true."""
+    """Expectations about one organization, with a sentence that describes them."""
 
     name: str
     org: OrgId
-    given: Given = Given()
+    given: Given = Given.model_construct()
     dispatch: Annotated[tuple[DispatchCase, ...], Field(min_length=1)] = ()
     access: Annotated[tuple[AccessCase, ...], Field(min_length=1)] = ()
     who_can: Annotated[tuple[WhoCanCase, ...], Field(min_length=1)] = ()

@@ -10,29 +10,29 @@ from orgkernel.model.record import Document, Id, OriginId, PersonId, Record, Web
 
 Relationship = Literal["owner", "partner", "family", "friend", "work"]
 
-# Origins inside a runtime, which act as the owner (policies and governance §1.6).
+# Origins inside a runtime. They act as the owner (policies and governance §1.6).
 BUILT_IN_ORIGINS = ("cron", "runtime", "boot", "restart", "node", "clock")
 
 
 class Identity(Record):
-    """How a person is known on a platform."""
+    """A person's identity on a platform."""
 
     platform: Id
     """Platform, such as `slack`."""
     space: str | None = None
-    """Workspace, guild or account on the platform; absent means the identity holds on all of it."""
+    """Workspace, guild or account on the platform. Absent means the whole platform."""
     id: str = Field(min_length=1)
-    """The sender's id there."""
+    """The sender's id on the platform."""
 
 
 class Person(Record):
-    """Somebody who talks to the organization."""
+    """A person who talks to the organization."""
 
     name: str = ""
     relationship: Relationship | None = None
-    """What the person is to the owner; absent for somebody known without one."""
+    """The person's relationship to the owner, if any."""
     tags: tuple[Id, ...] = ()
-    """Words policies can match."""
+    """Words that policies can match."""
     identities: tuple[Identity, ...] = ()
 
 
@@ -43,17 +43,17 @@ class SystemOrigin(Record):
 
 
 class Webhook(Record):
-    """An outside service that starts work by calling in."""
+    """An external service that starts work by sending a request."""
 
     description: str = ""
 
 
 class Directory(Document):
-    """Who can ask for something."""
+    """The subjects outside the crew that can ask for something."""
 
     kind: Literal["orgkernel:directory"] = Field(default="orgkernel:directory", alias="_schema")
     description: str = ""
     people: dict[PersonId, Person] = Field(default_factory=dict)
     system_origins: dict[OriginId, SystemOrigin] = Field(default_factory=dict)
-    """Origins besides those every runtime has: cron, runtime, boot, restart, node and clock."""
+    """Origins in addition to those of every runtime: cron, runtime, boot, restart, node and clock."""
     webhooks: dict[WebhookId, Webhook] = Field(default_factory=dict)

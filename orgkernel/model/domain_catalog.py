@@ -1,4 +1,4 @@
-"""`domain_catalog`: the task domains work is classified into, and other vocabularies' names for them."""
+"""`domain_catalog`: the task domains that work is classified into, and their aliases in other vocabularies."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Domain(Record):
 
     description: str = ""
     broader: DomainId | None = None
-    """Domain that also covers this one's work, asked when no role handles this one."""
+    """A broader domain. Dispatch uses it if no role handles this domain."""
     passthrough: bool = False
-    """May stay without a role; a role that handles it still wins."""
+    """Whether the domain may have no role. A role that handles it still takes its tasks."""
     examples: tuple[str, ...] = ()
-    """Requests that belong to the domain."""
+    """Example requests for the domain."""
     triggers: tuple[str, ...] = ()
-    """Words and phrases that point to the domain."""
+    """Words and phrases that indicate the domain."""
 
 
 class DomainCatalog(Document):
@@ -30,6 +30,6 @@ class DomainCatalog(Document):
     description: str = ""
     domains: dict[DomainId, Domain] = Field(default_factory=dict)
     aliases: dict[Id, DomainId] = Field(default_factory=dict)
-    """Another vocabulary's id to the one domain it means."""
+    """Each alias (an id of another vocabulary) and its domain."""
     unmapped: tuple[Id, ...] = ()
-    """Ids of other vocabularies that mean no domain here."""
+    """Ids of other vocabularies that have no domain here."""

@@ -20,7 +20,7 @@ LETTERS: dict[ToolLevel, str] = {
     "full": "ORWD",
 }
 
-# A tool that declares no action has one, `use`, whose level follows from its side effects (design §3).
+# A tool without actions has the action `use`, whose level follows from its side effects (design §3).
 LEVEL_OF_SIDE_EFFECTS: dict[SideEffects, ToolLevel] = {
     "none": "read",
     "read": "read",

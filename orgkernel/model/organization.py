@@ -1,6 +1,6 @@
 """`organization`: a directed hierarchy of roles with a mission and communication channels.
 
-Source: the kernel specification, "Schema 3: Organization Definition"; the fields it does not have are marked as ours.
+Source: the kernel specification, "Schema 3: Organization Definition"; fields that orgkernel adds are marked *(orgkernel)*.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import Discriminator, Field, Tag
 from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.model.role_profile import Doctrine, PaceTier, Requirements
 
-# A superior that is the person in front of the crew (design §3).
+# The superior id for the person who talks to the crew (design §3).
 USER = "user"
 
 
@@ -26,7 +26,7 @@ TextOrLines = Annotated[
 
 
 class Mission(Record):
-    """What the organization is for."""
+    """The organization's mission."""
 
     objective: str = ""
     success_criteria: TextOrLines = ""
@@ -34,27 +34,27 @@ class Mission(Record):
 
 
 class Post(Record):
-    """A role's place in the hierarchy, under its role id."""
+    """A role's place in the hierarchy. The key is its role id."""
 
     role_id: RoleId | None = None
-    """Repeats the key, where written."""
+    """Repeats the key, if given."""
     role_name: str | None = None
-    """Repeats the profile's name, where written."""
+    """Repeats the profile's name, if given."""
     subordinates: tuple[RoleId, ...] = ()
 
 
 class Channel(Record):
-    """A way roles speak with one another."""
+    """A communication channel between roles."""
 
     description: str = ""
     direction: str = ""
     protocol: str = ""
     allowed_pairs: tuple[tuple[RoleId, RoleId], ...] = ()
-    """Pairs of roles that may use the channel beside the chain of command."""
+    """Pairs of roles that may use the channel outside the chain of command."""
 
 
 class MicrocosmConfig(Record):
-    """All roles in one container, one after the other."""
+    """All roles run in one container, one after the other."""
 
     execution_model: str = "sequential_role_switching"
     role_activation: str = "bst_domain_routing"
@@ -63,7 +63,7 @@ class MicrocosmConfig(Record):
 
 
 class Network(Record):
-    """How containers of one organization find each other."""
+    """How the containers of an organization find each other."""
 
     protocol: str = "ssh"
     discovery: str = "static_manifest"
@@ -71,52 +71,52 @@ class Network(Record):
 
 
 class MacrocosmConfig(Record):
-    """Each role in its own container, at the same time."""
+    """Each role runs in its own container, all at the same time."""
 
     execution_model: str = "concurrent_containers"
     role_activation: str = "announce_volunteer"
     state_sharing: str = "shared_volume"
     salute_storage: str = "shared_volume"
-    network: Network = Network()
+    network: Network = Network.model_construct()
 
 
 class Department(Record):
-    """A part of the organization (ours)."""
+    """A part of the organization (orgkernel)."""
 
     name: str = ""
     description: str = ""
 
 
 class DispatchEdge(Record):
-    """Permission for one layer to hand work to another (ours)."""
+    """Permission for one layer to dispatch to another (orgkernel)."""
 
     source: Id = Field(alias="from")
     target: Id = Field(alias="to")
 
 
 class Limits(Record):
-    """Bounds on delegation and span (ours)."""
+    """Bounds on delegation and span (orgkernel)."""
 
     max_spawn_depth: Annotated[int, Field(ge=1, le=5)] = 3
     max_children: Annotated[int, Field(ge=1, le=20)] = 5
     max_concurrent: Annotated[int, Field(ge=1)] = 8
     delegation: Literal["envelope", "strict"] = "envelope"
     span_of_control: Annotated[int, Field(ge=1)] = 7
-    """Most direct subordinates one role should command."""
+    """Most direct subordinates that one role should command."""
 
 
 class Separation(Record):
-    """Duties that are kept apart: no agent has more than one of them (ours)."""
+    """Separation of duties: no agent has more than one of them (orgkernel)."""
 
     description: str = ""
     roles: tuple[RoleId, ...] = ()
-    """Roles of which no agent fills two."""
+    """Roles of which no agent may fill two."""
     tools: tuple[ToolId, ...] = ()
-    """Tools of which no role, and no agent by its roles together, is equipped with two."""
+    """Tools of which no role, and no agent by all its roles, may be equipped with two."""
 
 
 class PaceOverride(Record):
-    """Tiers that replace those of a profile here."""
+    """PACE tiers that replace those of the profile."""
 
     primary: PaceTier | None = None
     alternate: PaceTier | None = None
@@ -125,7 +125,7 @@ class PaceOverride(Record):
 
 
 class RoleOverride(Record):
-    """What differs for a role in this organization; only the fields written replace those of its profile (ours)."""
+    """Overrides for a role in this organization. Only the given fields replace those of its profile (orgkernel)."""
 
     doctrine: Doctrine | None = None
     requirements: Requirements | None = None
@@ -141,34 +141,34 @@ class Organization(Document):
     org_id: OrgId
     org_name: str = ""
     description: str = ""
-    mission: Mission = Mission()
+    mission: Mission = Mission.model_construct()
     hierarchy: dict[RoleId, Post]
-    """The roles the organization includes; the first without a superior is its root."""
+    """The roles of the organization. The first one without a superior is its root."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"
-    microcosm_config: MicrocosmConfig = MicrocosmConfig()
-    macrocosm_config: MacrocosmConfig = MacrocosmConfig()
+    microcosm_config: MicrocosmConfig = MicrocosmConfig.model_construct()
+    macrocosm_config: MacrocosmConfig = MacrocosmConfig.model_construct()
     domain_routing: dict[DomainId, tuple[RoleId, ...]] = Field(default_factory=dict)
-    """Preference order of roles per domain, advice to dispatch (published variant)."""
+    """Preferred roles per domain, best first: advice to dispatch (published variant)."""
     defaults: dict[str, Any] | None = Field(
         default=None,
         deprecated="write the values in each profile or under `overrides`; nothing reads this field",
     )
-    """Values of the published variant; kept, not read."""
+    """Values of the published variant. They are kept and have no effect."""
     domains: tuple[DomainId, ...] = ()
-    """Domains the organization answers for: each must be handled by a role (ours)."""
+    """Domains that the organization answers for. A role must handle each of them (orgkernel)."""
     external: tuple[Id, ...] = ()
-    """Ids of superiors outside the organization (ours)."""
+    """Ids of superiors outside the organization (orgkernel)."""
     departments: dict[Id, Department] = Field(default_factory=dict)
     layers: tuple[Id, ...] = ()
-    """Dispatch layers, uppermost first (ours)."""
+    """Dispatch layers, top layer first (orgkernel)."""
     dispatch_edges: tuple[DispatchEdge, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = Limits.model_construct()
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
-    """Sets of duties that no agent combines (ours)."""
+    """Sets of duties that no agent may combine (orgkernel)."""
     rank_matrix: Id | None = None
-    """Matrix of a rank ladder that caps every tool without one of its own: the first row that fits the tool (ours)."""
+    """Rank matrix for every tool without one of its own. The first matching row caps the tool (orgkernel)."""
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ class Step(Record):
     """One step of a plan."""
 
     step: str
-    """What is done."""
+    """What the step does."""
     tools: tuple[ToolId, ...] = ()
     """Tools the step needs."""
 
@@ -28,17 +28,17 @@ StepEntry = Annotated[
 
 
 class Plan(Record):
-    """A plan roles can follow."""
+    """A plan that roles can follow."""
 
     name: str = ""
     description: str = ""
     domains: tuple[DomainId, ...] = ()
-    """Domains the plan serves."""
+    """Domains that the plan serves."""
     steps: tuple[StepEntry, ...] = ()
     tools: tuple[ToolId, ...] = ()
-    """Tools the plan needs besides those its steps name."""
+    """Tools that the plan needs in addition to those of its steps."""
     stale_after_turns: Annotated[int, Field(ge=1)] | None = None
-    """Model calls without progress after which the plan is given up."""
+    """Model calls without progress after which the plan is abandoned."""
 
 
 class PlanCatalog(Document):

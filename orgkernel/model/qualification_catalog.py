@@ -1,4 +1,4 @@
-"""`qualification_catalog`: tests an agent can pass, what they raise and unlock (crew-capability facts §5)."""
+"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock (crew-capability facts §5)."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Qualification(Record):
     tier: Annotated[int, Field(ge=1, le=3)] = 1
     """1 baseline, 2 domain, 3 collective."""
     threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
-    """Least score, 0 to 1, that passes."""
+    """Lowest score that passes, 0 to 1."""
     raises: Raises = ()
-    """Skills that passing raises by one step: a list, or a mapping with the level beyond which it raises no further."""
+    """Skills that passing raises by one step: a list, or a mapping of each skill to its highest level."""
     unlocks: tuple[ToolId, ...] = ()
-    """Tools that need this qualification, for those that do not say so themselves."""
+    """Tools that need this qualification, in addition to tools that name it themselves."""
     prerequisites: tuple[QualificationId, ...] = ()
-    """Qualifications to be passed before."""
+    """Qualifications that must be passed first."""
     expires_after_days: Annotated[float, Field(gt=0.0)] | None = None
-    """Days after which a result no longer counts; absent means never."""
+    """Days after which a result expires. Absent means never."""
 
     @property
     def raised_skills(self) -> dict[str, int | None]:
-        """Skill to the level beyond which passing raises it no further, None where there is no such bound."""
+        """Each raised skill and the highest level that passing raises it to, None without a limit."""
         return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
 
 

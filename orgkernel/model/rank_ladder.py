@@ -1,4 +1,4 @@
-"""`rank_ladder`: ranks in order, what a promotion takes, and which tool levels a rank has (crew-capability facts §2–4)."""
+"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank (crew-capability facts §2–4)."""
 
 from __future__ import annotations
 
@@ -14,51 +14,51 @@ RecallTier = Literal["basic", "enhanced", "full", "oracle"]
 
 
 class Rank(Record):
-    """A step of trust an agent has earned."""
+    """A step of trust that an agent has earned."""
 
     id: RankId
     name: str = ""
-    """Name for people; by default the id in words."""
+    """Name for people. Default: the id in words."""
     trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
-    """Least trust, 0 to 1, at which an agent is of this rank."""
+    """Lowest trust for this rank, 0 to 1."""
     agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
-    """How much a holder does without being asked."""
+    """How much a holder may do on its own."""
     recall_tier: RecallTier | None = None
-    """Memory-recall tier the rank gives."""
+    """Memory-recall tier of the rank."""
     description: str = ""
 
 
 class Requirement(Record):
-    """Something an agent's skills must show for a promotion."""
+    """A requirement on an agent's skills for a promotion."""
 
     scope: Literal["universal", "role", "required_role"]
-    """Which skills are looked at: universal ones, those of the role, or only those the role requires."""
+    """Which skills count: universal skills, the role's skills, or only skills that the role requires."""
     min_proficiency: Proficiency
-    """Least proficiency on the seven-step scale."""
+    """Lowest proficiency on the seven-step scale."""
     min_count: Annotated[int, Field(ge=1)] | None = None
-    """How many of these skills must show it; absent means all of them."""
+    """How many of these skills must have it. Absent means all."""
 
 
 class Promotion(Record):
-    """What it takes to reach a rank from the one below."""
+    """The requirements to reach a rank from the one below."""
 
     requirements: tuple[Requirement, ...] = ()
-    """Requirements on skills; all of them must hold."""
+    """Requirements on skills. All must be met."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Qualifications that must have been passed and not have expired."""
+    """Qualifications that must be passed and not expired."""
 
 
 class MatrixRow(Record):
-    """For tools of some types and side effects, the level each rank has."""
+    """The level of each rank for tools with certain types and side effects."""
 
     name: Id
-    """Name by which a tool can refer to the row."""
+    """Name that a tool can use to refer to the row."""
     types: tuple[ToolType, ...] = ()
-    """Types of tools the row is for; none means all of them."""
+    """Tool types that the row applies to. Empty means all."""
     side_effects: tuple[SideEffects, ...] = ()
-    """Side effects of tools the row is for; none means all of them."""
+    """Side effects that the row applies to. Empty means all."""
     levels: dict[RankId, ToolLevel]
-    """Rank to level. An entry holds upwards until the next; ranks below the first have no access."""
+    """Each rank and its level. An entry also applies to higher ranks up to the next entry. Ranks below the first entry have no access."""
 
 
 class RankLadder(Document):
@@ -67,8 +67,8 @@ class RankLadder(Document):
     kind: Literal["orgkernel:rank_ladder"] = Field(default="orgkernel:rank_ladder", alias="_schema")
     description: str = ""
     ranks: tuple[Rank, ...] = ()
-    """Ranks, lowest first. The nearest ladder that lists any is the one an organization has."""
+    """Ranks, lowest first. An organization uses the nearest ladder that lists ranks."""
     promotions: dict[RankId, Promotion] = Field(default_factory=dict)
-    """What each rank takes, under the rank that is reached."""
+    """Requirements for each rank. The key is the rank that is reached."""
     matrices: dict[Id, tuple[MatrixRow, ...]] = Field(default_factory=dict)
-    """Permission matrices. Nothing is capped by one until a tool or an organization refers to it."""
+    """Permission matrices. A matrix has no effect until a tool or an organization refers to it."""

@@ -1,4 +1,4 @@
-"""The record every document and every part of a document is made of."""
+"""The base records of all documents and their parts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-# What `_schema` begins with, and what it is for an organization.
+# The prefix of `_schema`, and the `_schema` of an organization.
 PREFIX = "orgkernel:"
 ORGANIZATION = f"{PREFIX}organization"
 
-# An id is one path segment: no slash, no dot at the start, no white space, ASCII only, so that it can stand in a
-# URL, a file name and an address without quoting.
+# An id is one path segment of ASCII characters, without slash, leading dot or white space. It needs no quoting in a URL,
+# a file name or an address.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,99}$")]
 RoleId = Id
 OrgId = Id
@@ -32,28 +32,28 @@ Reason = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 class Record(BaseModel):
-    """A frozen part of a document; a field nobody knows is refused here and reported as a warning by loading."""
+    """A frozen part of a document. It rejects unknown fields; loading reports them as warnings."""
 
     model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", populate_by_name=True, use_attribute_docstrings=True
+        frozen=True, strict=True, extra="forbid", populate_by_name=True, defer_build=True
     )
 
 
 class Suppression(Record):
-    """One finding of this document that its author has judged acceptable, with the reason."""
+    """A finding in this document that the author accepts, with the reason."""
 
     rule: RuleCode
-    """Code of the rule that is silenced, such as `ORG305`."""
+    """Code of the suppressed rule, such as `ORG305`."""
     reason: Reason
     """Why the finding is acceptable here."""
     subject: str | None = None
-    """Silence only findings about this subject, written `role:ID`, `domain:ID`, …; absent means all of them."""
+    """Suppress only findings about this subject, written `role:ID`, `domain:ID`, …. Absent means all findings."""
 
 
 class Document(Record):
-    """What every document carries, whatever its kind."""
+    """The fields of every kind of document."""
 
     version: str = Field(default="1.0", alias="_version")
     """Version of the format, `MAJOR.MINOR`."""
     suppressions: tuple[Suppression, ...] = ()
-    """Findings located in this document that are accepted, each with a reason."""
+    """Accepted findings in this document, each with a reason."""

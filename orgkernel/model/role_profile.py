@@ -1,6 +1,6 @@
-"""`role_profile`: what an agent in a role can do, whom it reports to and how it handles failure.
+"""`role_profile`: what a role can do, whom it reports to and how it handles failure.
 
-Source: the kernel specification, "Schema 1: Role Profile"; the fields it does not have are marked as ours.
+Source: the kernel specification, "Schema 1: Role Profile"; fields that orgkernel adds are marked *(orgkernel)*.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ AUTHORITY_OF_TYPE: dict[RoleType, int] = {"specialist": 1, "executive": 2, "comm
 
 
 class ChainOfCommand(Record):
-    """The role's place by default; an organization's hierarchy decides where it includes the role."""
+    """The role's default place. The hierarchy of an organization that includes the role decides."""
 
     reports_to: Id | None = None
-    """Role id of the superior; `null`, `user` or an id declared external at the top."""
+    """Role id of the superior. At the top: `null`, `user` or an id declared external."""
     authority_level: Annotated[int, Field(ge=1, le=3)] | None = None
-    """1 specialist, 2 executive, 3 commander; by default what the role type says."""
+    """1 specialist, 2 executive, 3 commander. Default: by role type."""
     can_delegate: bool | None = None
-    """May hand work down; by default true for executives and commanders."""
+    """Whether the role may delegate. Default: true for executives and commanders."""
 
 
 class ToolUse(Record):
-    """A tool the role is equipped with at a given level (ours)."""
+    """A tool that the role is equipped with, at a given level (orgkernel)."""
 
     tool: ToolId
     level: ToolLevel = "full"
 
 
 class SkillUse(Record):
-    """A skill the role requires (ours)."""
+    """A skill that the role requires (orgkernel)."""
 
     skill: SkillId
     min_proficiency: Proficiency = 1
-    """Least proficiency on the seven-step scale."""
+    """Lowest proficiency on the seven-step scale."""
     optional: bool = False
 
 
@@ -49,7 +49,7 @@ def _skill_form(value: Any) -> str:
     return "(skill-id)" if isinstance(value, str) else "(skill-use)"
 
 
-# A callable discriminator gives one error per cause; the tags cannot be keys of a user (facts: loading §3).
+# A callable discriminator gives one error per cause. The tags cannot be keys in a document (facts: loading §3).
 SkillEntry = Annotated[
     Annotated[SkillId, Tag("(skill-id)")] | Annotated[SkillUse, Tag("(skill-use)")],
     Discriminator(_skill_form),
@@ -57,29 +57,29 @@ SkillEntry = Annotated[
 
 
 class Capabilities(Record):
-    """What the role is able to do."""
+    """The abilities of the role."""
 
     bst_domains: tuple[DomainId, ...] = ()
-    """Task domains the role handles."""
+    """Task domains that the role handles."""
     htn_plans: tuple[PlanId, ...] = ()
-    """Plans the role follows."""
+    """Plans that the role follows."""
     tools_primary: tuple[ToolId, ...] = ()
-    """Tools at full level, reached for first."""
+    """Tools at full level, first preference."""
     tools_secondary: tuple[ToolId, ...] = ()
-    """Tools at full level, reached for second."""
+    """Tools at full level, second preference."""
     tools: tuple[ToolUse, ...] = ()
-    """Tools at a stated level (ours)."""
+    """Tools at a given level (orgkernel)."""
     skills: tuple[SkillEntry, ...] = ()
-    """Skills required: a skill id, or an object with a least proficiency (objects are ours)."""
+    """Required skills: a skill id, or an object with a lowest proficiency (objects: orgkernel)."""
     intents: tuple[Id, ...] = ()
-    """Intents the role serves (ours)."""
+    """Intents that the role serves (orgkernel)."""
 
 
 class Requirements(Record):
-    """What the role needs from the runtime it is filled in."""
+    """What the role needs from its runtime."""
 
     min_context_tokens: Annotated[int, Field(ge=0)] | None = None
-    """Least size of the model's context window, in tokens."""
+    """Smallest context window of the model, in tokens."""
     preferred_model: str | None = None
     required_extensions: tuple[str, ...] = ()
 
@@ -93,25 +93,25 @@ class PaceTier(Record):
     trigger: str | None = None
     """Condition that enters the tier, in the trigger language (docs/triggers.md)."""
     escalate_to: Id | None = None
-    """Role id that takes over or is told."""
+    """Role id that takes over or is informed."""
 
 
 class PacePlan(Record):
     """Four-tier failure response: primary, alternate, contingent, emergency."""
 
-    primary: PaceTier = PaceTier()
+    primary: PaceTier = PaceTier.model_construct()
     alternate: PaceTier | None = None
     contingent: PaceTier | None = None
     emergency: PaceTier | None = None
 
 
 class Doctrine(Record):
-    """Reporting and persistence rules; defaults are those of the specification's example."""
+    """Reporting and persistence rules. Defaults are those of the specification's example."""
 
     salute_interval_turns: Annotated[int, Field(ge=1)] = 5
     """Model calls between two SALUTE reports."""
     max_turns_without_progress: Annotated[int, Field(ge=1)] = 12
-    """Model calls without progress that are tolerated; `max` in triggers."""
+    """Tolerated model calls without progress. Triggers call it `max`."""
     report_on_completion: bool = True
     report_on_failure: bool = True
     autonomous_retry_limit: Annotated[int, Field(ge=0)] = 2
@@ -119,7 +119,7 @@ class Doctrine(Record):
 
 
 class DispatchRights(Record):
-    """Whom the role may hand work to and take it from, besides the chain of command (ours)."""
+    """Roles that this role may dispatch to and take work from, outside the chain of command (orgkernel)."""
 
     may_to: tuple[RoleId, ...] = ()
     may_from: tuple[RoleId, ...] = ()
@@ -131,42 +131,42 @@ class RoleProfile(Document):
     kind: Literal["orgkernel:role_profile"] = Field(default="orgkernel:role_profile", alias="_schema")
     role_id: RoleId
     role_name: str = ""
-    """Name for people; by default the id in words."""
+    """Name for people. Default: the id in words."""
     role_type: RoleType = "specialist"
     description: str = ""
-    """What the role is for, in a sentence or two (ours)."""
-    chain_of_command: ChainOfCommand = ChainOfCommand()
-    capabilities: Capabilities = Capabilities()
-    requirements: Requirements = Requirements()
+    """What the role does, in one or two sentences (orgkernel)."""
+    chain_of_command: ChainOfCommand = ChainOfCommand.model_construct()
+    capabilities: Capabilities = Capabilities.model_construct()
+    requirements: Requirements = Requirements.model_construct()
     pace_plan: PacePlan | None = None
-    doctrine: Doctrine = Doctrine()
+    doctrine: Doctrine = Doctrine.model_construct()
     does_not_have: tuple[str, ...] = ()
-    """What the role explicitly lacks, so that an agent does not invent it (ours)."""
-    dispatch: DispatchRights = DispatchRights()
+    """What the role explicitly lacks, so that an agent does not invent it (orgkernel)."""
+    dispatch: DispatchRights = DispatchRights.model_construct()
     department: Id | None = None
-    """Department of the organization (ours)."""
+    """Department of the organization (orgkernel)."""
     tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
-    """`external` is a person or system outside the crew (ours)."""
+    """`external` is a person or system outside the crew (orgkernel)."""
     layer: Id | None = None
-    """Dispatch layer of the organization (ours)."""
+    """Dispatch layer of the organization (orgkernel)."""
     position: Literal["manager", "worker", "unified"] | None = None
-    """Talks and delegates, executes, or both; by default manager where the role can delegate (ours)."""
+    """Whether the role talks and delegates, executes, or does both. Default: manager if it can delegate (orgkernel)."""
     clearance: Literal["basic", "enhanced", "full", "oracle"] | None = None
-    """Least memory-recall tier the position gives (ours)."""
+    """Lowest memory-recall tier of the position (orgkernel)."""
     entry_rank: Id | None = None
-    """Rank a holder starts at (ours)."""
+    """Starting rank of a holder (orgkernel)."""
     may_grant: tuple[ToolUse, ...] = ()
-    """Tools a holder may grant to others, up to a level; never above the level it has itself (ours)."""
+    """Tools that a holder may grant to others, up to a level, but never above its own level (orgkernel)."""
     credentials: tuple[Id, ...] = ()
-    """Names of credentials the role uses; never their values (ours)."""
+    """Names of credentials that the role uses, never their values (orgkernel)."""
     data: tuple[Id, ...] = ()
-    """Names of data the role works on (ours)."""
+    """Names of data that the role works on (orgkernel)."""
     file_scope: tuple[str, ...] = ()
-    """Paths or globs the role may write in (ours)."""
+    """Paths or globs where the role may write (orgkernel)."""
     lmc_mode: Literal["full", "lite", "direct"] | None = None
-    """Whether work runs as lead, manager and checker, as lead and manager, or directly (ours)."""
+    """Whether work runs with lead, manager and checker, with lead and manager, or directly (orgkernel)."""
     standing_orders: tuple[str, ...] = ()
-    """Orders that hold whatever the task is (ours)."""
+    """Orders for every task (orgkernel)."""
 
     @property
     def name(self) -> str:
@@ -175,12 +175,12 @@ class RoleProfile(Document):
 
     @property
     def authority_level(self) -> int:
-        """Declared authority, or what the role type says."""
+        """Declared authority, or the default of the role type."""
         declared = self.chain_of_command.authority_level
         return AUTHORITY_OF_TYPE[self.role_type] if declared is None else declared
 
     @property
     def can_delegate(self) -> bool:
-        """Declared right to delegate, or what the role type says."""
+        """Declared right to delegate, or the default of the role type."""
         declared = self.chain_of_command.can_delegate
         return self.role_type != "specialist" if declared is None else declared

@@ -1,7 +1,7 @@
 """`salute_report`: a role's status report in a fixed format.
 
-Source: the kernel specification, "Schema 2: SALUTE Report". Reports are written by a running agent; here they are read
-so that `check` can say whether a file is one.
+Source: the kernel specification, "Schema 2: SALUTE Report". A running agent writes reports. They are read here so that
+`check` can say whether a file is a valid report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Seconds = Annotated[float, Field(ge=0.0)]
 
 
 class Status(Record):
-    """How the role is doing."""
+    """The status of the role."""
 
     state: Literal["idle", "active", "waiting", "error_recovery", "escalating", "complete", "aborted"]
     progress: Fraction = 0.0
@@ -27,7 +27,7 @@ class Status(Record):
 
 
 class Activity(Record):
-    """What the role is doing."""
+    """The current activity of the role."""
 
     current_task: str = ""
     bst_domain: str = ""
@@ -39,7 +39,7 @@ class Activity(Record):
 
 
 class Location(Record):
-    """Where the role works."""
+    """The place where the role works."""
 
     working_directory: str = ""
     files_modified: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Location(Record):
 
 
 class Unit(Record):
-    """Who reports."""
+    """The role that reports."""
 
     role_id: str
     role_name: str = ""
@@ -58,12 +58,12 @@ class Unit(Record):
 
 
 class Time(Record):
-    """When, and for how long."""
+    """The times of the report and the task."""
 
     timestamp: str
-    """ISO 8601."""
+    """Time of the report, ISO 8601."""
     task_started: str | None = None
-    """ISO 8601."""
+    """Time when the task began, ISO 8601."""
     elapsed_seconds: Seconds = 0
     turns_elapsed: Count = 0
     turns_since_progress: Count = 0
@@ -71,7 +71,7 @@ class Time(Record):
 
 
 class Environment(Record):
-    """What the role runs on."""
+    """The environment of the role."""
 
     model: str = ""
     context_fill_pct: Annotated[float, Field(ge=0.0)] = 0.0
@@ -88,8 +88,8 @@ class SaluteReport(Document):
 
     kind: Literal["orgkernel:salute_report"] = Field(default="orgkernel:salute_report", alias="_schema")
     status: Status
-    activity: Activity = Activity()
-    location: Location = Location()
+    activity: Activity = Activity.model_construct()
+    location: Location = Location.model_construct()
     unit: Unit
     time: Time
-    environment: Environment = Environment()
+    environment: Environment = Environment.model_construct()

@@ -20,17 +20,17 @@ class SkillCategory(Record):
 
 
 class Skill(Record):
-    """Something an agent can be more or less good at."""
+    """Something that an agent can be more or less good at."""
 
     name: str = ""
     description: str = ""
     category: Id | None = None
     domain: DomainId | None = None
-    """Task domain the skill belongs to; absent means all of them."""
+    """Task domain of the skill. Absent means all domains."""
     prerequisites: tuple[SkillId, ...] = ()
-    """Skills presupposed."""
+    """Skills that are required first."""
     decay_rate_days: Annotated[int, Field(ge=1)] = 14
-    """Days without practice that cost one step of proficiency."""
+    """Days without practice after which the proficiency drops by one step."""
     preferred_tools: tuple[ToolId, ...] = ()
 
 

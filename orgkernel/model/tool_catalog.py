@@ -1,4 +1,4 @@
-"""`tool_catalog`: tools, their actions and the level each action requires (design §3, crew-capability facts §3)."""
+"""`tool_catalog`: tools, their actions and the level that each action requires (design §3, crew-capability facts §3)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ToolType = Literal[
 
 
 class Action(Record):
-    """Something a tool does."""
+    """An action of a tool."""
 
     level: ToolLevel
-    """Level a caller needs."""
+    """Level that a caller needs."""
     description: str = ""
 
 
@@ -40,7 +40,7 @@ ActionEntry = Annotated[
 
 
 class EssentialFor(Record):
-    """The roles a tool is essential for, when it is not all of them."""
+    """The roles that a tool is essential for, if not for all roles."""
 
     with_tools: tuple[ToolId, ...] = ()
     """Essential for roles equipped with one of these tools."""
@@ -68,45 +68,45 @@ RankMatrix = Annotated[
 
 
 class Tool(Record):
-    """A tool roles can be equipped with."""
+    """A tool that roles can be equipped with."""
 
     name: str = ""
     description: str = ""
     type: ToolType
     provider: str = ""
-    """Who serves the tool."""
+    """The provider of the tool."""
     actions: dict[Id, ActionEntry] = Field(default_factory=dict)
-    """Action to the level it requires; none declared means one action `use` at the level of the side effects."""
+    """Each action and its required level. Without actions, the tool has the action `use` at the level of its side effects."""
     side_effects: SideEffects = "none"
     falls_back_to: tuple[ToolId, ...] = ()
-    """Tools that can stand in, best first."""
+    """Tools that can replace it, best first."""
     essential: Essential = False
-    """Never trimmed from a role and never refused to it: for every role, or for those stated."""
+    """An essential tool is never hidden from a role and never refused to it: for every role, or for the given ones."""
     input_schema: dict[str, Any] | None = None
     """JSON Schema of the tool's input."""
     names: dict[Id, str] = Field(default_factory=dict)
-    """What the tool is called in each runtime."""
+    """The name of the tool in each runtime."""
     tags: tuple[str, ...] = ()
     enabled: bool = True
-    """Nobody can use a tool that is not enabled."""
+    """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()
-    """Departments that see the tool; none means everyone does."""
+    """Departments that see the tool. Empty means all."""
     restricted_to: tuple[Id, ...] = ()
-    """Roles or agents, by id, that may use the tool; none means everyone may."""
+    """Ids of roles or agents that may use the tool. Empty means all."""
     rank_matrix: RankMatrix | None = None
-    """Level each rank has: a mapping, or the name of a matrix, or of a row of one, in a rank ladder."""
+    """Level of each rank: a mapping, or the name of a matrix or matrix row in a rank ladder."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Qualifications a user of the tool needs."""
+    """Qualifications that a user of the tool needs."""
     credentials: tuple[Id, ...] = ()
-    """Names of credentials the tool uses; never their values."""
+    """Names of credentials that the tool uses, never their values."""
     concurrency: Literal["concurrent", "exclusive"] = "concurrent"
     """An `exclusive` tool has one holder at a time."""
     lock_timeout_seconds: Annotated[float, Field(gt=0.0)] | None = None
-    """Seconds after which an exclusive tool is taken back from its holder; absent means never."""
+    """Seconds after which an exclusive tool is released by force. Absent means never."""
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:
-        """Action to required level, the default action included."""
+        """Each action and its required level, including the default action."""
         if not self.actions:
             return {"use": LEVEL_OF_SIDE_EFFECTS[self.side_effects]}
         return {

@@ -1,1 +1,1 @@
-"""What an author does with a tree of documents: begin it, upgrade it, test it, compare two of them."""
+"""Tools for authors of documents: start a tree, upgrade it, test it, compare two of them."""

@@ -1,4 +1,4 @@
-"""Baselines on disk: read whole, replaced whole, and never in the place of something else."""
+"""Read and write baseline files. Writing never replaces a file that is not a baseline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgkernel.snapshots.roots import Request
 
 
 def read_baseline(path: str) -> dict[Entry, int]:
-    """The baseline in a file. Raises `BadBaseline` for one that cannot be read or is none."""
+    """Read a baseline file. Raises `BadBaseline` if it cannot be read or is not a baseline."""
     source = read_text(path, path)
     if source.refusal:
         raise BadBaseline(f"the baseline {quote(path)} cannot be used: {source.refusal.message}", HELP)
@@ -22,29 +22,29 @@ def read_baseline(path: str) -> dict[Entry, int]:
 
 
 def find_baseline(path: str, request: Request) -> dict[Entry, int]:
-    """What a baseline that is about to be written holds so far; nothing where there is none.
+    """The current content of a baseline that will be written, empty if the file does not exist.
 
-    Raises `BadBaseline` for a file that is something else, and for one that would be checked as a document.
+    Raises `BadBaseline` if the file is not a baseline or would be checked as a document.
     """
     name, full = os.path.basename(path), os.path.abspath(path)
     is_document = name.endswith(SUFFIXES) and not name.startswith(".")
     if is_document and any(is_within(full, root.path) for root in request.roots):
         raise BadBaseline(
             f"the baseline {quote(path)} would be checked as a document",
-            f"begin its name with a dot: {quote(f'.{name}')}",
+            f"start its name with a dot: {quote(f'.{name}')}",
         )
     return read_baseline(path) if os.path.lexists(path) else {}
 
 
 def write_baseline(path: str, baseline: Mapping[Entry, int]) -> None:
-    """Replace the file at once: whoever reads it sees the old one or the new one. Raises `BadBaseline`."""
+    """Replace the file in one step, so that readers see the old or the new one. Raises `BadBaseline`."""
     try:
         replace_file(os.path.realpath(path), render_baseline(baseline).encode())
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "its name cannot be used").lower()
+        reason = (getattr(error, "strerror", None) or "the file name is not valid").lower()
         raise BadBaseline(f"the baseline {quote(path)} cannot be written: {reason}") from None
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether a full path is a folder, or below it."""
+    """Whether a full path is a folder or is below it."""
     return path == folder or path.startswith(f"{folder.rstrip(os.sep)}{os.sep}")

@@ -1,4 +1,4 @@
-"""What a decision case says is stored and is so, as values decisions take."""
+"""The stored state and circumstances of a decision case, as values that decisions take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from orgkernel.records.decision_cases import AccessQuestion, Circumstances, Give
 
 
 def read_moment(written: str) -> float:
-    """Local date and time as seconds since 1970, taking local time for UTC. Raises `ValueError` for no such day.
+    """Local date and time as seconds since 1970; local time counts as UTC. Raises `ValueError` for a day that does not exist.
 
     >>> read_moment("1970-01-02 00:01")
     86460.0
@@ -30,19 +30,19 @@ def read_moment(written: str) -> float:
 
 
 def build_context(given: Circumstances) -> AccessContext:
-    """The circumstances of a question; local time counts as UTC."""
+    """The circumstances of a question. Local time counts as UTC."""
     fields = {
         name: getattr(given, name) for name in msgspec.structs.asdict(AccessContext()) if hasattr(given, name)
     }
     return AccessContext(**fields, now=_NOON if given.at is None else read_moment(given.at))
 
 
-# Noon: a question that names no time is not about the night.
+# Noon: a question without a time is not about the night.
 _NOON = 43_200.0
 
 
 def build_request(asked: AccessQuestion) -> AccessRequest:
-    """A question about access."""
+    """The request of a question about access."""
     return AccessRequest(
         asked.subject, asked.action, asked.resource, build_context(asked.context), asked.on_behalf_of, asked.via,
         asked.envelope,
@@ -50,7 +50,7 @@ def build_request(asked: AccessQuestion) -> AccessRequest:
 
 
 def build_state(given: Given, org_id: str) -> StateView:
-    """The state a case assumes."""
+    """The state that a case assumes."""
     if not (given.agents or given.grants or given.restrictions or given.locks):
         return EMPTY_STATE
     grants: dict[str, tuple[Grant, ...]] = {}
@@ -84,11 +84,11 @@ def build_state(given: Given, org_id: str) -> StateView:
 
 
 class FixedState:
-    """A source of one state."""
+    """A store that always returns one state."""
 
     def __init__(self, state: StateView) -> None:
         self._state = state
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The state, whichever organization asks."""
+        """The state, for every organization."""
         return self._state

@@ -1,4 +1,4 @@
-"""Run a user's decision cases: does the organization answer as its author expects?"""
+"""Run a user's decision cases: does the organization decide as its author expects?"""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from orgkernel.records.decision_cases import (
     WhoCanCase,
 )
 
-# What is wrong with an answer: the field that expects otherwise, and a sentence.
+# The problems of an answer: the field with the other expectation, and a sentence.
 Wrong = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One question of a case, and what is wrong with the answer."""
+    """One question of a case, and the problems of the answer."""
 
     case: str
     question: str
@@ -39,7 +39,7 @@ class Expectation:
 
 
 def run_cases(kernel: Kernel, document: SourceDocument) -> Iterator[Expectation]:
-    """Every question of a document of cases; failures stand at the line that expects otherwise."""
+    """Every question of a document of cases. A failure points to the line of the expectation."""
     cases = document.record
     assert isinstance(cases, DecisionCases)
     for number, case in enumerate(cases.cases):
@@ -54,7 +54,7 @@ def run_cases(kernel: Kernel, document: SourceDocument) -> Iterator[Expectation]
             except OrgkernelError as error:
                 wrong = ((document.place("cases", number, "org"), error.message),)
             except ValueError as error:
-                # A date that no calendar has.
+                # A date that does not exist.
                 wrong = ((document.place("cases", number, *route), str(error)),)
             yield Expectation(case.name, question, wrong)
 
@@ -62,7 +62,7 @@ def run_cases(kernel: Kernel, document: SourceDocument) -> Iterator[Expectation]
 def _questions(
     kernel: Kernel, case: Case
 ) -> Iterator[tuple[tuple[RouteStep, ...], str, Callable[[], Wrong]]]:
-    """Where each question of a case stands, what it is in words, and how to ask it."""
+    """Each question of a case: its place, its text, and a function that asks it."""
     org = case.org
     for number, dispatch in enumerate(case.dispatch):
         question = f"dispatch {dispatch.ask.domain} in {org}"
@@ -92,7 +92,7 @@ def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
     if decision.outcome != asked.outcome:
         yield (
             "outcome",
-            f"the outcome is {quote(decision.outcome)}, {quote(asked.outcome)} is expected, because {because}",
+            f"the outcome is {quote(decision.outcome)}, not {quote(asked.outcome)}, because {because}",
         )
         return
     remedies = tuple(remedy.text for remedy in explanation.remedies)
@@ -104,9 +104,9 @@ def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
     ):
         wanted = getattr(asked, field)
         if wanted is not None and wanted != got:
-            yield field, f"the {what} are {_list(got)}, {_list(wanted)} are expected"
+            yield field, f"the {what} are {_list(got)}, not {_list(wanted)}"
     if asked.level is not None and asked.level != decision.level_effective:
-        yield "level", f"the level is {quote(decision.level_effective)}, {quote(asked.level)} is expected"
+        yield "level", f"the level is {quote(decision.level_effective)}, not {quote(asked.level)}"
 
 
 def _who_can(kernel: Kernel, case: Case, asked: WhoCanCase) -> Wrong:
@@ -116,7 +116,7 @@ def _who_can(kernel: Kernel, case: Case, asked: WhoCanCase) -> Wrong:
     for field, outcome, wanted in (("are", "allow", asked.are), ("must_ask", "ask", asked.must_ask)):
         got = tuple(row.subject for row in rows if row.outcome == outcome)
         if got != wanted:
-            yield field, f"they are {_list(got)}, {_list(wanted)} are expected"
+            yield field, f"the subjects are {_list(got)}, not {_list(wanted)}"
 
 
 def _what_can(kernel: Kernel, case: Case, asked: WhatCanCase) -> Wrong:
@@ -127,7 +127,7 @@ def _what_can(kernel: Kernel, case: Case, asked: WhatCanCase) -> Wrong:
     for field, outcome, wanted in (("can", "allow", asked.can), ("must_ask", "ask", asked.must_ask)):
         got, expected = _by_resource(rows, outcome), {key: sorted(value) for key, value in wanted.items()}
         if got != expected:
-            yield field, f"it can {_mapping(got)}, {_mapping(expected)} is expected"
+            yield field, f"the permissions are {_mapping(got)}, not {_mapping(expected)}"
 
 
 def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]]:
@@ -142,20 +142,20 @@ def _compare_dispatch(expected: DispatchCase, decision: DispatchDecision) -> Wro
     because = "; ".join(reason.text for reason in decision.reasons)
     if decision.outcome != expected.outcome:
         got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
-        yield "outcome", f"the outcome is {got}, {quote(expected.outcome)} is expected, because {because}"
+        yield "outcome", f"the outcome is {got}, not {quote(expected.outcome)}, because {because}"
         return
     if expected.role_id is not None and decision.role_id != expected.role_id:
         yield (
             "role_id",
-            f"the role is {quote(decision.role_id)}, {quote(expected.role_id)} is expected, because {because}",
+            f"the role is {quote(decision.role_id)}, not {quote(expected.role_id)}, because {because}",
         )
     for field in ("plans", "tools"):
         wanted, got_list = getattr(expected, field), getattr(decision, field)
         if wanted is not None and wanted != got_list:
-            yield field, f"the {field} are {_list(got_list)}, {_list(wanted)} are expected"
+            yield field, f"the {field} are {_list(got_list)}, not {_list(wanted)}"
     codes = tuple(reason.code for reason in decision.reasons)
     if expected.because is not None and expected.because != codes:
-        yield "because", f"the reasons are {_list(codes)}, {_list(expected.because)} are expected"
+        yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
 
 
 def _list(words: Iterable[str]) -> str:

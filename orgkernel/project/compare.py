@@ -1,4 +1,4 @@
-"""Two trees of documents, or of a git revision, compared: what every role gained and lost (`orgkernel diff`)."""
+"""Compare two trees of documents, on disk or at a git revision: what every role gained and lost (`orgkernel diff`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREFIX = "git:"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs, and what has to be said about the two trees."""
+    """The differences between two trees, and notes about reading them."""
 
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
@@ -33,7 +33,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """What one side names: paths on disk, or a revision with or without a path in it."""
+    """One side: paths on disk, or a revision with an optional path."""
 
     side: str
     text: str
@@ -47,17 +47,17 @@ class _Tree:
 
 @dataclass(frozen=True)
 class _Read:
-    """What was read of one side."""
+    """What was read from one side."""
 
     name: str
     versions: dict[str, Version]
     errors: dict[str, int]
-    """Organizations with errors, and how many."""
+    """Organizations with errors, and their number of errors."""
     unreadable: frozenset[str]
-    """Organizations that are declared there and cannot be read."""
+    """Organizations that are declared and cannot be read."""
     unread_roles: dict[str, frozenset[str]] = field(default_factory=dict)
     other_errors: int = 0
-    """Errors that are about no organization."""
+    """The number of errors outside organizations."""
 
 
 def compare_trees(
@@ -66,11 +66,14 @@ def compare_trees(
     """Read both sides and compare them.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
-    the work tree as the project says. Raises `UsageError` when a side cannot be read at all.
+    the project's work tree. Raises `UsageError` if a side cannot be read at all.
     """
     sides = (_parse("OLD", old), _parse("NEW", new))
     if new is None and sides[0].revision is None:
-        raise UsageError("NEW may only be left out when OLD is a revision", "name two trees, or `git:REV`")
+        raise UsageError(
+            "NEW is missing, and OLD is not a git revision",
+            "pass two trees, or `git:REV` to compare a revision with the work tree",
+        )
     first, second = (_read_side(each, other, project, folder) for each, other in (sides, sides[::-1]))
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
@@ -94,7 +97,7 @@ def _parse(side: str, text: str | None) -> _Tree:
     depth = 0
     for number, character in enumerate(rest):
         depth += (character == "{") - (character == "}")
-        if character == ":" and depth <= 0:  # `HEAD@{2026-01-01 12:00}` has colons that are the revision's
+        if character == ":" and depth <= 0:  # `HEAD@{2026-01-01 12:00}`: these colons belong to the revision
             return _Tree(side, text, rest[:number], rest[number + 1 :])
     return _Tree(side, text, rest)
 
@@ -128,7 +131,7 @@ def _full_paths(path: str | None, project: Project, folder: str) -> list[str]:
 
 
 def _in_repository(tree: _Tree, other: _Tree, repository: Repository, folder: str) -> str:
-    """A path as git reads `REV:PATH`: from the top, or from here if it begins with a dot."""
+    """A path as in git's `REV:PATH`: relative to the top, or to the current folder if it begins with a dot."""
     path = tree.path if tree.path is not None else other.path
     assert path is not None
     from_here = path in (".", "..") or path.startswith(("./", "../"))
@@ -152,8 +155,8 @@ def _request_of_revision(
     there = [name for name in names if os.path.lexists(os.path.join(top, name))]
     if not there:
         paths = listing(name or "." for name in names)
-        raise NothingToRead(f"{tree.name} has no {paths}", "name a path that exists there: `git:REV:PATH`")
-    # Files are called as the other side calls them: from where one stands, if that is above all of them.
+        raise NothingToRead(f"{tree.name} has no {paths}", "pass a path that exists in it: `git:REV:PATH`")
+    # Files have the same names as on the other side: relative to the current folder, if it is above all of them.
     here = os.path.relpath(os.path.realpath(folder), repository.folder)
     above = all(f"{name}/".startswith(f"{here}/") for name in there)
     shown_from = os.path.join(top, here) if above and not here.startswith("..") else top
@@ -177,7 +180,7 @@ def _own_ontology(request: Request, top: str, repository: Repository) -> Iterato
 def _read(name: str, kernel: Kernel) -> _Read:
     latest = kernel.state.latest
     if not latest.read_anything:
-        raise NothingToRead(f"{name} has no document of ours", "name a file or a folder of documents")
+        raise NothingToRead(f"{name} has no orgkernel documents", "pass a file or a folder of documents")
     versions, unread_roles, errors = {}, {}, {}
     for org_id, each in latest.organizations.items():
         manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
@@ -208,13 +211,13 @@ def _chosen(org: str | None, known: set[str], project: Project) -> set[str]:
 
 def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
     for org_id in sorted(read.unreadable & chosen):
-        yield f"{read.name}: organization {quote(org_id)} cannot be read, so it is not compared"
+        yield f"{read.name}: organization {quote(org_id)} cannot be read and is not compared"
     for org_id, count in read.errors.items():
         if org_id in chosen:
             unread = read.unread_roles.get(org_id, frozenset())
-            without = f" without {listing(sorted(unread))}, which cannot be read" if unread else ""
+            without = f", without {listing(sorted(unread))}" if unread else ""
             errors = f"{count} error{'s' * (count != 1)}"
-            yield f"{read.name}: organization {quote(org_id)} has {errors}; it is compared as far as it can be read{without}"
+            yield f"{read.name}: organization {quote(org_id)} has {errors}; only the readable parts are compared{without}"
     if read.other_errors and org is None:
         count = read.other_errors
-        yield f"{read.name}: {count} error{'s' * (count != 1)} in documents of no organization"
+        yield f"{read.name}: {count} error{'s' * (count != 1)} in documents outside organizations"

@@ -1,7 +1,7 @@
-"""A tree of documents as a revision of a git repository holds it, written to a temporary folder.
+"""Write the documents of a git revision to a temporary folder.
 
-Only the object store is read: `ls-tree` and `cat-file` apply no attributes and no filters, run no hooks, and look neither at
-the index nor at the work tree. What is written are the files that could be documents, and links that stay inside.
+Only the object store is read: `ls-tree` and `cat-file` apply no attributes or filters, run no hooks, and ignore the index
+and the work tree. Only files that could be documents are written, and links that stay inside the tree.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from orgkernel.loading.files import SUFFIXES
 _OBJECT = re.compile(rb"[0-9a-f]{40,64}\n")
 _LINK = b"120000"
 _FILES = (b"100644", b"100755", b"100664", _LINK)
-# Looking for the organization a path belongs to goes up some folders: above the tree there must be nothing to find.
+# The search for a path's organization goes up some folders: above the tree it must find nothing.
 _ABOVE = os.path.join("1", "2", "3", "4", "5", "6")
-# They name another repository than the one a path lies in; git sets them for its hooks.
+# git sets these for its hooks. They may name another repository than the one of the path.
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository, and the top of its work tree; that of a bare one is itself."""
+    """A repository and the top of its work tree. The top of a bare repository is the repository itself."""
 
     folder: str
 
@@ -45,7 +45,7 @@ class _Entry(NamedTuple):
 
 
 def find_repository(path: str) -> Repository:
-    """The repository a path lies in, whether or not anything is there. Raises `UsageError`."""
+    """The repository that contains a path; the path need not exist. Raises `UsageError`."""
     folder = path
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -63,23 +63,23 @@ def find_repository(path: str) -> Repository:
 
 
 def find_tree(repository: Repository, revision: str) -> str:
-    """The id of the tree a revision names. Raises `UsageError`."""
+    """The id of the tree of a revision. Raises `UsageError`."""
     done = None
     if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
         done = _git(repository.folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if done is None or done.returncode != 0 or not _OBJECT.fullmatch(done.stdout):
         raise UsageError(
-            f"{quote(revision)} is no revision of {repository}",
-            "name a branch, a tag or a commit; a shallow clone has only some: `git fetch` the one you mean",
+            f"{quote(revision)} is not a revision in {repository}",
+            "pass a branch, a tag or a commit; in a shallow clone, run `git fetch` for it first",
         )
     return done.stdout.decode().strip()
 
 
 @contextmanager
 def written_tree(repository: Repository, tree: str, named: tuple[str, ...]) -> Iterator[str]:
-    """A folder with the documents of a tree, until the block ends.
+    """A folder with the documents of a tree. It exists until the block ends.
 
-    `named` are paths in it that are asked for: they are written whatever they are called. Raises `UsageError`.
+    `named` are paths that were asked for explicitly: they are written under any name. Raises `UsageError`.
     """
     with tempfile.TemporaryDirectory(prefix="orgkernel-diff-") as temporary:
         top = os.path.join(temporary, _ABOVE)
@@ -107,7 +107,7 @@ def _entries(repository: Repository, tree: str) -> Iterator[_Entry]:
             continue
         mode, _, object_id = head.split(b" ")[:3]
         path = os.fsdecode(name)
-        # git refuses such names, but a tree can be made without it.
+        # git rejects such names, but other programs can create such a tree.
         if mode in _FILES and not {"", ".", ".."} & set(path.split("/")):
             yield _Entry(mode, object_id, path)
 
@@ -136,7 +136,8 @@ def _next_object(objects: IO[bytes], entry: _Entry) -> bytes:
     head = objects.readline().split()
     if len(head) != 3:
         raise UsageError(
-            f"git does not have the content of {quote(entry.path)}", "fetch it: this clone has only a part"
+            f"git does not have the content of {quote(entry.path)}",
+            "this clone is partial; fetch the content with `git fetch`",
         )
     content = objects.read(int(head[2]))
     objects.read(1)
@@ -144,7 +145,7 @@ def _next_object(objects: IO[bytes], entry: _Entry) -> bytes:
 
 
 def _link(links: list[tuple[str, bytes]], top: str) -> None:
-    """Links come last, so that nothing is written through one, and go again if they lead out of the tree."""
+    """Create links last, so that nothing is written through one. Remove those that lead out of the tree."""
     made = []
     real_top = os.path.realpath(top)
     for path, target in links:
@@ -177,7 +178,7 @@ def _git(
         )
     except FileNotFoundError:
         raise UsageError(
-            "git is not installed, and it is needed to read a revision", "install it, or compare two folders"
+            "reading a revision needs git, which is not installed", "install git, or compare two folders"
         ) from None
     except OSError as error:
         raise UsageError(f"git cannot be run: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""Replace a file at once: whoever reads it sees the old content or the new one, whatever happens in between."""
+"""Replace a file in one step: readers see the old or the new content, even after a crash."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import shutil
 
 
 def replace_file(target: str, content: bytes) -> None:
-    """Write a file, new or in place of an old one whose owner and mode it keeps; raises OSError and leaves nothing behind.
+    """Write or replace a file. A replaced file keeps its owner and mode. Raises OSError and then leaves nothing behind.
 
-    `target` is the file itself: a link there would be replaced, not followed.
+    `target` must not be a link: a link would be replaced, not followed.
     """
     beside = f"{target}.{os.getpid()}.new"
     with open(beside, "xb") as new:
@@ -29,6 +29,6 @@ def replace_file(target: str, content: bytes) -> None:
 
 def _keep_owner_and_mode(old: str, new: str) -> None:
     state = os.stat(old)
-    with contextlib.suppress(OSError):  # only the administrator gives files away
+    with contextlib.suppress(OSError):  # only an administrator may change the owner
         os.chown(new, state.st_uid, state.st_gid)
     shutil.copymode(old, new)

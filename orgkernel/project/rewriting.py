@@ -1,4 +1,4 @@
-"""Files of an upgrade: all are read and computed first, then written one by one, each at once."""
+"""The files of an upgrade. All are read and upgraded in memory first, then each is replaced in one step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orgkernel.snapshots.roots import Request
 
 
 def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
-    """What becomes of every file of ours that is asked about. Raises `NothingToRead` where there is none."""
+    """The upgrade of every orgkernel document in the request. Raises `NothingToRead` if there is none."""
     found: list[FileUpgrade] = []
     seen: set[str] = set()
     for asked in sorted(request.asked):
@@ -31,19 +31,19 @@ def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
                 found.append(upgrade)
     if not found:
         raise NothingToRead(
-            "nothing to upgrade: no document of ours there", "name a file or a folder of documents"
+            "nothing to upgrade: no orgkernel documents there", "pass a file or a folder of documents"
         )
     return found
 
 
 def byte_order_mark(upgrade: FileUpgrade) -> str:
-    """The mark a file begins with, or an empty text."""
+    """The byte order mark at the start of a file, or an empty text."""
     with open(upgrade.source.path, "rb") as file:
         return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""
 
 
 def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:
-    """Write what changed, yielding each file once it is written. Raises `UsageError` at the first that cannot be."""
+    """Write the changed files and yield each one. Raises `UsageError` at the first that cannot be written."""
     written: list[str] = []
     for upgrade in upgrades:
         if not upgrade.is_changed:
@@ -52,18 +52,18 @@ def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:
             _write(upgrade)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            done = f"rewritten before it: {listing(written)}" if written else "nothing was rewritten"
+            done = f"already rewritten: {listing(written)}" if written else "nothing was rewritten"
             raise UsageError(f"{quote(upgrade.source.name)} cannot be rewritten: {reason}", done) from None
         written.append(upgrade.source.name)
         yield upgrade
 
 
 def _write(upgrade: FileUpgrade) -> None:
-    """Replace a file at once, through links, with its mode; whoever reads it sees the old text or the new one."""
+    """Replace a file in one step, through links, and keep its mode. Readers see the old or the new text."""
     target = os.path.realpath(upgrade.source.path)
-    with open(target, "r+b") as file:  # replacing it would not ask whether it may be written
+    with open(target, "r+b") as file:  # replacing the file would not check that it is writable
         content = file.read()
     if hashlib.sha256(content).hexdigest() != upgrade.source.digest:
-        raise OSError("it changed meanwhile")
+        raise OSError("the file has changed since it was read")
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
     replace_file(target, mark + upgrade.text.encode())

@@ -1,4 +1,4 @@
-"""Begin something: a copy of a template, or a role in an organization that exists."""
+"""Start something new: a copy of a template, or a role in an existing organization."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from orgkernel.records.role_profile import AUTHORITY_OF_TYPE, RoleType
 from orgkernel.snapshots.shipped import shipped_folder, template_names
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
-# Hidden, so that reading the folder passes over it.
+# Hidden, so that loading the folder ignores it.
 _SCHEMAS = os.path.join(".orgkernel", "schemas")
 _MODELINE = re.compile(r"^# yaml-language-server: \$schema=\S*/([a-z_]+\.json)$", re.MULTILINE)
 _ID = re.compile(Id.__metadata__[0].pattern)  # type: ignore[attr-defined]
 
 
 class NotEmpty(UsageError):
-    """The folder to be filled holds something already."""
+    """The folder to fill is not empty."""
 
     code = "NOT_EMPTY"
 
 
 def copy_template(template: str, folder: str) -> list[str]:
-    """Fill a new or empty folder with a template and the schemas its editor hints point to; returns what was written.
+    """Fill a new or empty folder with a template and the schemas for its editor hints. Returns the written files.
 
-    Raises `NotEmpty`, or `UsageError` for an unknown template or a folder that cannot be written. What was written
-    before an error is removed again.
+    Raises `NotEmpty`, or `UsageError` for an unknown template or a folder that cannot be written. After an error, the
+    files written so far are removed.
     """
     if template not in template_names():
         help = did_you_mean(template, template_names()) or f"templates are {listing(template_names())}"
         raise UsageError(f"there is no template {quote(template)}", help)
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        raise NotEmpty(f"{quote(folder)} is not an empty folder", "name a new one")
+        raise NotEmpty(f"{quote(folder)} is not an empty folder", "pass the name of a new or empty folder")
     made = _missing_folders(folder)
     try:
         shutil.copytree(os.path.join(shipped_folder("templates"), template), folder, dirs_exist_ok=True)
@@ -65,7 +65,7 @@ def copy_template(template: str, folder: str) -> list[str]:
 
 
 def _point_modelines(folder: str) -> list[str]:
-    """Let the editor hints of every file point to the schemas of this folder."""
+    """Point the editor hints of every file to the schemas of this folder."""
     written = []
     for here, _, names in sorted(os.walk(folder)):
         for name in sorted(names):
@@ -90,7 +90,7 @@ def _empty(folder: str) -> None:
 
 
 def _missing_folders(folder: str) -> list[str]:
-    """The folder and those above it that do not exist yet, innermost first."""
+    """The folder and its parents that do not exist yet, innermost first."""
     missing = []
     while folder and not os.path.lexists(folder):
         missing.append(folder)
@@ -99,7 +99,7 @@ def _missing_folders(folder: str) -> list[str]:
 
 
 def _discard(path: str, folders: list[str]) -> None:
-    """Take back what was written before an error; a folder only where it is empty."""
+    """Remove what was written before an error. Folders are removed only if they are empty."""
     with suppress(OSError):
         os.unlink(path)
     for folder in folders:
@@ -109,17 +109,17 @@ def _discard(path: str, folders: list[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NewRole:
-    """What `add_role` did."""
+    """The result of `add_role`."""
 
     path: str
     included: bool
-    """Whether the organization's file could be changed to include the role; otherwise the user has to."""
+    """Whether the organization's file now includes the role. If not, the user must add it."""
 
 
 def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, reports_to: str | None) -> NewRole:
-    """Write the profile of a new role and include it in the hierarchy, keeping the file as it is otherwise.
+    """Write the profile of a new role and include it in the hierarchy. The rest of the file stays unchanged.
 
-    Raises `UsageError` when the id is malformed or taken, or a file cannot be written; then nothing is left behind.
+    Raises `UsageError` if the id is malformed or taken, or a file cannot be written. Then nothing is left behind.
     """
     records = organization.records
     if not _ID.fullmatch(role_id):
@@ -129,7 +129,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
     view, folder = organization.index, os.path.dirname(records.document.path)
     path = os.path.join(folder, "roles", f"{role_id}.yaml")
     if view.is_role(role_id) or view.is_excused(role_id) or os.path.lexists(path):
-        raise UsageError(f"organization {quote(records.org_id)} has a role {quote(role_id)} already")
+        raise UsageError(f"organization {quote(records.org_id)} already has a role {quote(role_id)}")
     command = view.command_of(role_id)
     superior = reports_to or (command.target if command else next(iter(view.roots()), USER))
     if superior not in view.external and not view.names_role(superior):
@@ -150,7 +150,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
 
 
 def _modeline(folder: str) -> str:
-    """The editor hint, where the organization's folder has the schemas it would point to."""
+    """The editor hint, if the organization's folder has the schemas."""
     if not os.path.isfile(os.path.join(folder, _SCHEMAS, "role_profile.json")):
         return ""
     schemas = _SCHEMAS.replace(os.sep, "/")
@@ -167,7 +167,7 @@ _version: "1.0"
 role_id: {_scalar(role_id)}
 role_name: {_scalar(role_id.replace("_", " ").strip().title() or role_id)}
 role_type: {role_type}
-description: What this role is for, in a sentence.
+description: What this role does, in one sentence.
 
 chain_of_command:
   reports_to: {_scalar(superior)}
@@ -177,18 +177,18 @@ chain_of_command:
 capabilities:
   bst_domains: []      # task domains it handles, such as codegen
   htn_plans: []        # plans it follows, such as codegen_module
-  tools_primary: []    # tools it reaches for first, such as code_execution_tool
+  tools_primary: []    # tools it prefers, such as code_execution_tool
   tools_secondary: []
 """
 
 
 def _scalar(text: str) -> str:
-    """A text in YAML, quoted where it would otherwise be something else."""
+    """A text in YAML, quoted if it would otherwise be read as another value."""
     return text if isinstance(resolve_scalar(text), str) else f'"{text}"'
 
 
 def _include(document: SourceDocument, role_id: str) -> bool:
-    """Add a line to the hierarchy of an organization's YAML file; leave the file alone unless that is all it does."""
+    """Add a line to the hierarchy of an organization's YAML file. If that would change anything else, do nothing."""
     original = os.path.realpath(document.path)
     with open(original, "rb") as file:
         content = file.read()

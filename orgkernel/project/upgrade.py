@@ -1,7 +1,7 @@
-"""Rewrite older documents: from the text of a file to the text it becomes, and what a person has to do.
+"""Upgrade older documents: the new text of a file, and what a person must do by hand.
 
-INVARIANT: a text is only replaced by one that reads as exactly the old values with the announced ones in their place,
-in the same order, and that has no finding of reading or shape the old one had not. Otherwise the file is left alone.
+INVARIANT: the new text has exactly the old values in the same order, except for the announced changes, and no new finding
+about reading or shape. Otherwise the file is left alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 from orgkernel.diagnostics.catalog import UNREADABLE
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import parse_source, read_documents, says_ours
-from orgkernel.loading.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.model.kinds import KINDS, VERSION
+from orgkernel.project.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
 from orgkernel.project.upgrade_steps import STEPS, Change, Draft, Left, Route, Step, tidy, write_version
 from orgkernel.records.record import PREFIX
 from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED
@@ -29,12 +29,12 @@ Steps: TypeAlias = Mapping[Version, Step]
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_BY_HAND = "rewrite it by hand; `orgkernel check` says what"
+_BY_HAND = "rewrite it by hand; `orgkernel check` shows what to change"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Note:
-    """One thing that is rewritten, or left to a person, and where it stands in the old text and in the new one."""
+    """One change, or one thing left to a person, with its place in the old and in the new text."""
 
     before: tuple[int, int]
     after: tuple[int, int]
@@ -44,28 +44,28 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FileUpgrade:
-    """What an upgrade does to one file of ours; nothing where `text` is the file's own."""
+    """The upgrade of one file. It changes nothing if `text` equals the file's text."""
 
     source: SourceText
     text: str
     changes: tuple[Note, ...] = ()
     left: tuple[Note, ...] = ()
     refusal: str = ""
-    """Why the file is left alone although it is ours."""
+    """Why the file is left alone, although it is an orgkernel document."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether the file has to be written."""
+        """Whether the file must be written."""
         return self.text != self.source.text
 
 
 class _LeaveAlone(Exception):
-    """The new text would not be what was announced."""
+    """The new text would differ from what was announced."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """Edits that were made at once, and the text they were made of."""
+    """Edits that were made together, and the text before them."""
 
     places: TextPlaces
     changes: tuple[Change, ...]
@@ -75,7 +75,7 @@ class _Round:
 def upgrade_source(
     source: SourceText, *, named: bool = False, steps: Steps = STEPS, current: Version = VERSION
 ) -> FileUpgrade | None:
-    """What becomes of a file's text; None when the file is none of ours, and was not `named`."""
+    """The upgrade of a file. None if it is not an orgkernel document and was not `named` explicitly."""
     parsed = ParsedText((), (source.refusal,)) if source.refusal else parse_source(source)
     if parsed.refusals:
         refusal = parsed.refusals[0]
@@ -83,9 +83,7 @@ def upgrade_source(
         return FileUpgrade(source, source.text, refusal=refusal.message) if ours else None
     if not any(_kind_of(document.value) for document in parsed.documents):
         return (
-            FileUpgrade(source, source.text, refusal="it holds no document that is read here")
-            if named
-            else None
+            FileUpgrade(source, source.text, refusal="it contains no orgkernel document") if named else None
         )
     rounds: list[_Round] = []
     text = source.text
@@ -105,7 +103,7 @@ def upgrade_source(
 
 
 def render_diff(upgrade: FileUpgrade, mark: str = "") -> str:
-    """The change as a unified diff; `mark` is the byte order mark of the file."""
+    """The change as a unified diff. `mark` is the byte order mark of the file."""
     old, new = (_LINE.findall(mark + text) for text in (upgrade.source.text, upgrade.text))
     name = upgrade.source.name
     lines = difflib.unified_diff(old, new, name, name)
@@ -128,7 +126,7 @@ def _drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int, Draft
 
 
 def _next(parsed: ParsedText, places: TextPlaces, steps: Steps, current: Version) -> Iterator[Change | Left]:
-    """The edits of the next round, and what is left to a person so far."""
+    """The edits of the next round, and what is left to a person."""
     for number, draft in _drafts(parsed, places):
         for each in _edits_of(draft, steps, current):
             yield replace(each, route=(number, *each.route)) if isinstance(each, Change) else each
@@ -138,42 +136,42 @@ def _edits_of(draft: Draft, steps: Steps, current: Version) -> list[Change | Lef
     match = _VERSION.fullmatch(draft.version)
     version = (int(match[1]), int(match[2])) if match else None
     if version is None or version[0] != current[0] or version > current:
-        what = f"`_version` is {quote(draft.version)}, which is not rewritten"
-        help = f"this is a tool for versions up to {current[0]}.{current[1]}"
+        what = f"`_version` is {quote(draft.version)}, which this version cannot upgrade"
+        help = f"it supports versions up to {current[0]}.{current[1]}"
         return [Left(draft.places.offset_of(draft.mark("_version")), what, help)]
     found = list(tidy(draft))
     if version not in steps or any(isinstance(each, Change) for each in found):
         return found
     step = list(steps[version](draft))
     if by_hand := [each for each in step if isinstance(each, Left)]:
-        return [*found, *by_hand]  # half a step would make a document of no version
+        return [*found, *by_hand]  # half a step would leave a document between two versions
     return [*found, *step, *write_version(draft, f"{version[0]}.{version[1] + 1}")]
 
 
 def _apply(
     source: SourceText, parsed: ParsedText, text: str, edits: tuple[Edit, ...], found: Iterable[Change | Left]
 ) -> tuple[str, ParsedText]:
-    """The text after the edits, read again. Raises `_LeaveAlone` unless it says what was announced."""
+    """The text after the edits, parsed again. Raises `_LeaveAlone` if it differs from what was announced."""
     try:
         changed = apply_edits(text, edits)
     except ValueError:
-        raise _LeaveAlone("its values are written through aliases") from None
+        raise _LeaveAlone("its values use YAML aliases") from None
     new = replace(source, text=changed)
     after = parse_source(new)
     expected: Any = tuple(document.value for document in parsed.documents)
     for change in found:
         if isinstance(change, Change):
             expected = _with(expected, change.route, change.value)
-    # The order of keys means something, and `1 == 1.0`: compared as they are written.
+    # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
     if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
-        raise _LeaveAlone("it would read differently after the upgrade")
+        raise _LeaveAlone("the upgrade would change its meaning")
     if _complaints(new) - _complaints(replace(source, text=text)):
-        raise _LeaveAlone("it would have a finding it has not now")
+        raise _LeaveAlone("the upgrade would cause a new finding")
     return changed, after
 
 
 def _with(value: Any, route: Route, new: Any) -> Any:
-    """A value with another at a route; a key that is missing comes after `_schema`."""
+    """A value with a new value at a route. A missing key is added after `_schema`."""
     if not route:
         return new
     step, rest = route[0], route[1:]
@@ -195,7 +193,7 @@ def _complaints(source: SourceText) -> Counter[tuple[str, str]]:
 
 
 def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
-    """Fields whose meaning has to be moved by a person (ORG706)."""
+    """Deprecated fields that a person must replace (ORG706)."""
     read = read_documents(replace(source, text=places.text), named=True, among_ours=True)
     for document in read.documents:
         accepted = [each for each in document.record.suppressions if each.rule == DEPRECATED.code]

@@ -1,7 +1,7 @@
-"""What an upgrade rewrites in one document: a small function per step, from the document to edits of its text.
+"""The steps of an upgrade: small functions from a document to edits of its text.
 
-`tidy` holds for every version. `STEPS` leads from each older version of the format to the next; a later version adds a
-row. A step yields only the edits that bring the fields over; the driver writes the new `_version` itself.
+`tidy` applies to every version. `STEPS` leads from each older version of the format to the next; a later version adds a
+row. A step yields only the edits that move the fields; the driver writes the new `_version` itself.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.edits import Edit, TextPlaces
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
+from orgkernel.project.edits import Edit, TextPlaces
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 from orgkernel.triggers import ParsedTrigger, parse_trigger
 
 FIRST = "1.0"
-"""The version of a document that does not say one."""
+"""The version of a document without `_version`."""
 _WORDS_RULE = "ORG503"
 _NEW_LINE = "\n"
 _NUMBER = re.compile(r"[-+.0-9eE]+")
 _QUOTED_KEY = '"_version"'
-# Of an entry in braces that is the last on its line.
+# The rest of the line after an entry in braces.
 _REST_OF_ENTRY = re.compile(r"[ \t]*(?P<comma>,)?[ \t]*(?P<comment>#[^\r\n]*)?(?=[\r\n])")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]#[^\r\n]*)?(?=\r|\n|\Z)")
 
@@ -41,18 +41,18 @@ class Draft:
     marks: Marks
 
     def mark(self, *route: RouteStep, key: bool = False) -> int:
-        """Where the value (or its key) at a route stands."""
+        """The place of the value (or its key) at a route."""
         return find_mark(self.marks, route, key=key)
 
     @property
     def version(self) -> str:
-        """The version of the format, as loading reads it."""
+        """The version of the format, as the loader reads it."""
         return str(self.value.get("_version", FIRST))
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An edit, what it does in words, and which value the document has because of it."""
+    """An edit, its description, and the value that it gives the document."""
 
     edit: Edit
     what: str
@@ -62,7 +62,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a person has to rewrite: where, what it is, and what to do."""
+    """Something that a person must rewrite: its place, what it is and what to do."""
 
     offset: int
     what: str
@@ -72,17 +72,17 @@ class Left:
 Step: TypeAlias = Callable[[Draft], Iterator[Change | Left]]
 
 STEPS: Final[Mapping[tuple[int, int], Step]] = MappingProxyType({})
-"""From a version to the next minor one. There is none before 1.0."""
+"""Steps from a version to the next minor one. There are none before 1.0."""
 
 
 def tidy(draft: Draft) -> Iterator[Change | Left]:
-    """What is written in another way than the current format writes it."""
+    """Fields that are written in an outdated form."""
     yield from write_version(draft)
     yield from name_trigger_words(draft)
 
 
 def write_version(draft: Draft, version: str | None = None) -> Iterator[Change | Left]:
-    """`_version` is written, as text; and is `version` where one is given."""
+    """Make `_version` a text, and set it to `version` if given."""
     written = draft.value.get("_version")
     if "_version" not in draft.value:
         yield _add_version(draft, version or FIRST)
@@ -111,7 +111,7 @@ def _quote_version(draft: Draft, version: str) -> Change | Left:
 
 
 def _add_version(draft: Draft, version: str) -> Change | Left:
-    """After `_schema`, in the way of the mapping: on a line of its own, or after a comma."""
+    """Add it after `_schema` in the style of the mapping: on its own line or after a comma."""
     text, places = draft.places.text, draft.places
     mark = draft.mark("_schema")
     span = places.span_with_quotes(mark, draft.value["_schema"])
@@ -139,14 +139,14 @@ def _add_version(draft: Draft, version: str) -> Change | Left:
         elif rest["comma"]:
             end, inserted = rest.end(), f"{new_line}{entry},"
         elif rest["comment"]:
-            return by_hand  # a comma would have to stand before it
+            return by_hand  # it would need a comma before it
         else:
             inserted = f",{new_line}{entry}"
     return Change(Edit(end, end, inserted), f"adds `_version` {quote(version)}", ("_version",), version)
 
 
 def name_trigger_words(draft: Draft) -> Iterator[Change | Left]:
-    """Published words in triggers become the names of the trigger language (ORG503)."""
+    """Replace published words in triggers by the names of the trigger language (ORG503)."""
     for route, role_id in _trigger_routes(draft):
         trigger = _value_at(draft.value, route)
         if not isinstance(trigger, str) or _is_suppressed(draft.value, f"role:{role_id}"):
@@ -178,7 +178,7 @@ def name_trigger_words(draft: Draft) -> Iterator[Change | Left]:
 
 
 def _trigger_routes(draft: Draft) -> Iterator[tuple[Route, str]]:
-    """Where triggers that are read may stand, and whose they are."""
+    """The routes of all triggers, and the subject of each."""
     if draft.kind == "role_profile":
         for tier in ABOVE_PRIMARY:
             yield ("pace_plan", tier, "trigger"), str(draft.value.get("role_id"))
@@ -197,7 +197,7 @@ def _value_at(value: Any, route: Route) -> Any:
 
 
 def _is_suppressed(document: dict[str, Any], subject: str) -> bool:
-    """Whether the author has written down a reason for keeping published words."""
+    """Whether the author gave a reason to keep the published words."""
     entries = document.get("suppressions")
     return isinstance(entries, tuple) and any(
         isinstance(entry, dict)
@@ -208,7 +208,7 @@ def _is_suppressed(document: dict[str, Any], subject: str) -> bool:
 
 
 def _means_the_same(old: ParsedTrigger, new: ParsedTrigger) -> bool:
-    """A trigger may become longer than one may be."""
+    """Whether both triggers mean the same. A new text over the length limit has no meaning."""
     return (
         old.tree == new.tree
         and len(old.problems) == len(new.problems)

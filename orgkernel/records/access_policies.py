@@ -19,7 +19,7 @@ Peer = PeerKind
 
 
 class ToolRules(Record, frozen=True, kw_only=True):
-    """Tools that are allowed and tools that are not, each an id or the beginning of ids with a star."""
+    """Allowed and denied tools. Each is an id or a prefix with a star."""
     allow: tuple[ToolGlob, ...] = ()
     deny: tuple[ToolGlob, ...] = ()
 ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
@@ -27,14 +27,14 @@ CredentialPermission = Literal['*'] | tuple[Id, ...]
 
 
 class Permissions(Record, frozen=True, kw_only=True):
-    """What a policy speaks of; what is left out it says nothing about."""
+    """The resources that a policy covers. It says nothing about kinds that are left out."""
     tools: ToolPermission | None = None
     credentials: CredentialPermission | None = None
     data: Data | None = None
 
     @property
     def named_tools(self) -> tuple[str, ...] | None:
-        """Tools and globs its effect is about; None where it says nothing about tools."""
+        """Tools and globs that its effect applies to. None if it says nothing about tools."""
         if self.tools is None:
             return None
         if isinstance(self.tools, ToolRules):
@@ -43,12 +43,12 @@ class Permissions(Record, frozen=True, kw_only=True):
 
     @property
     def excepted_tools(self) -> tuple[str, ...]:
-        """Tools and globs it denies although its effect is another."""
+        """Tools and globs that it denies, although it has another effect."""
         return self.tools.deny if isinstance(self.tools, ToolRules) else ()
 
 
 class Principal(Record, frozen=True, kw_only=True):
-    """Who asks; all that is written must hold."""
+    """The subject that asks. All given fields must match."""
     is_user: bool | None = None
     relationship: Relationship | None = None
     tags: tuple[Id, ...] = ()
@@ -61,7 +61,7 @@ class Principal(Record, frozen=True, kw_only=True):
 
 
 class Condition(Record, frozen=True, kw_only=True):
-    """Circumstances; all that is written must hold."""
+    """Circumstances. All given fields must match."""
     channel: Id | None = None
     peer_kind: Peer | None = None
     account: str | None = None
@@ -78,20 +78,20 @@ class Match(Record, frozen=True, kw_only=True):
 
 
 class Session(Record, frozen=True, kw_only=True):
-    """Where the conversation is kept."""
+    """The session that keeps the conversation."""
     persona: str | None = None
     key: str | None = None
     pin: bool = False
 
 
 class Modifiers(Record, frozen=True, kw_only=True):
-    """How a message is treated, whatever is allowed."""
+    """How a message is handled, independent of permissions."""
     queue_mode: QueueMode | None = None
     delay_response: bool | None = None
 
 
 class Policy(Record, frozen=True, kw_only=True):
-    """A statement about who may use what."""
+    """A rule about who may use what."""
     description: str = ''
     match: Match = Match()
     effect: Effect

@@ -1,4 +1,4 @@
-"""`crew_roster`: which agents there are and which roles they fill (crew-capability facts §1.3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`crew_roster`: the agents and the roles that they fill (crew-capability facts §1.3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal
@@ -7,7 +7,7 @@ from orgkernel.records.record import AgentId, Document, Id, OrgId, RankId, Recor
 
 
 class Assignment(Record, frozen=True, kw_only=True):
-    """A role an agent fills."""
+    """A role that an agent fills."""
     role: RoleId
     org: OrgId | None = None
     watches: tuple[Id, ...] = ('alpha',)

@@ -8,13 +8,13 @@ from orgkernel.records.record import AgentId, Document, Id, OrgId, Qualification
 
 
 class DispatchQuestion(Record, frozen=True, kw_only=True):
-    """Who takes this?"""
+    """A question to dispatch: who takes this domain?"""
     domain: Id
     needs: tuple[ToolId, ...] = ()
 
 
 class DispatchCase(Record, frozen=True, kw_only=True):
-    """A question with the answer that is expected; lists are complete where they are written."""
+    """A question and the expected answer. A list that is given must be complete."""
     ask: DispatchQuestion
     outcome: Literal['role', 'not_applicable']
     role_id: Id | None = None
@@ -25,7 +25,7 @@ Moment = str
 
 
 class Circumstances(Record, frozen=True, kw_only=True):
-    """The circumstances of a question about access; what is left out is not known."""
+    """The circumstances of a question about access. Missing values are unknown."""
     at: Moment | None = None
     channel: str | None = None
     peer_kind: Literal['dm', 'group'] | None = None
@@ -43,7 +43,7 @@ class Circumstances(Record, frozen=True, kw_only=True):
 
 
 class AccessQuestion(Record, frozen=True, kw_only=True):
-    """May this subject do this to that?"""
+    """A question about access: may this subject do this action to this resource?"""
     subject: str
     action: str
     resource: str
@@ -54,7 +54,7 @@ class AccessQuestion(Record, frozen=True, kw_only=True):
 
 
 class AccessCase(Record, frozen=True, kw_only=True):
-    """A question with the answer that is expected."""
+    """A question and the expected answer."""
     ask: AccessQuestion
     outcome: Literal['allow', 'deny', 'ask']
     because: tuple[str, ...] | None = None
@@ -64,7 +64,7 @@ class AccessCase(Record, frozen=True, kw_only=True):
 
 
 class WhoCanCase(Record, frozen=True, kw_only=True):
-    """Who can do this, as a complete list in the order of the hierarchy."""
+    """The subjects that can do this: a complete list in the order of the hierarchy."""
     action: str
     resource: str
     context: Circumstances = Circumstances()
@@ -74,7 +74,7 @@ class WhoCanCase(Record, frozen=True, kw_only=True):
 
 
 class WhatCanCase(Record, frozen=True, kw_only=True):
-    """What a subject can do, as a complete list."""
+    """What a subject can do: a complete list."""
     subject: str
     context: Circumstances = Circumstances()
     on_behalf_of: str | None = None
@@ -84,7 +84,7 @@ class WhatCanCase(Record, frozen=True, kw_only=True):
 
 
 class GivenAgent(Record, frozen=True, kw_only=True):
-    """What is stored about an agent."""
+    """The stored state of an agent."""
     rank: RankId | None = None
     trust: float | None = None
     lifecycle: Literal['registered', 'probationary', 'active', 'suspended', 'decommissioned'] = 'active'
@@ -104,7 +104,7 @@ class GivenGrant(Record, frozen=True, kw_only=True):
 
 
 class GivenRestriction(Record, frozen=True, kw_only=True):
-    """A stored upper bound."""
+    """A stored restriction."""
     subject: str
     resources: tuple[str, ...]
     level: ToolLevel = 'none'
@@ -112,7 +112,7 @@ class GivenRestriction(Record, frozen=True, kw_only=True):
 
 
 class Given(Record, frozen=True, kw_only=True):
-    """What is stored when the questions of a case are asked; nothing by default."""
+    """The stored state for the questions of a case. Default: nothing is stored."""
     agents: dict[AgentId, GivenAgent] = msgspec.field(default_factory=dict)
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
@@ -120,7 +120,7 @@ class Given(Record, frozen=True, kw_only=True):
 
 
 class Case(Record, frozen=True, kw_only=True):
-    """Expectations about one organization, under a sentence that says what is true."""
+    """Expectations about one organization, with a sentence that describes them."""
     name: str
     org: OrgId
     given: Given = Given()

@@ -9,14 +9,14 @@ BUILT_IN_ORIGINS = ('cron', 'runtime', 'boot', 'restart', 'node', 'clock')
 
 
 class Identity(Record, frozen=True, kw_only=True):
-    """How a person is known on a platform."""
+    """A person's identity on a platform."""
     platform: Id
     space: str | None = None
     id: str
 
 
 class Person(Record, frozen=True, kw_only=True):
-    """Somebody who talks to the organization."""
+    """A person who talks to the organization."""
     name: str = ''
     relationship: Relationship | None = None
     tags: tuple[Id, ...] = ()
@@ -29,12 +29,12 @@ class SystemOrigin(Record, frozen=True, kw_only=True):
 
 
 class Webhook(Record, frozen=True, kw_only=True):
-    """An outside service that starts work by calling in."""
+    """An external service that starts work by sending a request."""
     description: str = ''
 
 
 class Directory(Document, frozen=True, kw_only=True):
-    """Who can ask for something."""
+    """The subjects outside the crew that can ask for something."""
     kind: Literal['orgkernel:directory'] = msgspec.field(default='orgkernel:directory', name='_schema')
     description: str = ''
     people: dict[PersonId, Person] = msgspec.field(default_factory=dict)

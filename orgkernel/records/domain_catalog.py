@@ -1,4 +1,4 @@
-"""`domain_catalog`: the task domains work is classified into, and other vocabularies' names for them. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`domain_catalog`: the task domains that work is classified into, and their aliases in other vocabularies. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal

@@ -10,21 +10,21 @@ TextOrLines = str | tuple[str, ...]
 
 
 class Mission(Record, frozen=True, kw_only=True):
-    """What the organization is for."""
+    """The organization's mission."""
     objective: str = ''
     success_criteria: TextOrLines = ''
     constraints: tuple[str, ...] = ()
 
 
 class Post(Record, frozen=True, kw_only=True):
-    """A role's place in the hierarchy, under its role id."""
+    """A role's place in the hierarchy. The key is its role id."""
     role_id: RoleId | None = None
     role_name: str | None = None
     subordinates: tuple[RoleId, ...] = ()
 
 
 class Channel(Record, frozen=True, kw_only=True):
-    """A way roles speak with one another."""
+    """A communication channel between roles."""
     description: str = ''
     direction: str = ''
     protocol: str = ''
@@ -32,7 +32,7 @@ class Channel(Record, frozen=True, kw_only=True):
 
 
 class MicrocosmConfig(Record, frozen=True, kw_only=True):
-    """All roles in one container, one after the other."""
+    """All roles run in one container, one after the other."""
     execution_model: str = 'sequential_role_switching'
     role_activation: str = 'bst_domain_routing'
     state_sharing: str = 'shared_agent_object'
@@ -40,14 +40,14 @@ class MicrocosmConfig(Record, frozen=True, kw_only=True):
 
 
 class Network(Record, frozen=True, kw_only=True):
-    """How containers of one organization find each other."""
+    """How the containers of an organization find each other."""
     protocol: str = 'ssh'
     discovery: str = 'static_manifest'
     heartbeat_interval_seconds: int = 30
 
 
 class MacrocosmConfig(Record, frozen=True, kw_only=True):
-    """Each role in its own container, at the same time."""
+    """Each role runs in its own container, all at the same time."""
     execution_model: str = 'concurrent_containers'
     role_activation: str = 'announce_volunteer'
     state_sharing: str = 'shared_volume'
@@ -56,19 +56,19 @@ class MacrocosmConfig(Record, frozen=True, kw_only=True):
 
 
 class Department(Record, frozen=True, kw_only=True):
-    """A part of the organization (ours)."""
+    """A part of the organization (orgkernel)."""
     name: str = ''
     description: str = ''
 
 
 class DispatchEdge(Record, frozen=True, kw_only=True):
-    """Permission for one layer to hand work to another (ours)."""
+    """Permission for one layer to dispatch to another (orgkernel)."""
     source: Id = msgspec.field(name='from')
     target: Id = msgspec.field(name='to')
 
 
 class Limits(Record, frozen=True, kw_only=True):
-    """Bounds on delegation and span (ours)."""
+    """Bounds on delegation and span (orgkernel)."""
     max_spawn_depth: int = 3
     max_children: int = 5
     max_concurrent: int = 8
@@ -77,14 +77,14 @@ class Limits(Record, frozen=True, kw_only=True):
 
 
 class Separation(Record, frozen=True, kw_only=True):
-    """Duties that are kept apart: no agent has more than one of them (ours)."""
+    """Separation of duties: no agent has more than one of them (orgkernel)."""
     description: str = ''
     roles: tuple[RoleId, ...] = ()
     tools: tuple[ToolId, ...] = ()
 
 
 class PaceOverride(Record, frozen=True, kw_only=True):
-    """Tiers that replace those of a profile here."""
+    """PACE tiers that replace those of the profile."""
     primary: PaceTier | None = None
     alternate: PaceTier | None = None
     contingent: PaceTier | None = None
@@ -92,7 +92,7 @@ class PaceOverride(Record, frozen=True, kw_only=True):
 
 
 class RoleOverride(Record, frozen=True, kw_only=True):
-    """What differs for a role in this organization; only the fields written replace those of its profile (ours)."""
+    """Overrides for a role in this organization. Only the given fields replace those of its profile (orgkernel)."""
     doctrine: Doctrine | None = None
     requirements: Requirements | None = None
     pace_plan: PaceOverride | None = None

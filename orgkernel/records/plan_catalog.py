@@ -14,7 +14,7 @@ StepEntry = str | Step
 
 
 class Plan(Record, frozen=True, kw_only=True):
-    """A plan roles can follow."""
+    """A plan that roles can follow."""
     name: str = ''
     description: str = ''
     domains: tuple[DomainId, ...] = ()

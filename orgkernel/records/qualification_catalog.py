@@ -1,4 +1,4 @@
-"""`qualification_catalog`: tests an agent can pass, what they raise and unlock (crew-capability facts §5). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock (crew-capability facts §5). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal
@@ -21,7 +21,7 @@ class Qualification(Record, frozen=True, kw_only=True):
 
     @property
     def raised_skills(self) -> dict[str, int | None]:
-        """Skill to the level beyond which passing raises it no further, None where there is no such bound."""
+        """Each raised skill and the highest level that passing raises it to, None without a limit."""
         return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
 
 

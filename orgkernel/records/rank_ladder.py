@@ -1,4 +1,4 @@
-"""`rank_ladder`: ranks in order, what a promotion takes, and which tool levels a rank has (crew-capability facts §2–4). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank (crew-capability facts §2–4). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal
@@ -10,7 +10,7 @@ RecallTier = Literal['basic', 'enhanced', 'full', 'oracle']
 
 
 class Rank(Record, frozen=True, kw_only=True):
-    """A step of trust an agent has earned."""
+    """A step of trust that an agent has earned."""
     id: RankId
     name: str = ''
     trust_from: float = 0.0
@@ -20,20 +20,20 @@ class Rank(Record, frozen=True, kw_only=True):
 
 
 class Requirement(Record, frozen=True, kw_only=True):
-    """Something an agent's skills must show for a promotion."""
+    """A requirement on an agent's skills for a promotion."""
     scope: Literal['universal', 'role', 'required_role']
     min_proficiency: Proficiency
     min_count: int | None = None
 
 
 class Promotion(Record, frozen=True, kw_only=True):
-    """What it takes to reach a rank from the one below."""
+    """The requirements to reach a rank from the one below."""
     requirements: tuple[Requirement, ...] = ()
     qualifications: tuple[QualificationId, ...] = ()
 
 
 class MatrixRow(Record, frozen=True, kw_only=True):
-    """For tools of some types and side effects, the level each rank has."""
+    """The level of each rank for tools with certain types and side effects."""
     name: Id
     types: tuple[ToolType, ...] = ()
     side_effects: tuple[SideEffects, ...] = ()

@@ -1,4 +1,4 @@
-"""The record every document and every part of a document is made of. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""The base records of all documents and their parts. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 import msgspec
@@ -23,17 +23,17 @@ Reason = str
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A frozen part of a document; a field nobody knows is refused here and reported as a warning by loading."""
+    """A frozen part of a document. It rejects unknown fields; loading reports them as warnings."""
 
 
 class Suppression(Record, frozen=True, kw_only=True):
-    """One finding of this document that its author has judged acceptable, with the reason."""
+    """A finding in this document that the author accepts, with the reason."""
     rule: RuleCode
     reason: Reason
     subject: str | None = None
 
 
 class Document(Record, frozen=True, kw_only=True):
-    """What every document carries, whatever its kind."""
+    """The fields of every kind of document."""
     version: str = msgspec.field(default='1.0', name='_version')
     suppressions: tuple[Suppression, ...] = ()

@@ -1,4 +1,4 @@
-"""`role_profile`: what an agent in a role can do, whom it reports to and how it handles failure. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`role_profile`: what a role can do, whom it reports to and how it handles failure. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal
@@ -10,20 +10,20 @@ AUTHORITY_OF_TYPE: dict[RoleType, int] = {'specialist': 1, 'executive': 2, 'comm
 
 
 class ChainOfCommand(Record, frozen=True, kw_only=True):
-    """The role's place by default; an organization's hierarchy decides where it includes the role."""
+    """The role's default place. The hierarchy of an organization that includes the role decides."""
     reports_to: Id | None = None
     authority_level: int | None = None
     can_delegate: bool | None = None
 
 
 class ToolUse(Record, frozen=True, kw_only=True):
-    """A tool the role is equipped with at a given level (ours)."""
+    """A tool that the role is equipped with, at a given level (orgkernel)."""
     tool: ToolId
     level: ToolLevel = 'full'
 
 
 class SkillUse(Record, frozen=True, kw_only=True):
-    """A skill the role requires (ours)."""
+    """A skill that the role requires (orgkernel)."""
     skill: SkillId
     min_proficiency: Proficiency = 1
     optional: bool = False
@@ -31,7 +31,7 @@ SkillEntry = SkillId | SkillUse
 
 
 class Capabilities(Record, frozen=True, kw_only=True):
-    """What the role is able to do."""
+    """The abilities of the role."""
     bst_domains: tuple[DomainId, ...] = ()
     htn_plans: tuple[PlanId, ...] = ()
     tools_primary: tuple[ToolId, ...] = ()
@@ -42,7 +42,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
 
 
 class Requirements(Record, frozen=True, kw_only=True):
-    """What the role needs from the runtime it is filled in."""
+    """What the role needs from its runtime."""
     min_context_tokens: int | None = None
     preferred_model: str | None = None
     required_extensions: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class PacePlan(Record, frozen=True, kw_only=True):
 
 
 class Doctrine(Record, frozen=True, kw_only=True):
-    """Reporting and persistence rules; defaults are those of the specification's example."""
+    """Reporting and persistence rules. Defaults are those of the specification's example."""
     salute_interval_turns: int = 5
     max_turns_without_progress: int = 12
     report_on_completion: bool = True
@@ -74,7 +74,7 @@ class Doctrine(Record, frozen=True, kw_only=True):
 
 
 class DispatchRights(Record, frozen=True, kw_only=True):
-    """Whom the role may hand work to and take it from, besides the chain of command (ours)."""
+    """Roles that this role may dispatch to and take work from, outside the chain of command (orgkernel)."""
     may_to: tuple[RoleId, ...] = ()
     may_from: tuple[RoleId, ...] = ()
 
@@ -113,12 +113,12 @@ class RoleProfile(Document, frozen=True, kw_only=True):
 
     @property
     def authority_level(self) -> int:
-        """Declared authority, or what the role type says."""
+        """Declared authority, or the default of the role type."""
         declared = self.chain_of_command.authority_level
         return AUTHORITY_OF_TYPE[self.role_type] if declared is None else declared
 
     @property
     def can_delegate(self) -> bool:
-        """Declared right to delegate, or what the role type says."""
+        """Declared right to delegate, or the default of the role type."""
         declared = self.chain_of_command.can_delegate
         return self.role_type != 'specialist' if declared is None else declared

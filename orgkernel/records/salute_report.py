@@ -10,7 +10,7 @@ Seconds = float
 
 
 class Status(Record, frozen=True, kw_only=True):
-    """How the role is doing."""
+    """The status of the role."""
     state: Literal['idle', 'active', 'waiting', 'error_recovery', 'escalating', 'complete', 'aborted']
     progress: Fraction = 0.0
     pace_level: Literal['primary', 'alternate', 'contingent', 'emergency'] = 'primary'
@@ -18,7 +18,7 @@ class Status(Record, frozen=True, kw_only=True):
 
 
 class Activity(Record, frozen=True, kw_only=True):
-    """What the role is doing."""
+    """The current activity of the role."""
     current_task: str = ''
     bst_domain: str = ''
     htn_plan: str = ''
@@ -29,7 +29,7 @@ class Activity(Record, frozen=True, kw_only=True):
 
 
 class Location(Record, frozen=True, kw_only=True):
-    """Where the role works."""
+    """The place where the role works."""
     working_directory: str = ''
     files_modified: tuple[str, ...] = ()
     files_read: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Location(Record, frozen=True, kw_only=True):
 
 
 class Unit(Record, frozen=True, kw_only=True):
-    """Who reports."""
+    """The role that reports."""
     role_id: str
     role_name: str = ''
     agent_number: Count = 0
@@ -46,7 +46,7 @@ class Unit(Record, frozen=True, kw_only=True):
 
 
 class Time(Record, frozen=True, kw_only=True):
-    """When, and for how long."""
+    """The times of the report and the task."""
     timestamp: str
     task_started: str | None = None
     elapsed_seconds: Seconds = 0
@@ -56,7 +56,7 @@ class Time(Record, frozen=True, kw_only=True):
 
 
 class Environment(Record, frozen=True, kw_only=True):
-    """What the role runs on."""
+    """The environment of the role."""
     model: str = ''
     context_fill_pct: float = 0.0
     context_tokens_used: Count = 0

@@ -14,7 +14,7 @@ class SkillCategory(Record, frozen=True, kw_only=True):
 
 
 class Skill(Record, frozen=True, kw_only=True):
-    """Something an agent can be more or less good at."""
+    """Something that an agent can be more or less good at."""
     name: str = ''
     description: str = ''
     category: Id | None = None

@@ -1,4 +1,4 @@
-"""`tool_catalog`: tools, their actions and the level each action requires (design §3, crew-capability facts §3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`tool_catalog`: tools, their actions and the level that each action requires (design §3, crew-capability facts §3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Any, Literal
@@ -9,14 +9,14 @@ ToolType = Literal['utility_agent', 'infra_service', 'mcp_server', 'remote_api',
 
 
 class Action(Record, frozen=True, kw_only=True):
-    """Something a tool does."""
+    """An action of a tool."""
     level: ToolLevel
     description: str = ''
 ActionEntry = ToolLevel | Action
 
 
 class EssentialFor(Record, frozen=True, kw_only=True):
-    """The roles a tool is essential for, when it is not all of them."""
+    """The roles that a tool is essential for, if not for all roles."""
     with_tools: tuple[ToolId, ...] = ()
     delegating: bool = False
 Essential = bool | EssentialFor
@@ -24,7 +24,7 @@ RankMatrix = Id | dict[RankId, ToolLevel]
 
 
 class Tool(Record, frozen=True, kw_only=True):
-    """A tool roles can be equipped with."""
+    """A tool that roles can be equipped with."""
     name: str = ''
     description: str = ''
     type: ToolType
@@ -47,7 +47,7 @@ class Tool(Record, frozen=True, kw_only=True):
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:
-        """Action to required level, the default action included."""
+        """Each action and its required level, including the default action."""
         if not self.actions:
             return {'use': LEVEL_OF_SIDE_EFFECTS[self.side_effects]}
         return {action: entry.level if isinstance(entry, Action) else entry for action, entry in self.actions.items()}

@@ -1,1 +1,1 @@
-"""How roles stand by their latest SALUTE reports, from the store or from a folder of report files."""
+"""The status of roles by their latest SALUTE reports, from the store or from a folder of report files."""

@@ -1,8 +1,9 @@
-"""The board: how each role stands by its latest report, and whether that can still be believed.
+"""The board: the status of each role by its latest report, and whether the report is stale.
 
-A report is *stale* when its role works and should have reported again: after three times the interval its doctrine
-states, which is in turns, so by how long its turns took; never before two minutes. A role that rests reports nothing
-and is not stale. A report from the *future* comes from a clock that is ahead; it counts as made when it arrived.
+A report is *stale* if its role is working and should have reported again: after three times the interval in its doctrine.
+The interval is in turns, so it is converted by the length of the role's turns; the limit is at least two minutes. A
+resting role does not report and is never stale. A report from the *future* comes from a clock that is ahead; it counts as
+made when it arrived.
 """
 
 from __future__ import annotations
@@ -20,74 +21,74 @@ RoleState = Literal["idle", "active", "waiting", "error_recovery", "escalating",
 Health = Literal["nominal", "degraded", "critical"]
 
 Intervals = Callable[[str, str], int]
-"""From an organization and a role to the turns between two reports."""
+"""The number of turns between two reports, by organization and role."""
 
 DEFAULT_INTERVAL = 5
-"""Turns: what the specification's profiles have."""
+"""Default number of turns, as in the specification's profiles."""
 WORKING = frozenset({"active", "waiting", "error_recovery", "escalating"})
-"""States in which a role goes on reporting."""
+"""States in which a role keeps reporting."""
 AHEAD_SECONDS = 60.0
-"""Two clocks differ by this much without anybody being wrong."""
+"""Two correct clocks may differ by this many seconds."""
 _MISSED = 3
 _TURN_SECONDS = 60.0
-"""What a turn is taken to last where no report says."""
+"""The assumed length of a turn if no report shows it."""
 _SHORTEST, _LONGEST = 120.0, 6 * 3_600.0
 
 
 class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
-    """How one agent stands in one role."""
+    """The status of one agent in one role."""
 
     number: int
-    """Of the report; later ones have higher numbers."""
+    """Number of the report. Later reports have higher numbers."""
     org_id: str
     role_id: str
     role_name: str
     agent_id: str
-    """The agent whose credential or folder the report came by; empty where nobody says."""
+    """The agent whose API key or folder delivered the report. Empty if unknown."""
     agent_number: int
-    """The number its host gives the agent."""
+    """The agent's number in its host."""
     pace_level: PaceTier
     health: str
     state: str
     progress: float
-    """0 to 1."""
+    """Progress from 0 to 1."""
     task: str
     plan: str
     tool: str
     at: str
-    """When it was made: by its own clock, but not later than it arrived; UTC."""
+    """When the report was made, in UTC: by its own clock, but not later than it arrived."""
     received_at: str
     age_seconds: int
     stale_after_seconds: int | None
-    """From this age on the report is stale; null for a role that rests."""
+    """Age in seconds from which the report is stale. Null for a resting role."""
     is_stale: bool
     ahead_seconds: int
-    """By how much the clock of its host is ahead; 0 where it is not, or by less than a minute."""
+    """Seconds by which the clock of its host is ahead. 0 if it is not ahead, or by less than a minute."""
 
 
 class ReportDetail(BoardLine, frozen=True, kw_only=True):
-    """A line of the board with the report itself."""
+    """A line of the board, with the full report."""
 
     report: Mapping[str, Any]
 
 
 def line_of(report: StoredReport, interval: int, now: float) -> BoardLine:
-    """The line of a report, at a moment."""
+    """The line of a report at a given time."""
     return BoardLine(**_fields(report, interval, now))
 
 
 def detail_of(report: StoredReport, interval: int, now: float) -> ReportDetail:
-    """The line of a report with all it says."""
+    """The line of a report, with the full report."""
     return ReportDetail(**_fields(report, interval, now), report=report.body)
 
 
 def board_of(reports: Iterable[StoredReport], intervals: Intervals, now: float) -> tuple[BoardLine, ...]:
-    """The lines of reports, in their order."""
+    """The lines of reports, in the same order."""
     return tuple(line_of(each, intervals(each.org_id, each.role_id), now) for each in reports)
 
 
 def intervals_of(state: State | None) -> Intervals:
-    """The intervals the profiles of served organizations state; the usual one for roles nobody declares."""
+    """The intervals in the profiles of served organizations. Undeclared roles have the default interval."""
 
     def find(org_id: str, role_id: str) -> int:
         served = None if state is None else state.served.get(org_id)
@@ -98,7 +99,7 @@ def intervals_of(state: State | None) -> Intervals:
 
 
 def stale_after(body: Mapping[str, Any], interval: int) -> float | None:
-    """Seconds after which a report should have been followed by another; None for a role that rests."""
+    """Seconds after which the next report is overdue. None for a resting role."""
     if _text(body, "status", "state") not in WORKING:
         return None
     turns, seconds = _number(body, "time", "turns_elapsed"), _number(body, "time", "elapsed_seconds")

@@ -1,58 +1,60 @@
-"""Reports from a folder into the store, each exactly once: a host in another container writes, this side collects.
+"""Collect reports from a folder into the store, each exactly once. A host in another container writes them.
 
-What a report says is its identity in the store, so reading a file twice, its copy, or the same folder by two collectors
-at once changes nothing, and whoever is killed in the middle begins again. A file that is no report is given a moment –
-it may be half written –, then set aside, and told once.
+The content of a report is its identity in the store. So nothing changes if a file is read twice, if a copy is read, or if
+two collectors read the same folder, and a collector that was killed can start again. A file that is not a report gets
+some time, because it may be half written. Then it is set aside and reported once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.errors import Refused
 from orgkernel.reports.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
-from orgkernel.state.ports import ReportStore
-from orgkernel.state.records import ReportReceipt
 from orgkernel.state.ticket import Ticket
+
+if TYPE_CHECKING:
+    from orgkernel.state.reports import Reports
 
 ACTOR = "system:collector"
 SETTLE_SECONDS = 2.0
-"""A file that is no report and has not changed for so long is not being written any more."""
+"""After so many seconds without a change, a file that is not a report is no longer being written."""
 _AT_ONCE = 500
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """What became of a file."""
+    """The result for one file."""
 
     file: str
     outcome: str
-    """`stored`, `known`, `expired`, or `rejected` for what is no report."""
+    """`stored`, `known`, `expired`, or `rejected` for a file that is not a report."""
     number: int | None = None
-    """Of the report in the store."""
+    """Number of the report in the store."""
     code: str = ""
     text: str = ""
-    """Why it is no report."""
+    """Why it is not a report."""
     moved_to: str = ""
-    """Where it was set aside; empty where it stays because it cannot be moved."""
+    """Where the file was moved. Empty if it cannot be moved and stays."""
 
 
 class Collector:
-    """One folder and what of it is done with. A file is done with until it changes."""
+    """A folder and its finished files. A file is finished until it changes."""
 
     def __init__(
         self,
         folder: str,
-        store: ReportStore,
+        store: Reports,
         clock: Callable[[], float],
         *,
         agent_id: str = "",
         org_id: str = "",
         settle_seconds: float = SETTLE_SECONDS,
     ) -> None:
-        """`clock` only goes forward. Reports come from `agent_id`, and belong to `org_id` where they do not say."""
+        """`clock` must be monotonic. Reports come from `agent_id`, and belong to `org_id` unless they name another."""
         self._folder = folder
         self._store = store
         self._clock = clock
@@ -64,11 +66,11 @@ class Collector:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a file is no report and may still become one."""
+        """Whether a file is not a report yet and may still become one."""
         return bool(self._unfit_since)
 
     def collect(self) -> Iterator[Collected]:
-        """Take what is new in the folder. Raises `NothingToRead`, and `StoreError`: what was not stored is taken again."""
+        """Collect new files in the folder. Raises `NothingToRead`, and `StoreError`: the next call retries unstored files."""
         files = list_reports(self._folder)
         names = {file.name for file in files}
         self._done = {name: identity for name, identity in self._done.items() if name in names}
@@ -118,7 +120,7 @@ class Collector:
         self._done[file.name] = file.identity
         moved = None if why.code == "UNREADABLE" else set_aside(self._folder, file)
         if moved is not None and moved.identity != file.identity:
-            # The host replaced it between our look and our move: this is another file, and may be a report.
+            # The host replaced the file between the check and the move: it is another file and may be a report.
             yield from self._take([moved])
             return
         yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)

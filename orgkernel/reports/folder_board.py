@@ -1,4 +1,4 @@
-"""The latest reports of a folder as if they had been stored, to be shown without a store."""
+"""Read the latest reports of a folder in stored form, so that they can be shown without a store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orgkernel.runtime.utc import as_seconds
 
 
 def read_latest(folder: str) -> tuple[list[StoredReport], list[tuple[str, Unfit]]]:
-    """The latest report of each role in a folder, and the files that hold none. Raises `NothingToRead`.
+    """The latest report of each role in a folder, and the files that are not reports. Raises `NothingToRead`.
 
     A report counts as received when its file was written.
     """

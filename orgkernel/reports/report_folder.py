@@ -1,8 +1,8 @@
-"""A folder of SALUTE reports that a host writes: what is in it, read without trusting anything about it.
+"""Read a folder of SALUTE reports that a host writes, without trusting its content.
 
-`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Whoever shares the folder may put
-anything there: links, pipes, files that are huge, half written or replaced while they are read. No link is followed,
-nothing but files is opened, and never more is read than a report may have.
+`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Everybody who shares the folder may put
+anything there: links, pipes, and files that are huge, half written or replaced while they are read. So links are not
+followed, only regular files are opened, and at most the size of a report is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from orgkernel.runtime.salute import ReportError, read_report
 from orgkernel.state.reports import LARGEST_REPORT
 
 REJECTED = "rejected"
-"""Folder beside the reports for what is none."""
+"""Folder next to the reports for files that are not reports."""
 _LATEST = "_latest.json"
 _SUFFIX = ".json"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,27 +34,27 @@ Identity = tuple[int, int, int, int]
 
 
 class ReportFile(NamedTuple):
-    """A file that may hold a report, as it was when the folder was looked at."""
+    """A file that may hold a report, as it was when the folder was listed."""
 
     name: str
-    """Within the folder, such as `archive/co_20270131T120000.000000Z.json`."""
+    """Path within the folder, such as `archive/co_20270131T120000.000000Z.json`."""
     identity: Identity
-    """Changes when the file does: device, inode, time of the last change, size."""
+    """Identity of the content: device, inode, time of the last change and size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Why a file is no report."""
+    """Why a file is not a report."""
 
     code: str
-    """`LINK`, `TOO_LARGE`, `NOT_JSON`, `UNREADABLE`, or that of a `ReportError`."""
+    """`LINK`, `TOO_LARGE`, `NOT_JSON`, `UNREADABLE`, or the code of a `ReportError`."""
     text: str
 
 
 def list_reports(folder: str) -> list[ReportFile]:
-    """What may be reports: copies first, oldest first, so that they are taken in the order they were made.
+    """Files that may be reports: copies first, oldest first, so that they are collected in the order they were made.
 
-    Raises `NothingToRead` where there is no such folder.
+    Raises `NothingToRead` if the folder does not exist.
     """
     with _opened(folder) as there:
         found = list(_list(there, ""))
@@ -70,12 +70,12 @@ def list_latest(folder: str) -> list[ReportFile]:
 
 
 def read_file(folder: str, file: ReportFile) -> dict[str, Any] | Unfit | None:
-    """The report in a file, why there is none, or None where the file is another one by now, or gone."""
+    """The report in a file, or why there is none. None if the file was replaced or removed meanwhile."""
     try:
         with _opened(folder) as there, _within(there, file.name) as (parent, base):
             number = os.open(base, _FILE, dir_fd=parent)
         try:
-            # The content belongs to what was listed only if that is what it was before and after it was read.
+            # The content belongs to the listed file only if its identity is the same before and after reading.
             before = os.fstat(number)
             content = _read(number) if stat.S_ISREG(before.st_mode) else b""
             is_same = identity_of(before) == identity_of(os.fstat(number)) == file.identity
@@ -91,9 +91,9 @@ def read_file(folder: str, file: ReportFile) -> dict[str, Any] | Unfit | None:
 
 
 def parse_report(content: bytes) -> dict[str, Any] | Unfit:
-    """The report that bytes are, or why they are none."""
+    """The report in some bytes, or why they are not a report."""
     if len(content) > LARGEST_REPORT:
-        return Unfit("TOO_LARGE", f"a report has at most {LARGEST_REPORT} bytes")
+        return Unfit("TOO_LARGE", f"the file is larger than {LARGEST_REPORT} bytes")
     try:
         return read_report(msgspec.json.decode(content))
     except ReportError as error:
@@ -101,13 +101,13 @@ def parse_report(content: bytes) -> dict[str, Any] | Unfit:
             error.code, printable(f"{quote(error.where)} {error.text}" if error.where else error.text)
         )
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Unfit("NOT_JSON", "it is no JSON")
+        return Unfit("NOT_JSON", "the file is not JSON")
 
 
 def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
-    """Move a file to the folder of what is no report, where it stays for people; None where that cannot be done.
+    """Move a file to the folder for files that are not reports. None if it cannot be moved.
 
-    What is returned differs from `file` when a host replaced it just then: it may be good.
+    The result differs from `file` if a host just replaced it: that file may be a report.
     """
     base = file.name.rpartition("/")[2]
     moved = f"{base}.{file.identity[2]}"
@@ -126,7 +126,7 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
 
 
 def identity_of(found: os.stat_result) -> Identity:
-    """What tells whether a file is the same as before."""
+    """The values that show whether a file is still the same."""
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
@@ -138,7 +138,7 @@ def _opened(folder: str) -> Iterator[int]:
         reason = (error.strerror or "it cannot be read").lower()
         raise NothingToRead(
             f"the folder {quote(folder)} cannot be read: {reason}",
-            "name the folder a host writes its reports to, such as `usr/organizations/reports`",
+            "pass the folder that a host writes its reports to, such as `usr/organizations/reports`",
         ) from None
     try:
         yield there
@@ -148,7 +148,7 @@ def _opened(folder: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _within(there: int, name: str) -> Iterator[tuple[int, str]]:
-    """The folder a file lies in, which is no link either, and its name there."""
+    """The folder of a file, which must not be a link, and the file's name in it."""
     folder, slash, base = name.rpartition("/")
     if not slash:
         yield there, base
@@ -171,7 +171,7 @@ def _list(there: int, prefix: str) -> Iterator[ReportFile]:
 
 
 def _read(number: int) -> bytes:
-    """At most one byte more than a report may have."""
+    """Read at most one byte more than a report may have."""
     parts: list[bytes] = []
     left = LARGEST_REPORT + 1
     while left and (part := os.read(number, left)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from orgkernel.diagnostics import Place
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
@@ -29,6 +31,12 @@ def is_placed(view: OrgView, role_id: str) -> bool:
     return command is not None and command.attribute == "hierarchy"
 
 
+def superior_posts(view: OrgView) -> Iterator[RolePost]:
+    """The roles with direct subordinates."""
+    posts = view.records.posts
+    return (posts[role_id] for role_id in view.subordinates if role_id in posts)
+
+
 def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
     """Whether a superior's authority is not above that of its direct subordinate.
 
@@ -44,5 +52,5 @@ def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
 def not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
     """The direct subordinates with at least as much authority as the superior."""
     posts = view.records.posts
-    below = (posts.get(edge.source) for edge in view.subordinates_of(superior.role_id))
+    below = map(posts.get, view.subordinates.get(superior.role_id, ()))
     return tuple(role for role in below if role is not None and is_not_outranked(view, superior, role))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.structure import find_shortest_circle
 from orgkernel.rules.references import reference_of
 from orgkernel.rules.rule import Finding
 
@@ -18,7 +18,7 @@ _SHOWN = 5
 def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
     """One finding for each group of nodes that edges of one kind connect in a cycle."""
     for group in view.cycles(kind):
-        first, *others = shortest_circle(view, kind, group)
+        first, *others = _shortest_circle(view, kind, group)
         reference = reference_of(first)
         yield Finding(
             first.place,
@@ -29,20 +29,14 @@ def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
         )
 
 
-def shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> tuple[Edge, ...]:
+def _shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> list[Edge]:
     """The edges of a shortest path from the first node of a group back to itself."""
-    start, members = group[0], frozenset(group)
-    reached_by: dict[str, Edge] = {}
-    pending = deque([start])
-    while start not in reached_by:
-        for edge in view.edges_from(kind, pending.popleft()):
-            if edge.target in members and edge.target not in reached_by:
-                reached_by[edge.target] = edge
-                pending.append(edge.target)
-    way = [reached_by[start]]
-    while way[-1].source != start:
-        way.append(reached_by[way[-1].source])
-    return tuple(reversed(way))
+    nodes = find_shortest_circle(view.ends_of(kind), group)
+    steps = zip(nodes, (*nodes[1:], nodes[0]), strict=True)
+    return [
+        next(edge for edge in view.edges_from(kind, source) if edge.target == target)
+        for source, target in steps
+    ]
 
 
 def _path(first: Edge, others: list[Edge]) -> str:

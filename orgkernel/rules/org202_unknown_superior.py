@@ -36,29 +36,29 @@ wherever the hierarchy gives the role one. ORG201 reports a superior that the hi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """A superior that nothing declares."""
-    superior = post.profile.chain_of_command.reports_to
-    if superior is None or superior in view.external or view.names_role(superior):
-        return
-    if superior in view.records.elsewhere or _is_only_a_default(view, post, superior):
-        return
-    yield Finding(
-        post.place("chain_of_command", "reports_to"),
-        f"role {quote(post.role_id)} reports to {quote(superior)}, which is not declared",
-        did_you_mean(superior, view.roles),
-        f"role:{post.role_id}",
-    )
+    for post in view.posts:
+        superior = post.profile.chain_of_command.reports_to
+        if superior is None or superior in view.external or view.names_role(superior):
+            continue
+        if superior in view.records.elsewhere or _is_only_a_default(view, post, superior):
+            continue
+        yield Finding(
+            post.place("chain_of_command", "reports_to"),
+            f"role {quote(post.role_id)} reports to {quote(superior)}, which is not declared",
+            did_you_mean(superior, view.roles),
+            f"role:{post.role_id}",
+        )
 
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
@@ -72,9 +72,4 @@ def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
     )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts whose superior the organization does not name."""
-    return posts.under_unnamed_superior
-
-
-RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -36,37 +36,32 @@ organizations share a profile, the rule ignores the profile's superior wherever 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
 from orgkernel.rules.command import is_placed
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """A superior that only other organizations include."""
-    superior = post.profile.chain_of_command.reports_to
-    if superior is None or superior in view.external or view.names_role(superior):
-        return
-    others = view.records.elsewhere.get(superior)
-    if not others or (post.shared_profile and is_placed(view, post.role_id)):
-        return
-    of = f"organization{'s' if others[1:] else ''} {listing(others)}"
-    yield Finding(
-        post.place("chain_of_command", "reports_to"),
-        f"role {quote(post.role_id)} reports to {quote(superior)}, which is a role of {of}, not of {quote(view.org_id)}",
-        f"name a superior in {quote(view.org_id)}, or list {quote(superior)} under its `external`",
-        f"role:{post.role_id}",
-    )
+    for post in view.posts:
+        superior = post.profile.chain_of_command.reports_to
+        if superior is None or superior in view.external or view.names_role(superior):
+            continue
+        others = view.records.elsewhere.get(superior)
+        if not others or (post.shared_profile and is_placed(view, post.role_id)):
+            continue
+        of = f"organization{'s' if others[1:] else ''} {listing(others)}"
+        yield Finding(
+            post.place("chain_of_command", "reports_to"),
+            f"role {quote(post.role_id)} reports to {quote(superior)}, "
+            f"which is a role of {of}, not of {quote(view.org_id)}",
+            f"name a superior in {quote(view.org_id)}, or list {quote(superior)} under its `external`",
+            f"role:{post.role_id}",
+        )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts whose superior the organization does not name."""
-    return posts.under_unnamed_superior
-
-
-RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, Scope.ORGANIZATION, check)

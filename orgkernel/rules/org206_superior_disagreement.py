@@ -39,47 +39,42 @@ cycle (ORG203).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.command import is_placed
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """A profile and a hierarchy with two superiors, both declared."""
-    role_id, written = post.role_id, post.profile.chain_of_command.reports_to
-    if written is None or post.shared_profile or not is_placed(view, role_id):
-        return
-    superiors = {edge.target: edge for edge in view.edges_from(EdgeKind.REPORTS_TO, role_id)}
-    if len(superiors) > 1 or written in superiors:
-        return
-    ((superior, edge),) = superiors.items()
-    is_declared = view.is_role(written) or written in view.external or written in view.records.without_profile
-    if not is_declared or superior in view.records.without_profile or role_id in view.circling:
-        return
-    yield Finding(
-        post.place("chain_of_command", "reports_to"),
-        f"role {quote(role_id)} reports to {quote(written)} in its profile and to {quote(superior)} in the hierarchy",
-        f"write {quote(superior)} here too, or leave `reports_to` out; the hierarchy counts",
-        f"role:{role_id}",
-        (Related(edge.place, f"listed among the subordinates of {quote(superior)}"),),
-    )
+    for post in view.posts:
+        role_id, written = post.role_id, post.profile.chain_of_command.reports_to
+        if written is None or written == view.superiors.get(role_id):
+            continue
+        if post.shared_profile or not is_placed(view, role_id):
+            continue
+        superiors = {edge.target: edge for edge in view.edges_from(EdgeKind.REPORTS_TO, role_id)}
+        if len(superiors) > 1 or not _is_declared(view, written):
+            continue
+        ((superior, edge),) = superiors.items()
+        if superior in view.records.without_profile or role_id in view.circling:
+            continue
+        yield Finding(
+            post.place("chain_of_command", "reports_to"),
+            f"role {quote(role_id)} reports to {quote(written)} in its profile "
+            f"and to {quote(superior)} in the hierarchy",
+            f"write {quote(superior)} here too, or leave `reports_to` out; the hierarchy counts",
+            f"role:{role_id}",
+            (Related(edge.place, f"listed among the subordinates of {quote(superior)}"),),
+        )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts whose profile names another superior than the one they have."""
-    return [
-        post
-        for post, profile in posts.pairs
-        for written in (profile.chain_of_command.reports_to,)
-        if written is not None and written != posts.superiors.get(post.role_id)
-    ]
+def _is_declared(view: OrgView, superior: str) -> bool:
+    return view.is_role(superior) or superior in view.external or superior in view.records.without_profile
 
 
-RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, Scope.ORGANIZATION, check)

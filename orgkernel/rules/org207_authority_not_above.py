@@ -40,36 +40,44 @@ subordinates. ORG208 reports a specialist that commands, and ORG203 reports role
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.command import TYPE_IN_WORDS, authority_of_type, not_outranked, place_of_authority
-from orgkernel.rules.posts import Posts
+from orgkernel.rules.command import (
+    TYPE_IN_WORDS,
+    authority_of_type,
+    not_outranked,
+    place_of_authority,
+    superior_posts,
+)
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _SHOWN = 5
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """A superior with subordinates it does not outrank."""
-    below = not_outranked(view, post)
-    if not below:
-        return
-    level, names = post.profile.authority_level, listing(each.role_id for each in below)
-    yield Finding(
-        place_of_authority(post),
-        f"role {quote(post.role_id)} has authority level {level}, which is not above the level of its "
-        f"subordinate{'s' if below[1:] else ''} {names}",
-        _remedy(post, below),
-        f"role:{post.role_id}",
-        tuple(
-            Related(place_of_authority(each), f"{quote(each.role_id)} has authority level {each.profile.authority_level}")
-            for each in below[:_SHOWN]
-        ),
-    )  # fmt: skip
+    for post in superior_posts(view):
+        below = not_outranked(view, post)
+        if not below:
+            continue
+        level, names = post.profile.authority_level, listing(each.role_id for each in below)
+        yield Finding(
+            place_of_authority(post),
+            f"role {quote(post.role_id)} has authority level {level}, which is not above the level of its "
+            f"subordinate{'s' if below[1:] else ''} {names}",
+            _remedy(post, below),
+            f"role:{post.role_id}",
+            tuple(_authority_of(each) for each in below[:_SHOWN]),
+        )
+
+
+def _authority_of(post: RolePost) -> Related:
+    level = post.profile.authority_level
+    return Related(place_of_authority(post), f"{quote(post.role_id)} has authority level {level}")
 
 
 def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
@@ -84,9 +92,4 @@ def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
     return f"give {quote(wrong.role_id)} authority level {level}, the level of {TYPE_IN_WORDS[level]}"
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Superiors whose authority is not above that of a subordinate."""
-    return posts.not_above
-
-
-RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -37,53 +37,45 @@ ORG203 reports a specialist in a cycle; this rule does not count the roles of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """All the ways in which a specialist delegates, in one finding."""
-    if post.profile.role_type != "specialist":
-        return
-    ways: list[tuple[Place, str]] = []
-    if post.profile.can_delegate:
-        ways.append((post.place("chain_of_command", "can_delegate"), "may delegate"))
+    dispatching = {source for source, _ in view.ends_of(EdgeKind.MAY_DISPATCH)}
+    for post in view.posts:
+        if post.profile.role_type != "specialist":
+            continue
+        ways: list[tuple[Place, str]] = []
+        if post.profile.can_delegate:
+            ways.append((post.place("chain_of_command", "can_delegate"), "may delegate"))
+        if post.role_id in view.subordinates:
+            ways += _commands(view, post)
+        if post.role_id in dispatching:
+            dispatched = view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
+            ways.append((dispatched[0].place, f"may dispatch {listing(edge.target for edge in dispatched)}"))
+        if ways:
+            (place, text), *others = ways
+            yield Finding(
+                place,
+                f"role {quote(post.role_id)} is a specialist and {text}",
+                "make it an executive, or let its superior hand out the work",
+                f"role:{post.role_id}",
+                tuple(Related(each, f"it {way}") for each, way in others),
+            )
+
+
+def _commands(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
     below = [edge for edge in view.subordinates_of(post.role_id) if edge.source not in view.circling]
     if below:
-        ways.append((below[0].place, f"commands {listing(edge.source for edge in below)}"))
-    dispatched = view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
-    if dispatched:
-        ways.append((dispatched[0].place, f"may dispatch {listing(edge.target for edge in dispatched)}"))
-    if ways:
-        (place, text), *others = ways
-        yield Finding(
-            place,
-            f"role {quote(post.role_id)} is a specialist and {text}",
-            "make it an executive, or let its superior hand out the work",
-            f"role:{post.role_id}",
-            tuple(Related(each, f"it {way}") for each, way in others),
-        )
+        yield below[0].place, f"commands {listing(edge.source for edge in below)}"
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Specialists who delegate in any way."""
-    return [
-        post
-        for post, profile in posts.pairs
-        if profile.role_type == "specialist"
-        and (
-            post.role_id in posts.spans
-            or profile.chain_of_command.can_delegate
-            or post.role_id in posts.dispatching
-        )
-    ]
-
-
-RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, Scope.ORGANIZATION, check)

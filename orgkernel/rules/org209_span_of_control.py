@@ -36,43 +36,30 @@ The rule does not count roles that a superior may dispatch in addition to its su
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
-from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """More direct subordinates than the limit."""
-    role_id, limit = post.role_id, view.records.organization.limits.span_of_control
-    if len(view.edges_to(EdgeKind.REPORTS_TO, role_id)) <= limit:
-        return
-    below = len({edge.source for edge in view.subordinates_of(role_id)})
-    if below <= limit:
-        return
-    document = view.records.document
-    listed, setting = ("hierarchy", role_id, "subordinates"), ("limits", "span_of_control")
-    yield Finding(
-        document.place(*listed) if document.has(*listed) else view.place_of(role_id),
-        f"role {quote(role_id)} has {below} direct subordinates, more than the limit of {limit}",
-        "put another role between them, or raise `span_of_control` under `limits`",
-        f"role:{role_id}",
-        (Related(document.place(*setting), f"the limit of organization {quote(view.org_id)}"),)
-        if document.has(*setting)
-        else (),
-    )
+    limit, document = view.records.organization.limits.span_of_control, view.records.document
+    for role_id, below in view.subordinates.items():
+        if len(below) <= limit or not view.is_role(role_id):
+            continue
+        listed, setting = ("hierarchy", role_id, "subordinates"), ("limits", "span_of_control")
+        yield Finding(
+            document.place(*listed) if document.has(*listed) else view.place_of(role_id),
+            f"role {quote(role_id)} has {len(below)} direct subordinates, more than the limit of {limit}",
+            "put another role between them, or raise `span_of_control` under `limits`",
+            f"role:{role_id}",
+            (Related(document.place(*setting), f"the limit of organization {quote(view.org_id)}"),)
+            if document.has(*setting)
+            else (),
+        )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with more direct subordinates than the limit."""
-    limit = posts.records.organization.limits.span_of_control
-    wide = {role_id for role_id, below in posts.spans.items() if below > limit}
-    return [post for post, _ in posts.pairs if post.role_id in wide]
-
-
-RULE = Rule("ORG209", "span-of-control", Severity.WARNING, Scope.POST, check, suspects)
+RULE = Rule("ORG209", "span-of-control", Severity.WARNING, Scope.ORGANIZATION, check)

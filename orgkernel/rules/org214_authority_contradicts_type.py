@@ -36,32 +36,33 @@ If the level also makes the role equal to its superior or to a subordinate, ORG2
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.command import TYPE_IN_WORDS, authority_of_type, is_not_outranked, not_outranked
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """A written level that differs from the level of the type."""
-    written, usual = post.profile.chain_of_command.authority_level, authority_of_type(post)
-    if written is None or written == usual or _is_reported_with_others(view, post):
-        return
-    by_type = TYPE_IN_WORDS[usual]
-    yield Finding(
-        post.place("chain_of_command", "authority_level"),
-        f"role {quote(post.role_id)} is {by_type} with authority level {written}, but {by_type} has level {usual}",
-        f"leave `authority_level` out, or make the role {TYPE_IN_WORDS[written]}",
-        f"role:{post.role_id}",
-        (Related(post.place("role_type"), f"the type of role {quote(post.role_id)}"),)
-        if post.document.has("role_type")
-        else (),
-    )
+    for post in view.posts:
+        written, usual = post.profile.chain_of_command.authority_level, authority_of_type(post)
+        if written is None or written == usual or _is_reported_with_others(view, post):
+            continue
+        by_type = TYPE_IN_WORDS[usual]
+        yield Finding(
+            post.place("chain_of_command", "authority_level"),
+            f"role {quote(post.role_id)} is {by_type} with authority level {written}, "
+            f"but {by_type} has level {usual}",
+            f"leave `authority_level` out, or make the role {TYPE_IN_WORDS[written]}",
+            f"role:{post.role_id}",
+            (Related(post.place("role_type"), f"the type of role {quote(post.role_id)}"),)
+            if post.document.has("role_type")
+            else (),
+        )
 
 
 def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
@@ -72,9 +73,4 @@ def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
     )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with a written authority level."""
-    return [post for post, profile in posts.pairs if profile.chain_of_command.authority_level is not None]
-
-
-RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, Scope.POST, check, suspects)
+RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -35,34 +35,31 @@ If an organization declares no departments, its profiles may name any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """A department that the organization does not declare."""
-    department, declared = post.profile.department, view.records.organization.departments
-    if department is None or not declared or department in declared:
+    declared = view.records.organization.departments
+    if not declared:
         return
-    yield Finding(
-        post.place("department"),
-        f"role {quote(post.role_id)} belongs to department {quote(department)}, "
-        f"which organization {quote(view.org_id)} does not have",
-        did_you_mean(department, declared)
-        or "declare it under `departments`, or set another one for the role under `overrides`",
-        f"role:{post.role_id}",
-    )
+    for post in view.posts:
+        department = post.profile.department
+        if department is None or department in declared:
+            continue
+        yield Finding(
+            post.place("department"),
+            f"role {quote(post.role_id)} belongs to department {quote(department)}, "
+            f"which organization {quote(view.org_id)} does not have",
+            did_you_mean(department, declared)
+            or "declare it under `departments`, or set another one for the role under `overrides`",
+            f"role:{post.role_id}",
+        )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with a department."""
-    return [post for post, profile in posts.pairs if profile.department is not None]
-
-
-RULE = Rule("ORG218", "unknown-department", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG218", "unknown-department", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -41,21 +41,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from orgkernel.decisions.dispatch_order import find_tied, handling, rank_handlers
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.contenders import contenders, find_handling
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Pairs of roles that differ only in their order, with the domains they tie for."""
     ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
-    for domain, (first, *others) in contenders(view).items():
-        if others:
-            tie = find_handling(view, first, domain), find_handling(view, others[0], domain)
-            ties.setdefault((first, others[0]), []).append(tie)
+    for _, ranked in rank_handlers(view):
+        tied = find_tied(ranked)[:2]
+        if len(tied) == 2:
+            chosen, other = (handling(view, each) for each in tied)
+            ties.setdefault((chosen.source, other.source), []).append((chosen, other))
     for (first, second), edges in ties.items():
         chosen, other = edges[0]
         order = f"{chosen.target}: [{first}, {second}]"

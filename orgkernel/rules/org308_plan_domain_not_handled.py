@@ -36,52 +36,36 @@ roles and plans with a domain that ORG301 reports. Nothing is reported while a d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.org301_unknown_domain import is_unsure
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Plans for work that the role does not get."""
-    followed = {edge.target: edge for edge in reversed(view.plans_of(post.role_id))}
-    if not followed or "domain_catalog" in view.records.incomplete or is_unsure(view, post.role_id):
+    if "domain_catalog" in view.records.incomplete:
         return
-    handled = {edge.target for edge in view.domains_of(post.role_id)}
-    for plan, edge in followed.items():
-        served = [each.target for each in view.domains_served_by(plan)]
+    for plan in view.targets_of(EdgeKind.FOLLOWS):
+        served = [edge.target for edge in view.domains_served_by(plan)]
         if not served or any(domain not in view.records.domains for domain in served):
             continue
-        if any(not handled.isdisjoint(view.domain_and_broader(domain)) for domain in served):
-            continue
-        yield Finding(
-            edge.place,
-            f"role {quote(post.role_id)} follows plan {quote(plan)} but handles none of its domains: {listing(served)}",
-            "add the domain to `capabilities.bst_domains`, or remove the plan from `htn_plans`",
-            f"role:{post.role_id}",
-        )
+        chosen_for = {each for domain in served for each in view.domain_and_broader(domain)}
+        chosen = {role for domain in chosen_for for role in view.sources_to(EdgeKind.HANDLES, domain)}
+        for edge in view.followers_of(plan):
+            if edge.source in chosen or is_unsure(view, edge.source):
+                continue
+            yield Finding(
+                edge.place,
+                f"role {quote(edge.source)} follows plan {quote(plan)} "
+                f"but handles none of its domains: {listing(served)}",
+                "add the domain to `capabilities.bst_domains`, or remove the plan from `htn_plans`",
+                f"role:{edge.source}",
+            )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts that follow plans for domains they do not handle."""
-    view = posts.view
-    lines: dict[str, frozenset[str]] = {}
-    found = []
-    for post, profile in posts.following:
-        handled = profile.capabilities.bst_domains
-        for plan in profile.capabilities.htn_plans:
-            if plan not in lines:
-                served = (edge.target for edge in view.domains_served_by(plan))
-                lines[plan] = frozenset(each for domain in served for each in view.domain_and_broader(domain))
-            if lines[plan].isdisjoint(handled):
-                found.append(post)
-                break
-    return found
-
-
-RULE = Rule("ORG308", "plan-domain-not-handled", Severity.WARNING, Scope.POST, check, suspects)
+RULE = Rule("ORG308", "plan-domain-not-handled", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -36,56 +36,41 @@ tools that no catalog declares and tools that the role misspells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Plans that the role cannot finish."""
     tools = view.records.tools
-    for plan, edge in {edge.target: edge for edge in reversed(view.plans_of(post.role_id))}.items():
-        missing = [need for need in view.missing_tools(post.role_id, plan) if need.target in tools]
-        if missing:
-            held = (tool.target for tool in view.tools_of(post.role_id) if tool.target not in tools)
-            meant = {suggest(word, tools) for word in held}
-            missing = [need for need in missing if need.target not in meant]
-        if missing:
-            needed = listing(need.target for need in missing)
-            yield Finding(
-                edge.place,
-                f"role {quote(post.role_id)} follows plan {quote(plan)} but lacks tools that it needs: {needed}",
-                "equip the role with them, or remove the plan from `htn_plans`",
-                f"role:{post.role_id}",
-                (Related(missing[0].place, f"plan {quote(plan)} needs {quote(missing[0].target)}"),),
-            )
+    for plan in view.targets_of(EdgeKind.FOLLOWS):
+        needed = [need for need in view.tools_needed_by(plan) if need.target in tools]
+        holders = [view.holder_levels_of(need.target).keys() for need in needed]
+        for edge in view.followers_of(plan):
+            role_id = edge.source
+            lacked = [need for need, held_by in zip(needed, holders, strict=True) if role_id not in held_by]
+            missing = list(_truly_missing(view, role_id, lacked)) if lacked else ()
+            if missing:
+                yield Finding(
+                    edge.place,
+                    f"role {quote(role_id)} follows plan {quote(plan)} "
+                    f"but lacks tools that it needs: {listing(need.target for need in missing)}",
+                    "equip the role with them, or remove the plan from `htn_plans`",
+                    f"role:{role_id}",
+                    (Related(missing[0].place, f"plan {quote(plan)} needs {quote(missing[0].target)}"),),
+                )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts that lack a tool of a plan and may not have it always."""
-    view = posts.view
-    always = {tool.id for tool in posts.records.tools.values() if tool.record.essential is True}
-    needed: dict[str, frozenset[str]] = {}
-    found = []
-    for post, profile in posts.following:
-        able = profile.capabilities
-        held = {
-            *able.tools_primary,
-            *able.tools_secondary,
-            *(use.tool for use in able.tools if use.level != "none"),
-        }
-        for plan in able.htn_plans:
-            if plan not in needed:
-                needed[plan] = frozenset(edge.target for edge in view.tools_needed_by(plan)) - always
-            if not held.issuperset(needed[plan]):
-                found.append(post)
-                break
-    return found
+def _truly_missing(view: OrgView, role_id: str, lacked: list[Edge]) -> Iterator[Edge]:
+    """Of the tools that the role does not list, those that it neither always has nor lists under a misspelled id."""
+    tools, always = view.records.tools, view.essential_tools_of(role_id)
+    meant = {suggest(each.target, tools) for each in view.tools_of(role_id) if each.target not in tools}
+    return (need for need in lacked if need.target not in always and need.target not in meant)
 
 
-RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -45,13 +45,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.dispatch import Considered, explain_loss
-from orgkernel.decisions.preference import routing_order
+from orgkernel.decisions.dispatch import explain_loss
+from orgkernel.decisions.dispatch_order import Candidate, find_tied, handling, rank_handlers, routing_order
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.rules.contenders import contenders, find_handling
 from orgkernel.rules.org301_unknown_domain import is_unsure
 from orgkernel.rules.rule import Finding, Rule, Scope
 
@@ -60,26 +58,28 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Roles that come after another role in each of their domains."""
-    first_of = {domain: roles[0] for domain, roles in contenders(view).items()}
-    settled = {role_id for roles in contenders(view).values() for role_id in roles}
-    lost: dict[str, list[str]] = {}
-    for domain in first_of:
-        settled.update(routing_order(view, domain))
-        for role_id in view.sources_to(EdgeKind.HANDLES, domain):
-            if role_id not in settled:
-                lost.setdefault(role_id, []).append(domain)
+    settled: set[str] = set()
+    lost: dict[str, list[tuple[Candidate, Candidate]]] = {}
+    for domain, ranked in rank_handlers(view):
+        tied = find_tied(ranked)
+        settled.update(routing_order(view, domain), (each.role_id for each in tied))
+        for candidate in ranked[len(tied) :]:
+            lost.setdefault(candidate.role_id, []).append((ranked[0], candidate))
     commanding = frozenset(view.superiors.values())
-    for role_id, domains_lost in lost.items():
+    for role_id, losses in lost.items():
         if role_id in settled or is_unsure(view, role_id):
             continue
         # A superior is meant to take what no specialist takes.
         if role_id in commanding and view.records.posts[role_id].profile.role_type != "specialist":
             continue
-        losses = [_loss(view, domain, first_of[domain], role_id) for domain in domains_lost]
-        domains = listing(domain for domain, _, _ in losses)
         related = tuple(
-            Related(edge.place, f"{quote(domain)}: {passed.text}") for domain, edge, passed in losses[:_SHOWN]
+            Related(
+                handling(view, chosen).place,
+                f"{quote(chosen.domain)}: {explain_loss(view, chosen, candidate).text}",
+            )
+            for chosen, candidate in losses[:_SHOWN]
         )
+        domains = listing(candidate.domain for _, candidate in losses)
         yield Finding(
             view.domains_of(role_id)[0].place,
             f"role {quote(role_id)} is never chosen for the domains it handles: {domains}",
@@ -87,12 +87,6 @@ def check(view: OrgView) -> Iterator[Finding]:
             f"role:{role_id}",
             related,
         )
-
-
-def _loss(view: OrgView, domain: str, first: str, role_id: str) -> tuple[str, Edge, Considered]:
-    """Why another role comes first, with the edge that makes it come first."""
-    chosen, other = (find_handling(view, each, domain) for each in (first, role_id))
-    return domain, chosen, explain_loss(view, chosen, other)
 
 
 RULE = Rule("ORG311", "role-never-chosen", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -36,66 +36,42 @@ an agent's grants.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Tools that are limited to other roles."""
-    tools = view.records.tools
-    for edge in view.tools_of(post.role_id):
-        tool = tools.get(edge.target)
-        if tool is None or not (tool.record.departments or tool.record.restricted_to):
+    for tool in view.records.tools.values():
+        departments, users = tool.record.departments, tool.record.restricted_to
+        if not (departments or users):
             continue
-        if tool.id in view.essential_tools_of(post.role_id):
-            continue
-        about = f"role {quote(post.role_id)} is equipped with {quote(tool.id)}, which is"
-        if tool.record.departments and post.profile.department not in tool.record.departments:
-            yield Finding(
-                edge.place,
-                f"{about} limited to {_departments(tool.record.departments)}",
-                "remove the tool from the role, or add the role's department to `departments`",
-                f"role:{post.role_id}",
-                (Related(tool.place("departments"), "limited here"),),
-            )
-        users = {post.role_id, *(filling.source for filling in view.agents_in(post.role_id))}
-        if tool.record.restricted_to and users.isdisjoint(tool.record.restricted_to):
-            yield Finding(
-                edge.place,
-                f"{about} restricted to {listing(tool.record.restricted_to)}",
-                "remove the tool from the role, or add the role to `restricted_to`",
-                f"role:{post.role_id}",
-                (Related(tool.place("restricted_to"), "restricted here"),),
-            )
+        for edge in view.holders_of(tool.id):
+            role_id = edge.source
+            if tool.id in view.essential_tools_of(role_id):
+                continue
+            about = f"role {quote(role_id)} is equipped with {quote(tool.id)}, which is"
+            if departments and view.records.posts[role_id].profile.department not in departments:
+                yield Finding(
+                    edge.place,
+                    f"{about} limited to department{'s' if departments[1:] else ''} {listing(departments)}",
+                    "remove the tool from the role, or add the role's department to `departments`",
+                    f"role:{role_id}",
+                    (Related(tool.place("departments"), "limited here"),),
+                )
+            agents = (filling.source for filling in view.agents_in(role_id))
+            if users and {role_id, *agents}.isdisjoint(users):
+                yield Finding(
+                    edge.place,
+                    f"{about} restricted to {listing(users)}",
+                    "remove the tool from the role, or add the role to `restricted_to`",
+                    f"role:{role_id}",
+                    (Related(tool.place("restricted_to"), "restricted here"),),
+                )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with a tool that is limited at all."""
-    limited = {
-        tool.id
-        for tool in posts.records.tools.values()
-        if tool.record.departments or tool.record.restricted_to
-    }
-    if not limited:
-        return []
-    return [
-        post
-        for post, profile in posts.pairs
-        for able in (profile.capabilities,)
-        if not limited.isdisjoint(
-            (*able.tools_primary, *able.tools_secondary, *(use.tool for use in able.tools))
-        )
-    ]
-
-
-def _departments(departments: tuple[str, ...]) -> str:
-    return f"department{'s' if departments[1:] else ''} {listing(departments)}"
-
-
-RULE = Rule("ORG409", "tool-out-of-reach", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG409", "tool-out-of-reach", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -33,30 +33,27 @@ The rule does not know the grants that an agent has. They are compared when the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
-from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.levels import LEVELS
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Tools that a role may grant above the level it has."""
-    if not post.profile.may_grant:
-        return
-    held = dict.fromkeys(view.essential_tools_of(post.role_id), len(LEVELS) - 1)
-    for edge in view.edges_from(EdgeKind.EQUIPPED_WITH, post.role_id):
-        height = next(number for number, level in enumerate(LEVELS) if edge.attribute.endswith(f":{level}"))
-        held[edge.target] = max(held.get(edge.target, 0), height)
-    for number, use in enumerate(post.profile.may_grant):
-        has = held.get(use.tool, 0)
-        if LEVELS.index(use.level) > has:
-            instead = f"but has it only at {quote(LEVELS[has])}" if has else "but does not have it"
+    for post in view.posts:
+        if not post.profile.may_grant:
+            continue
+        held = dict(view.tool_levels_of(post.role_id))
+        held |= dict.fromkeys(view.essential_tools_of(post.role_id), LEVELS[-1])
+        for number, use in enumerate(post.profile.may_grant):
+            has = held.get(use.tool, "none")
+            if LEVELS.index(use.level) <= LEVELS.index(has):
+                continue
+            instead = "but does not have it" if has == "none" else f"but has it only at {quote(has)}"
             yield Finding(
                 post.place("may_grant", number, "tool"),
                 f"role {quote(post.role_id)} may grant {quote(use.tool)} at level {quote(use.level)} {instead}",
@@ -65,9 +62,4 @@ def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
             )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts that may grant something."""
-    return [post for post, profile in posts.pairs if profile.may_grant]
-
-
-RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -37,7 +37,7 @@ Roles without a layer are not checked, and neither is work that stays within one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
@@ -45,32 +45,26 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.organization import Organization
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Handovers that no dispatch edge allows."""
-    organization, own = view.records.organization, post.profile.layer
-    if own not in organization.layers:
-        return
-    for role_id, place in _receivers(view, post):
-        receiver = view.records.posts.get(role_id)
-        layer = receiver.profile.layer if receiver else None
-        if layer in organization.layers and not _may(organization, str(own), str(layer)):
-            yield Finding(
-                place,
-                f"role {quote(post.role_id)} of layer {quote(own)} hands work to {quote(role_id)} "
-                f"of layer {quote(layer)}, which no dispatch edge allows",
-                "dispatch a role of a layer in between, or declare the edge under `dispatch_edges`",
-                f"role:{post.role_id}",
-            )
-
-
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts in a layer of the organization."""
-    layers = posts.records.organization.layers
-    return [post for post, profile in posts.pairs if profile.layer in layers] if layers else []
+    organization, posts = view.records.organization, view.records.posts
+    layer_of = {
+        post.role_id: post.profile.layer for post in view.posts if post.profile.layer in organization.layers
+    }
+    for role_id, own in layer_of.items():
+        for receiver, place in _receivers(view, posts[role_id]):
+            layer = layer_of.get(receiver)
+            if layer is not None and not _may(organization, str(own), layer):
+                yield Finding(
+                    place,
+                    f"role {quote(role_id)} of layer {quote(own)} hands work to {quote(receiver)} "
+                    f"of layer {quote(layer)}, which no dispatch edge allows",
+                    "dispatch a role of a layer in between, or declare the edge under `dispatch_edges`",
+                    f"role:{role_id}",
+                )
 
 
 def _receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
@@ -90,4 +84,4 @@ def _may(organization: Organization, source: str, target: str) -> bool:
     return layers.index(target) == layers.index(source) + 1
 
 
-RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -40,14 +40,13 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.rules.tier_triggers import tier_triggers
+from orgkernel.rules.tier_triggers import find_triggers
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Names that are not in the trigger language."""
-    for trigger in tier_triggers(post):
+    for post, trigger in find_triggers(posts):
         for problem in trigger.parsed.problems:
             if problem.kind == "unknown-name":
                 name = trigger.text[problem.start : problem.end]
@@ -59,9 +58,4 @@ def check(post: RolePost) -> Iterator[Finding]:
                 )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with triggers that have to be parsed to be judged."""
-    return posts.with_doubtful_triggers
-
-
-RULE = Rule("ORG502", "unknown-trigger-name", Severity.ERROR, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG502", "unknown-trigger-name", Severity.ERROR, Scope.PROFILE, check)

@@ -40,14 +40,13 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.rules.tier_triggers import tier_triggers
+from orgkernel.rules.tier_triggers import find_triggers
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Aliases that published files use."""
-    for trigger in tier_triggers(post):
+    for post, trigger in find_triggers(posts):
         for use in trigger.parsed.uses:
             if use.is_alias:
                 yield Finding(
@@ -58,9 +57,4 @@ def check(post: RolePost) -> Iterator[Finding]:
                 )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with triggers that have to be parsed to be judged."""
-    return posts.with_doubtful_triggers
-
-
-RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, Scope.PROFILE, check)

@@ -46,9 +46,8 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
+from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, find_triggers, read_trigger
 from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_trigger
 from orgkernel.triggers import NAMES, Vacuous, find_vacuous
 
@@ -63,10 +62,10 @@ class _Constant(NamedTuple):
     help: str
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Triggers, or parts of them, that can never be true or are always true."""
-    limit = post.profile.doctrine.max_turns_without_progress
-    for trigger in tier_triggers(post):
+    for post, trigger in find_triggers(posts):
+        limit = post.profile.doctrine.max_turns_without_progress
         for found in _find_constants(trigger.text, limit):
             yield Finding(
                 trigger.place(post, found.offset),
@@ -81,7 +80,7 @@ def _find_constants(text: str, limit: int) -> tuple[_Constant, ...]:
     tree = read_trigger(text).tree
     if tree is None:
         return ()
-    whole = find_vacuous(tree, limit)
+    whole = find_constant(text, limit)
     if whole is not None:
         # The blamed comparisons are listed names again, so they can be read again for the names in them.
         names = dict.fromkeys(use.name for blamed in whole.comparisons for use in read_trigger(blamed).uses)
@@ -130,9 +129,4 @@ def _bounds(names: dict[str, None], limit: int) -> str:
     return f"choose another limit; {', '.join(bounds)}" if bounds else ""
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with triggers that have to be parsed to be judged."""
-    return posts.with_doubtful_triggers
-
-
-RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check)

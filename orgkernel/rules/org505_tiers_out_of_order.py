@@ -40,6 +40,7 @@ role's own number. The same limit in two tiers is reported only if the lower tie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -48,11 +49,10 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.rules.tier_triggers import REMEMBERED, read_trigger, tier_triggers
+from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, read_trigger, tier_triggers
 from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_number
-from orgkernel.triggers import find_vacuous, thresholds
+from orgkernel.triggers import is_implied, thresholds
 
 
 class _Disorder(NamedTuple):
@@ -66,25 +66,29 @@ class _Disorder(NamedTuple):
     there: float = 0
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Tiers that trip before a lower one, and tiers that are never entered because of a higher one."""
-    triggers = tier_triggers(post)
-    limit = post.profile.doctrine.max_turns_without_progress
-    for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
-        trigger, other = triggers[found.at], triggers[found.other]
-        if found.name:
-            message = (
-                f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
-                f"before the {other.tier} trigger at {_number(found.there)}"
-            )
-            help = f"give the {trigger.tier} tier the higher limit"
-        else:
-            message = f"{trigger.name_in(post)} is true only when the {other.tier} trigger is, so the tier is never entered"
-            help = f"give the {other.tier} tier a higher limit"
-        yield Finding(
-            trigger.place(post), message, help, f"role:{post.role_id}",
-            (Related(other.place(post), f"the {other.tier} trigger"),),
-        )  # fmt: skip
+    for post in posts:
+        triggers = tier_triggers(post)
+        limit = post.profile.doctrine.max_turns_without_progress
+        for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
+            trigger, other = triggers[found.at], triggers[found.other]
+            if found.name:
+                message = (
+                    f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
+                    f"before the {other.tier} trigger at {_number(found.there)}"
+                )
+                help = f"give the {trigger.tier} tier the higher limit"
+            else:
+                message = (
+                    f"{trigger.name_in(post)} is true only when the {other.tier} trigger is, "
+                    "so the tier is never entered"
+                )
+                help = f"give the {other.tier} tier a higher limit"
+            yield Finding(
+                trigger.place(post), message, help, f"role:{post.role_id}",
+                (Related(other.place(post), f"the {other.tier} trigger"),),
+            )  # fmt: skip
 
 
 def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
@@ -108,6 +112,9 @@ class _Reading(NamedTuple):
 
     tree: TriggerTree
     limits: Mapping[str, float]
+    """The lowest value of a name that makes it true, for names that do so by themselves."""
+    is_limits: bool
+    """Whether it is nothing but such limits and flags, joined by OR."""
     names: frozenset[str]
 
 
@@ -115,9 +122,12 @@ class _Reading(NamedTuple):
 def _read(text: str, limit: int) -> _Reading | None:
     tree = read_trigger(text).tree
     # ORG504 reports a trigger with a constant value.
-    if tree is None or find_vacuous(tree, limit) is not None:
+    if tree is None or find_constant(text, limit) is not None:
         return None
-    return _Reading(tree, thresholds(tree, limit), frozenset(find_names(tree)))
+    limits = thresholds(tree, limit)
+    parts = tree[1:] if tree[0] == "or" else [tree]
+    flags = [part for part in parts if part[0] == "flag"]
+    return _Reading(tree, limits, len(parts) == len(limits) + len(flags), frozenset(find_names(tree)))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -126,16 +136,13 @@ def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
     one, other = _read(lower, limit), _read(higher, limit)
     if one is None or other is None or one.names.isdisjoint(other.names):
         return False  # neither is constant, so nothing of the one follows from the other
-    return find_vacuous(["and", one.tree, ["not", other.tree]], limit) is not None
+    if other.is_limits and any(other.limits.get(name, math.inf) > here for name, here in one.limits.items()):
+        return False  # there the one holds and the other does not yet
+    return is_implied(other.tree, one.tree, limit)
 
 
 def _number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with triggers that have to be parsed to be judged."""
-    return posts.with_doubtful_triggers
-
-
-RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check)

@@ -41,47 +41,39 @@ outside the organization counts as above it. An `escalate_to` on `primary` is ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.graph.schema import Edge
-from orgkernel.rules.posts import Posts
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.rule import Finding, Rule, Scope
 
-# A longer chain is followed edge by edge.
-_LONGEST_CHAIN = 64
 
-
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Tiers that escalate to a role that is not a superior."""
-    chain: tuple[Edge, ...] | None = None
-    for edge in view.escalations_of(post.role_id):
-        if chain is None:
-            chain = view.chain_above(post.role_id)
-        superiors = tuple(step.target for step in chain)
-        target = edge.target
-        if target in superiors or view.is_excused(target):
+    for edge in view.edges_of(EdgeKind.ESCALATES_TO):
+        role_id, target = edge.source, edge.target
+        if target == view.superiors.get(role_id) or view.is_excused(target):
             continue
-        top = superiors[-1] if superiors else post.role_id
-        says = f"{edge.attribute} tier of role {quote(post.role_id)} escalates to {quote(target)}"
+        superiors = view.superiors_above(role_id)
+        if target in superiors:
+            continue
+        top = superiors[-1] if superiors else role_id
+        says = f"{edge.attribute} tier of role {quote(role_id)} escalates to {quote(target)}"
         if not view.names_role(target) and target not in view.external:
             others = view.records.elsewhere.get(target)
             what = f"a role of organization {quote(others[0])}" if others else "which is not declared"
             help = did_you_mean(target, (*superiors, *view.roles))
-            yield Finding(edge.place, f"{says}, {what}", help, f"role:{post.role_id}")
+            yield Finding(edge.place, f"{says}, {what}", help, f"role:{role_id}")
         elif top in view.external or (view.is_role(top) and view.command_of(top) is None):
             if top not in view.external and target in view.external:
                 continue
-            what = (
-                "itself"
-                if target == post.role_id
-                else f"{quote(target)}, which is not a superior of the role"
-            )
-            says = f"{edge.attribute} tier of role {quote(post.role_id)} escalates to {what}"
-            yield Finding(edge.place, says, _advice(post, superiors), f"role:{post.role_id}")
+            what = "itself" if target == role_id else f"{quote(target)}, which is not a superior of the role"
+            says = f"{edge.attribute} tier of role {quote(role_id)} escalates to {what}"
+            advice = _advice(view.records.posts[role_id], superiors)
+            yield Finding(edge.place, says, advice, f"role:{role_id}")
 
 
 def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
@@ -91,24 +83,4 @@ def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     return f"write one of its superiors{where}: {listing(superiors)}"
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with a tier that escalates to somebody who is not above them."""
-    superiors = posts.superiors
-    found = []
-    for post, profile in posts.pairs:
-        plan = profile.pace_plan
-        if plan is None:
-            continue
-        chain = [superiors.get(post.role_id)]
-        for tier in (plan.alternate, plan.contingent, plan.emergency):
-            if tier is None or tier.escalate_to is None or tier.escalate_to in chain:
-                continue
-            while chain[-1] is not None and len(chain) < _LONGEST_CHAIN and tier.escalate_to != chain[-1]:
-                chain.append(superiors.get(chain[-1]))
-            if tier.escalate_to != chain[-1]:
-                found.append(post)
-                break
-    return found
-
-
-RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, Scope.POST, check, suspects)
+RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, Scope.ORGANIZATION, check)

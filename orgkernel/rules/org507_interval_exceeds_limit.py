@@ -41,35 +41,25 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _INTERVAL, _LIMIT = "salute_interval_turns", "max_turns_without_progress"
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Report intervals longer than the limit."""
-    doctrine = post.profile.doctrine
-    interval, limit = doctrine.salute_interval_turns, doctrine.max_turns_without_progress
-    if interval <= limit:
-        return
-    written = _INTERVAL if post.has("doctrine", _INTERVAL) else _LIMIT
-    yield Finding(
-        post.place("doctrine", written),
-        f"role {quote(post.role_id)} reports every {interval} turns but may go only {limit} without progress",
-        f"set `{_INTERVAL}` to at most {limit}",
-        f"role:{post.role_id}",
-    )
+    for post in posts:
+        doctrine = post.profile.doctrine
+        interval, limit = doctrine.salute_interval_turns, doctrine.max_turns_without_progress
+        if interval <= limit:
+            continue
+        written = _INTERVAL if post.has("doctrine", _INTERVAL) else _LIMIT
+        yield Finding(
+            post.place("doctrine", written),
+            f"role {quote(post.role_id)} reports every {interval} turns but may go only {limit} without progress",
+            f"set `{_INTERVAL}` to at most {limit}",
+            f"role:{post.role_id}",
+        )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts that report more seldom than they may be stuck."""
-    return [
-        post
-        for post, profile in posts.pairs
-        for doctrine in (profile.doctrine,)
-        if doctrine.salute_interval_turns > doctrine.max_turns_without_progress
-    ]
-
-
-RULE = Rule("ORG507", "interval-exceeds-limit", Severity.WARNING, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG507", "interval-exceeds-limit", Severity.WARNING, Scope.PROFILE, check)

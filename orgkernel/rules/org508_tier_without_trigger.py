@@ -40,49 +40,29 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.runtime.tiers import ABOVE_PRIMARY
+from orgkernel.rules.tier_triggers import tiers_of
+from orgkernel.runtime.tiers import PRIMARY
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Tiers that cannot be entered, and triggers that are not read."""
-    plan, role = post.profile.pace_plan, quote(post.role_id)
-    if plan is None:
-        return
-    if plan.primary.trigger is not None:
-        yield Finding(
-            post.place("pace_plan", "primary", "trigger", key=True),
-            f"primary tier of role {role} has a trigger, which is never read",
-            "remove it; a role is in the primary tier when no other trigger is true",
-            f"role:{post.role_id}",
-        )
-    for name in ABOVE_PRIMARY:
-        tier = getattr(plan, name)
-        if tier is not None and tier.trigger is None:
-            yield Finding(
-                post.place("pace_plan", name, key=True),
-                f"{name} tier of role {role} has no trigger, so it is never entered",
-                "add a `trigger`, or leave the tier out",
-                f"role:{post.role_id}",
-            )
+    for post in posts:
+        for name, tier in tiers_of(post.profile):
+            if name == PRIMARY and tier.trigger is not None:
+                yield Finding(
+                    post.place("pace_plan", "primary", "trigger", key=True),
+                    f"primary tier of role {quote(post.role_id)} has a trigger, which is never read",
+                    "remove it; a role is in the primary tier when no other trigger is true",
+                    f"role:{post.role_id}",
+                )
+            if name != PRIMARY and tier.trigger is None:
+                yield Finding(
+                    post.place("pace_plan", name, key=True),
+                    f"{name} tier of role {quote(post.role_id)} has no trigger, so it is never entered",
+                    "add a `trigger`, or leave the tier out",
+                    f"role:{post.role_id}",
+                )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with a tier above primary without a trigger, or a primary one with one."""
-    return [
-        post
-        for post, profile in posts.pairs
-        for plan in (profile.pace_plan,)
-        if plan is not None
-        and (
-            plan.primary.trigger is not None
-            or any(
-                tier is not None and tier.trigger is None
-                for tier in (plan.alternate, plan.contingent, plan.emergency)
-            )
-        )
-    ]
-
-
-RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, Scope.PROFILE, check)

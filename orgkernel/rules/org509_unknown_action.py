@@ -40,53 +40,40 @@ organization gives a role a superior.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
-from orgkernel.runtime.tiers import ACTIONS, ESCALATE, TIERS
+from orgkernel.rules.tier_triggers import tiers_of
+from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 
 
-def check(view: OrgView, post: RolePost) -> Iterator[Finding]:
+def check(view: OrgView) -> Iterator[Finding]:
     """Tiers with an unknown action, and escalations to nobody."""
-    for name in TIERS:
-        tier = getattr(post.profile.pace_plan, name, None)
-        if tier is None or not tier.action:
-            continue
-        says = f"{name} tier of role {quote(post.role_id)}"
-        if tier.action not in ACTIONS:
-            help = did_you_mean(tier.action, ACTIONS) or f"use one of {listing(ACTIONS)}"
-            message = f"{says} has the unknown action {quote(tier.action)}"
-        elif tier.action == ESCALATE and tier.escalate_to is None:
-            command = view.command_of(post.role_id)
-            # ORG202 reports a superior that nothing declares.
-            if command is None or not (view.names_role(command.target) or command.target in view.external):
+    for post in view.posts:
+        for name, tier in tiers_of(post.profile):
+            if not tier.action:
                 continue
-            help = f"add `escalate_to: {command.target}`"
-            message = f"{says} escalates to nobody"
-        else:
-            continue
-        yield Finding(post.place("pace_plan", name, "action"), message, help, f"role:{post.role_id}")
+            if tier.action not in ACTIONS:
+                help = did_you_mean(tier.action, ACTIONS) or f"use one of {listing(ACTIONS)}"
+                message = f"has the unknown action {quote(tier.action)}"
+            elif tier.action == ESCALATE and tier.escalate_to is None:
+                superior = view.superiors.get(post.role_id)
+                # ORG202 reports a superior that nothing declares.
+                if superior is None or not (view.names_role(superior) or superior in view.external):
+                    continue
+                help = f"add `escalate_to: {superior}`"
+                message = "escalates to nobody"
+            else:
+                continue
+            yield Finding(
+                post.place("pace_plan", name, "action"),
+                f"{name} tier of role {quote(post.role_id)} {message}",
+                help,
+                f"role:{post.role_id}",
+            )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts with an action nobody knows, or one that escalates to nobody."""
-    return [
-        post
-        for post, profile in posts.pairs
-        for plan in (profile.pace_plan,)
-        if plan is not None
-        and any(
-            tier is not None
-            and tier.action
-            and (tier.action not in ACTIONS or (tier.action == ESCALATE and tier.escalate_to is None))
-            for tier in (plan.primary, plan.alternate, plan.contingent, plan.emergency)
-        )
-    ]
-
-
-RULE = Rule("ORG509", "unknown-action", Severity.WARNING, Scope.POST, check, suspects)
+RULE = Rule("ORG509", "unknown-action", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -39,24 +39,19 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 
-def check(post: RolePost) -> Iterator[Finding]:
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Profiles without a description."""
-    if not post.profile.description.strip():
-        yield Finding(
-            post.document.place("role_id"),
-            f"role {quote(post.role_id)} has no description",
-            "describe in one sentence what the role is for",
-            f"role:{post.role_id}",
-        )
+    for post in posts:
+        if not post.profile.description.strip():
+            yield Finding(
+                post.document.place("role_id"),
+                f"role {quote(post.role_id)} has no description",
+                "describe in one sentence what the role is for",
+                f"role:{post.role_id}",
+            )
 
 
-def suspects(posts: Posts) -> Iterable[RolePost]:
-    """Posts without a description."""
-    return [post for post, profile in posts.pairs if not profile.description.strip()]
-
-
-RULE = Rule("ORG702", "undescribed-role", Severity.INFO, Scope.PROFILE, check, suspects)
+RULE = Rule("ORG702", "undescribed-role", Severity.INFO, Scope.PROFILE, check)

@@ -86,8 +86,10 @@ def _deprecated(model: type[BaseModel]) -> tuple[tuple[_Pattern, str], ...]:
 
 
 def _models_in(annotation: Any) -> Iterator[tuple[_Pattern, type[BaseModel]]]:
-    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
-        yield (), annotation
+    if isinstance(annotation, type):
+        if hasattr(annotation, "model_fields"):
+            yield (), annotation
+        return
     steps: _Pattern = (_EACH,) if getattr(annotation, "__origin__", None) in (tuple, list, dict) else ()
     for part in get_args(annotation):
         for below, model in _models_in(part):

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
-from orgkernel.graph.records import RolePost
-from orgkernel.rules.posts import Posts
 
 
 class Scope(Enum):
-    """What a rule receives, and so which changes make it run again."""
+    """What a rule receives."""
 
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
     PROFILE = "profile"
-    """`check(post: RolePost)`: a role's profile with the overrides of its organization; also a profile in no organization."""
-    POST = "post"
-    """`check(view: OrgView, post: RolePost)`: a role and its neighbors."""
+    """`check(posts: Iterable[RolePost])`: profiles with the overrides of their organization; also profiles in no organization."""
     CATALOG = "catalog"
     """`check(view: OrgView)`: the catalog entries an organization sees; also catalogs no organization sees."""
     ORGANIZATION = "organization"
-    """`check(view: OrgView)`: an organization as a whole."""
+    """`check(view: OrgView)`: an organization, its roles beside one another."""
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
     STATE = "state"
@@ -57,8 +53,6 @@ class Rule:
     severity: Severity
     scope: Scope
     check: Check
-    suspects: Callable[[Posts], Iterable[RolePost]] | None = None
-    """For rules about profiles and posts: those of an organization that `check` has to look at."""
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:
         """The rule's findings as diagnostics."""

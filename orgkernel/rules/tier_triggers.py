@@ -5,16 +5,18 @@ A trigger on `primary` is not among them, because nothing reads it (ORG508).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.runtime.tiers import ABOVE_PRIMARY
-from orgkernel.triggers import ParsedTrigger, parse_trigger
+from orgkernel.records.role_profile import PaceTier, RoleProfile
+from orgkernel.runtime.tiers import PRIMARY, TIERS
+from orgkernel.triggers import ParsedTrigger, Vacuous, find_vacuous, parse_trigger
 
-# Roles are many and their triggers few: most organizations copy them (0.1 ms a parse, 100,000 roles).
+# Roles are many and their triggers few: most organizations copy them. More than the rules look at together (`check.py`).
 REMEMBERED = 4_096
 
 
@@ -34,20 +36,37 @@ class TierTrigger(NamedTuple):
         return f"{self.tier} trigger of role {quote(post.role_id)}"
 
 
-def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
-    """The triggers of the tiers above primary, lowest tier first."""
-    plan = post.profile.pace_plan
+def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
+    """The tiers that a profile writes, with their names, lowest first."""
+    plan = profile.pace_plan
     if plan is None:
-        return ()
-    tiers = ((name, getattr(plan, name)) for name in ABOVE_PRIMARY)
-    return tuple(
+        return []
+    tiers = (plan.primary, plan.alternate, plan.contingent, plan.emergency)
+    return [(name, tier) for name, tier in zip(TIERS, tiers, strict=True) if tier is not None]
+
+
+def tier_triggers(post: RolePost) -> list[TierTrigger]:
+    """The triggers of the tiers above primary, lowest tier first."""
+    return [
         TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
-        for name, tier in tiers
-        if tier is not None and tier.trigger is not None
-    )
+        for name, tier in tiers_of(post.profile)
+        if tier.trigger is not None and name != PRIMARY
+    ]
+
+
+def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTrigger]]:
+    """The triggers of several posts, each with its post."""
+    return ((post, trigger) for post in posts for trigger in tier_triggers(post))
 
 
 @lru_cache(maxsize=REMEMBERED)
 def read_trigger(text: str) -> ParsedTrigger:
     """A trigger's text, read once."""
     return parse_trigger(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def find_constant(text: str, limit: int) -> Vacuous | None:
+    """Whether a trigger has a constant value, at this `max_turns_without_progress`."""
+    tree = read_trigger(text).tree
+    return None if tree is None else find_vacuous(tree, limit)

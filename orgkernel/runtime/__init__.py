@@ -1,1 +1,1 @@
-"""What must also run inside a host: standard library only, and nothing of orgkernel outside this package."""
+"""The code that also runs inside a host: it imports only the standard library and this package."""

@@ -1,16 +1,14 @@
-"""What a host asks of a compiled organization: whether it can be used, and which role takes a task (design §10).
+"""What a host asks of a compiled organization: can it be used, and which role takes a task (design §10)?
 
-A bundle is one JSON document, made by `orgkernel compile --agent-zero` from a checked organization, so that a host
-needs neither YAML nor rules nor the access decision: who takes which domain and which of the host's tools a role may
-call are worked out in it. Nothing of it is believed before `read_bundle` has checked it.
+A bundle is one JSON document. `orgkernel compile --agent-zero` makes it from a checked organization. It already says who
+takes which domain and which of the host's tools a role may call, so a host needs no YAML, no rules and no access
+decision. `read_bundle` checks it completely before anything uses it.
 
-Error policies: a bundle that cannot be trusted raises `BundleError`; dispatch passes through: a word that means
-nothing here, or that nobody takes, is no role and a reason.
+Error policies: an invalid bundle raises `BundleError`. Dispatch passes through: a word that means nothing here, or a
+domain that no role takes, yields no role and a reason.
 
 Standard library only: this module also runs inside hosts.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -52,16 +50,16 @@ _LEVELS: Final = ("none", "observe", "read", "write", "full")
 
 @dataclass(frozen=True, slots=True)
 class RoleChoice:
-    """Which role takes a task, or none, and why."""
+    """The role that takes a task, or None, and why."""
 
     role: BundleRole | None
     domain: str | None
-    """The domain the asked word means here."""
+    """The domain that the word means in this organization."""
     reason: str
 
 
 def find_role(bundle: Bundle, word: str) -> RoleChoice:
-    """Who takes a task of a domain; `word` is a domain or a word of another vocabulary for one.
+    """The role that takes tasks of a domain. `word` is a domain or an alias of one.
 
     Law: the same role and domain as `decide_dispatch` on the documents the bundle was compiled from.
     """
@@ -71,7 +69,7 @@ def find_role(bundle: Bundle, word: str) -> RoleChoice:
             return RoleChoice(None, None, f"no catalog declares domain `{word}`")
         domain = bundle.aliases[word]
         if domain is None:
-            return RoleChoice(None, None, f"`{word}` is listed as meaning no domain here")
+            return RoleChoice(None, None, f"`{word}` is an alias that means no domain here")
     meaning = f"`{word}` means domain `{domain}`, and " if domain != word else ""
     role_id = bundle.dispatch.get(domain or "")
     if role_id is None:
@@ -80,28 +78,32 @@ def find_role(bundle: Bundle, word: str) -> RoleChoice:
 
 
 def checksum_of(data: Mapping[str, Any]) -> str:
-    """The checksum of a bundle's content, which `checksum` itself is not part of; formatting does not matter."""
+    """The checksum of a bundle's content without its `checksum` field. Formatting does not matter."""
     content = {key: value for key, value in data.items() if key != "checksum"}
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
 def read_bundle(data: object) -> Bundle:
-    """The bundle that decoded JSON holds.
+    """The bundle in decoded JSON.
 
-    Fields nobody knows are passed over. Raises `BundleError`: `NOT_A_BUNDLE`, `BUNDLE_TOO_NEW` (its major version),
-    `BUNDLE_MALFORMED` with the route to the value, `BUNDLE_CHANGED` (the checksum does not fit).
+    Unknown fields are ignored. Raises `BundleError` with one of these codes: `NOT_A_BUNDLE`, `BUNDLE_TOO_NEW` (another
+    major version), `BUNDLE_MALFORMED` (with the route to the value), `BUNDLE_CHANGED` (the checksum does not match).
     """
     if not isinstance(data, dict) or data.get("_schema") != SCHEMA:
-        raise BundleError("NOT_A_BUNDLE", "", f"this is no compiled organization (`{SCHEMA}`)")
+        raise BundleError(
+            "NOT_A_BUNDLE", "", f"this is not a compiled organization: `_schema` is not `{SCHEMA}`"
+        )
     top = Fields(data, "")
     _check_version(top.text("_version"))
     try:
         said, found = top.text("checksum"), checksum_of(data)
     except (ValueError, TypeError, RecursionError) as error:
-        raise BundleError("BUNDLE_MALFORMED", "", "it holds what JSON cannot") from error
+        raise BundleError("BUNDLE_MALFORMED", "", "it holds a value that JSON cannot represent") from error
     if said != found:
-        text = f"the content was changed after it was compiled: {found[:19]}… instead of {said[:19]}…"
+        text = (
+            f"the bundle was changed after it was compiled: its checksum is {found[:19]}…, not {said[:19]}…"
+        )
         raise BundleError("BUNDLE_CHANGED", "checksum", text)
     organization = top.mapping("organization")
     Fields(organization, "organization").text("org_id")
@@ -122,9 +124,11 @@ def read_bundle(data: object) -> Bundle:
 def _check_version(version: str) -> None:
     major, dot, minor = version.partition(".")
     if not (dot and major.isascii() and major.isdigit() and minor.isascii() and minor.isdigit()):
-        raise BundleError("BUNDLE_MALFORMED", "_version", f"`{version[:20]}` is no version such as {VERSION}")
+        raise BundleError(
+            "BUNDLE_MALFORMED", "_version", f"`{version[:20]}` is not a version such as {VERSION}"
+        )
     if int(major) != int(VERSION.partition(".")[0]):
-        text = f"version {version} is not one this runtime reads ({VERSION}); compile again, or upgrade the extension"
+        text = f"this runtime reads version {VERSION}, not {version}; compile again, or upgrade the extension"
         raise BundleError("BUNDLE_TOO_NEW", "_version", text)
 
 
@@ -165,7 +169,7 @@ def _role(fields: Fields) -> BundleRole:
 
 def _tier(name: str, fields: Fields) -> Mapping[str, Any]:
     if name not in TIERS:
-        raise BundleError("BUNDLE_MALFORMED", fields.where, f"there is no tier `{name[:40]}`")
+        raise BundleError("BUNDLE_MALFORMED", fields.where, f"`{name[:40]}` is not a PACE tier")
     for key in ("action", "description", "text"):
         fields.text(key)
     fields.text_or_none("escalate_to")
@@ -179,10 +183,12 @@ def _tier(name: str, fields: Fields) -> Mapping[str, Any]:
 
 
 def _check_references(bundle: Bundle) -> None:
-    """Names that are looked up without a question must be there."""
+    """Check that every role that the bundle names is in it: hosts look them up without checking."""
     for key, role in bundle.roles.items():
         if role.role_id != key:
-            raise BundleError("BUNDLE_MALFORMED", at("roles", key, "role_id"), f"is not `{key}`")
+            raise BundleError(
+                "BUNDLE_MALFORMED", at("roles", key, "role_id"), f"differs from its key `{key}`"
+            )
         _check_known(role.delegates_to, bundle.roles, at("roles", key, "delegates_to"))
         _check_known(role.subordinates, bundle.roles, at("roles", key, "subordinates"))
     for domain, taker in bundle.dispatch.items():

@@ -1,4 +1,4 @@
-"""Reading checked values out of decoded JSON, each with the route it stands at. Standard library only."""
+"""Read checked values from decoded JSON, each with its route. Standard library only."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def at(*steps: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A mapping of a bundle and the route to it; each question raises `BundleError` for what does not fit."""
+    """A mapping in a bundle and the route to it. Every reader raises `BundleError` for a value that does not fit."""
 
     data: Mapping[str, Any]
     where: str
 
     def wrong(self, key: str, text: str) -> BundleError:
-        """What to raise when the value of a key cannot be used."""
+        """The error to raise for a value that cannot be used."""
         return BundleError("BUNDLE_MALFORMED", at(self.where, key), text)
 
     def get(self, key: str) -> Any:
-        """A value of any kind that has to be there."""
+        """A required value of any kind."""
         if key not in self.data:
             raise self.wrong(key, "is missing")
         return self.data[key]
@@ -43,10 +43,10 @@ class Fields:
         return None if self.get(key) is None else self.text(key)
 
     def one_of(self, key: str, allowed: Collection[str]) -> str:
-        """A text out of a few."""
+        """A text that is one of `allowed`."""
         value = self.text(key)
         if value not in allowed:
-            raise self.wrong(key, f"`{value[:40]}` is none of {', '.join(allowed)}")
+            raise self.wrong(key, f"`{value[:40]}` is not one of {', '.join(allowed)}")
         return value
 
     def flag(self, key: str) -> bool:
@@ -57,7 +57,7 @@ class Fields:
         return value
 
     def whole(self, key: str) -> int:
-        """A whole number from 1 on."""
+        """A whole number of at least 1."""
         value = self.get(key)
         if type(value) is not int or value < 1:
             raise self.wrong(key, "is not a whole number above zero")
@@ -71,7 +71,7 @@ class Fields:
         return tuple(value)
 
     def mapping(self, key: str) -> Mapping[str, Any]:
-        """A mapping; JSON has text keys only, other callers may not."""
+        """A mapping with text keys. JSON has no others, but data from other callers may."""
         value = self.get(key)
         if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
             raise self.wrong(key, "is not a mapping")
@@ -89,6 +89,6 @@ class Fields:
         return {name: inner.flag(name) for name in inner.data}
 
     def texts_by_name(self, key: str) -> Mapping[str, str | None]:
-        """A mapping of texts, of which any may be null."""
+        """A mapping whose values are texts or null."""
         inner = Fields(self.mapping(key), at(self.where, key))
         return {name: inner.text_or_none(name) for name in inner.data}

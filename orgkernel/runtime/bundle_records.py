@@ -1,7 +1,7 @@
-"""The records of a compiled organization, as a host holds them. Standard library only.
+"""The records of a compiled organization in a host. Standard library only.
 
-INVARIANT: they are made by `read_bundle` alone, which checks shapes and references; who holds one may rely on both.
-Mappings inside are plain JSON, shared by everybody who reads the bundle: do not change them.
+INVARIANT: only `read_bundle` makes them. It checks shapes and references, so that readers may rely on both.
+Mappings inside are plain JSON that all readers of the bundle share: do not change them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ VERSION: Final = "1.0"
 
 
 class BundleError(ValueError):
-    """A bundle that must not be used: `code` is stable, `where` is the route to the value, `text` says what is wrong."""
+    """A bundle that must not be used. `code` is stable, `where` is the route to the value, `text` says what is wrong."""
 
     def __init__(self, code: str, where: str, text: str) -> None:
         super().__init__(f"{where}: {text}" if where else text)
@@ -26,11 +26,11 @@ class BundleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BundleDomain:
-    """A task domain, with what tells whether a message belongs to it."""
+    """A task domain with the texts that classify a message."""
 
     aliases: tuple[str, ...]
     broader: tuple[str, ...]
-    """Ever broader domains, nearest first."""
+    """Broader domains, nearest first."""
     passthrough: bool
     examples: tuple[str, ...]
     triggers: tuple[str, ...]
@@ -38,44 +38,44 @@ class BundleDomain:
 
 @dataclass(frozen=True, slots=True)
 class ToolGrant:
-    """What one role has of one tool, in no particular circumstances."""
+    """What one role may do with one tool when no circumstances are known."""
 
     level: str
     preferred: bool
     actions: Mapping[str, bool]
-    """Every action of the tool to whether it is allowed without asking."""
+    """Every action of the tool, and whether it is allowed without approval."""
     ask: tuple[str, ...]
-    """Those of them that somebody has to approve; a host has nobody to ask, so they are not allowed."""
+    """Actions that need approval. A host cannot ask for it, so they are not allowed."""
     conditional: str | None
-    """The times, channels and paths that could change it, in words; None where nothing could."""
+    """The times, channels and paths that could change it, in words. None if nothing could."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleTool:
-    """A tool by the name the host calls it."""
+    """A tool under the host's name for it."""
 
     tool: str
-    """Its id in the catalog."""
+    """The tool's id in the catalog."""
     name: str
     roles: tuple[str, ...]
     """Roles that may use it."""
     essential: bool
-    """Whether some role always has it."""
+    """Whether at least one role always has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleRole:
-    """A role with what the decisions allow it, worked out."""
+    """A role and what the decisions allow it."""
 
     role_id: str
     role_name: str
     role_type: str
     description: str
     brief: str
-    """What the role is told about itself, for the prompt."""
+    """The text about the role in its prompt."""
     reports_to: str | None
     chain: tuple[str, ...]
-    """Everybody above, nearest first; the last may stand outside the organization."""
+    """All superiors, nearest first. The last may be outside the organization."""
     subordinates: tuple[str, ...]
     can_delegate: bool
     delegates_to: tuple[str, ...]
@@ -84,16 +84,16 @@ class BundleRole:
     tools: Mapping[str, ToolGrant]
     """By tool id."""
     host_tools: frozenset[str]
-    """Names of the host's tools it may call, essential ones included."""
+    """Host names of the tools that it may call, essential ones included."""
     essential: frozenset[str]
-    """Those of them that are never taken away."""
+    """Tools among them that are never taken away."""
     pace: Mapping[str, Mapping[str, Any]]
-    """Tier to action, description, escalate_to, trigger (a checked tree or None) and text."""
+    """For each tier: action, description, escalate_to, trigger (a checked tree or None) and text."""
     max_turns: int
-    """Model calls without progress that the doctrine allows: `max` of the trigger language."""
+    """Model calls without progress that the doctrine allows. Triggers call it `max`."""
     doctrine: Mapping[str, Any]
     profile: Mapping[str, Any]
-    """The role in the JSON form of the specification, which neighbor layers read."""
+    """The role in the JSON form of the specification. Neighbor layers read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +101,25 @@ class Bundle:
     """One compiled organization."""
 
     digest: str
-    """Of the documents it was compiled from."""
+    """Digest of the documents that it was compiled from."""
     checksum: str
-    """Of the bundle itself."""
+    """Checksum of the bundle itself."""
     compiled_by: str
     organization: Mapping[str, Any]
     domains: Mapping[str, BundleDomain]
     aliases: Mapping[str, str | None]
-    """Word of another vocabulary to the domain it means; None where it is listed as meaning none."""
+    """Each alias and the domain that it means. None if it is listed as `unmapped`."""
     dispatch: Mapping[str, str | None]
-    """Domain to the role that takes it."""
+    """Each domain and the role that takes it."""
     roles: Mapping[str, BundleRole]
     """In the order of the hierarchy."""
     tools: Mapping[str, BundleTool]
-    """By the host's name."""
+    """By the host's name for the tool."""
     signals: Mapping[str, Any]
 
     @property
     def org_id(self) -> str:
-        """Id of the organization."""
+        """The id of the organization."""
         return str(self.organization["org_id"])
 
     @property

@@ -1,13 +1,14 @@
-"""Which task domain a message belongs to, by the domains' own triggers and examples.
+"""Find the task domain of a message by the triggers and examples that the domains declare.
 
-Used where no classifier of the host says so. Deterministic, and conservative: a role that is wrongly active takes tools
-away, no role at all changes nothing. So evidence must be more than one common word, the best domain must stand
-alone, and a passthrough domain (conversation) is the answer only where no work is mentioned.
+This is used where the host has no classifier. It is deterministic and conservative: a role that is active by mistake
+takes tools away, while no role changes nothing. So one common word is not enough evidence, the best domain must stand
+alone, and a passthrough domain (conversation) is the answer only if the message mentions no work.
 
-Evidence for a domain is, in points: a trigger found in the message, one for each of its words; an example that the message
-repeats in other words, three, word by word, ten. What stands at the start counts twice. A single trigger of one word
-counts only beside another word that the catalog uses of work, or something written like code or a file. Between the
-words of a trigger there may be two others: `write a small Go function` has `write a function` in it.
+Evidence for a domain counts in points. A trigger in the message counts one point for each of its words. An example that
+the message repeats in other words counts three, word for word ten. Words at the start count double. A single trigger of
+one word counts only together with another word that the catalog uses about work, or with something that looks like code
+or a file name. Two other words may stand between the words of a trigger: `write a small Go function` contains
+`write a function`.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -20,11 +21,11 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 MOST_CHARACTERS: Final = 4_000
-"""How much of a message is read: what is asked stands before what is pasted."""
+"""How many characters of a message are read: the request comes before pasted text."""
 _START: Final = 40
 _OF_EXAMPLE, _OF_SAME_EXAMPLE = 3, 10
 LIKE_AN_EXAMPLE: Final = "an example"
-"""Evidence that is no words of the message."""
+"""Stands for evidence that is not a quote from the message."""
 _GAP: Final = 2
 _LEAST_SHARED: Final = 3
 _SHARE: Final = 0.7
@@ -45,7 +46,7 @@ _STOP: Final = frozenset(
 
 
 class DomainWords(NamedTuple):
-    """What a catalog says of a domain, as far as messages are compared with it."""
+    """The texts of a domain that messages are compared with."""
 
     examples: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
@@ -54,23 +55,23 @@ class DomainWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """Domains made ready for comparing; build it once per bundle."""
+    """Domains prepared for comparison. Build it once per bundle."""
 
     triggers: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
-    """By the first stem of the trigger: its stems and its domain."""
+    """Triggers by their first stem: all stems and the domain."""
     examples: tuple[tuple[tuple[str, ...], frozenset[str], str], ...]
-    """Stems of an example, those with a meaning of their own, and its domain."""
+    """For each example: all its stems, the stems that carry meaning, and its domain."""
     vocabulary: frozenset[str]
-    """Stems of everything said of work."""
+    """Stems of all texts about work."""
     passthrough: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What a message is about: the domains with the most evidence, none where there is too little, and that evidence,
-    in the words of the message.
+    """What a message is about: the domains with the most evidence, and that evidence in the words of the message.
 
-    More than one domain means that they stand equal; whoever asks may settle it when one role takes them all.
+    There is no domain if the evidence is too weak. Several domains are tied; the caller may settle a tie if one role
+    takes all of them.
     """
 
     domains: tuple[str, ...] = ()
@@ -79,7 +80,7 @@ class Classification:
 
 
 def build_classifier(domains: Mapping[str, DomainWords]) -> Classifier:
-    """Make a catalog's domains ready for comparing with messages."""
+    """Prepare the domains of a catalog for comparison with messages."""
     triggers: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     examples = []
     vocabulary: set[str] = set()
@@ -103,7 +104,7 @@ def build_classifier(domains: Mapping[str, DomainWords]) -> Classifier:
 
 
 def classify(classifier: Classifier, message: str) -> Classification:
-    """Which domains a message speaks of most, if it clearly speaks of work, or of a passthrough domain."""
+    """The domains that a message is most about. A domain of work needs clear evidence; a passthrough domain does not."""
     message = message[:MOST_CHARACTERS]
     words_said = _WORD.findall(message.lower())
     stems = [_stem(word) for word in words_said]
@@ -135,7 +136,7 @@ def classify(classifier: Classifier, message: str) -> Classification:
 def _find_triggers(
     classifier: Classifier, stems: list[str]
 ) -> dict[tuple[tuple[str, ...], str], tuple[int, int]]:
-    """Each trigger in the message, from where to where it stands first; a longer one hides those within it."""
+    """Each trigger in the message with the start and end of its first place. A longer trigger hides shorter ones in it."""
     found: dict[tuple[tuple[str, ...], str], tuple[int, int]] = {}
     taken = 0
     for place, stem in enumerate(stems):
@@ -151,7 +152,7 @@ def _find_triggers(
 
 
 def _match(trigger: tuple[str, ...], stems: list[str], place: int) -> int | None:
-    """Where a trigger that begins at a place ends, with gaps where it has words enough to be recognized across them."""
+    """Where a trigger that begins at a place ends. Gaps are allowed if it has more than one word that carries meaning."""
     gap = _GAP if len(tuple(_content(trigger))) > 1 else 0
     for stem in trigger[1:]:
         nearby = stems[place + 1 : place + 2 + gap]
@@ -180,7 +181,7 @@ def _is_enough(
 
 
 def stems_of(text: str) -> list[str]:
-    """The words of a text without their endings, in order."""
+    """The stems of the words of a text, in order."""
     return [_stem(word) for word in _WORD.findall(text.lower())]
 
 

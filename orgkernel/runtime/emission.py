@@ -1,10 +1,10 @@
 """When a SALUTE report is due (specification, "SALUTE Emission Rules"; `doctrine` of the role).
 
 - The first report of a role, and every change of its PACE tier.
-- Every change of `status.state`; into `complete` only if `doctrine.report_on_completion`, into `aborted` only if
-  `doctrine.report_on_failure` says so. A task that ends in the same state as the one before it is reported too.
-- `doctrine.salute_interval_turns` model calls after the last report. The calls counted are those of
-  `time.turns_elapsed`; asking twice in one call counts it once, and a new task goes on counting from its own first.
+- Every change of `status.state`. A change to `complete` counts only with `doctrine.report_on_completion`, a change to
+  `aborted` only with `doctrine.report_on_failure`. A new task that ends in the same state as the last one counts too.
+- `doctrine.salute_interval_turns` model calls after the last report. `time.turns_elapsed` counts the calls. Two
+  questions in one call count once, and a new task adds its own calls to the count.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -29,7 +29,7 @@ _ENDINGS: Final[Mapping[str, tuple[str, Cause]]] = {
 
 @dataclass(frozen=True, slots=True)
 class EmissionState:
-    """What is remembered of a role's reports; a host keeps one for each role."""
+    """What the host remembers about the reports of one role."""
 
     role_id: str
     state: str
@@ -42,7 +42,7 @@ class EmissionState:
 
 
 class Emission(NamedTuple):
-    """Whether a report is due now, why, and what to remember for the next time."""
+    """Whether a report is due now, why, and what to remember for next time."""
 
     due: bool
     reason: Cause
@@ -50,7 +50,7 @@ class Emission(NamedTuple):
 
 
 def should_emit(previous: EmissionState | None, report: Report, doctrine: Mapping[str, Any]) -> Emission:
-    """Whether this report is due. `previous` is what was remembered for the role; None before its first report."""
+    """Decide whether this report is due. `previous` is the last state of the role, None before its first report."""
     status, time = report["status"], report["time"]
     role_id, turns = report["unit"]["role_id"], time["turns_elapsed"]
     now = EmissionState(role_id, status["state"], status["pace_level"], time["task_started"], turns)

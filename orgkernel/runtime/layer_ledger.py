@@ -1,7 +1,7 @@
-"""The ledger beside the signals: which turn it is, who holds a lane, and what was worth counting.
+"""The ledger beside the signals: the current turn, the holder of each lane, and counted events.
 
-It is kept apart from the signals so that a layer which clears those, as the convention allows, takes neither the
-claim of the turn nor the record of conflicts with it. It is plain JSON, so a dump of the store shows it.
+It is separate from the signals: a layer may clear the signals, as the convention allows, without losing the claim of the
+turn and the record of conflicts. It is plain JSON, so a dump of the store shows it.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -14,12 +14,12 @@ from typing import Any, Final
 
 LEDGER: Final = "_layer_ledger"
 EVENTS_KEPT: Final = 50
-"""Of all turns together, the oldest go; the counts stay."""
+"""Events kept over all turns. The oldest are dropped; the counts stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing worth counting: `deferred` (layers: who was quiet, for whom) or `conflict` (layers: who all spoke)."""
+    """A counted event: `deferred` (layers: the one that waited, the one it waited for) or `conflict` (all that spoke)."""
 
     turn: int
     kind: str
@@ -28,7 +28,7 @@ class Event:
 
 
 def read_events(store: Mapping[str, Any]) -> tuple[Event, ...]:
-    """The latest deferrals and conflicts, oldest first, of this turn and earlier ones."""
+    """The latest deferrals and conflicts of this turn and earlier ones, oldest first."""
     ledger = find_ledger(store)
     return tuple(
         Event(each["turn"], each["kind"], each["lane"], tuple(each["layers"]))
@@ -38,13 +38,13 @@ def read_events(store: Mapping[str, Any]) -> tuple[Event, ...]:
 
 
 def read_counts(store: Mapping[str, Any]) -> dict[str, int]:
-    """How many of each kind there were since the agent began, also those no longer kept."""
+    """How many events of each kind there were since the agent started, including dropped ones."""
     ledger = find_ledger(store)
     return dict(ledger["counts"]) if ledger else {}
 
 
 def find_ledger(store: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The ledger; None where no turn was begun, and where it is not as this module writes it."""
+    """The ledger. None if no turn has begun or the value does not have the form that this module writes."""
     ledger = store.get(LEDGER)
     if not isinstance(ledger, dict) or type(ledger.get("turn")) is not int:
         return None
@@ -59,7 +59,7 @@ def find_ledger(store: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def is_event(event: object) -> bool:
-    """Whether an entry is as this module writes it; looked at where events are read, not at every turn."""
+    """Whether an entry has the form that this module writes. Checked when events are read, not every turn."""
     return (
         isinstance(event, dict)
         and type(event.get("turn")) is int
@@ -71,7 +71,7 @@ def is_event(event: object) -> bool:
 
 
 def add_event(ledger: dict[str, Any], kind: str, lane: str, layers: tuple[str, ...]) -> None:
-    """Note something about the turn; the same thing is noted once in it."""
+    """Record an event of the turn; the same event is recorded once per turn."""
     event = {"turn": ledger["turn"], "kind": kind, "lane": lane, "layers": list(layers)}
     if event in ledger["events"]:
         return

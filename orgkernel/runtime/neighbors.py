@@ -1,7 +1,7 @@
-"""The signals of layers that say nothing: read from what they store for themselves (facts/agent_zero §6).
+"""Derive the signals of silent layers from the values that they store for themselves.
 
-The layers beside us write none of the convention yet. What can be seen of them without asking is derived; what
-cannot be seen stays unknown, and is never guessed: no neighbor stores whether the objective is held, for one.
+Neighbor layers do not write the convention yet. Some of their signals can be derived from what they store. The others
+stay unknown and are never guessed: for example, no neighbor stores whether the objective is held.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -21,19 +21,19 @@ AGENT_ATTRIBUTES: Final = (
     "_supervisor_state",
     "_memory_health",
 )
-"""Attributes of the agent that `derive` reads, under the same names."""
+"""Attributes of the agent that `derive` reads under the same names."""
 AGENT_DATA: Final = ("_tool_failures",)
 """Keys of `agent.data` that `derive` reads."""
 WARNINGS: Final = "warnings"
-"""The texts of the warnings that came into the history since the turn began, which is how a host gives them."""
+"""Key for the texts of the warnings that entered the history since the turn began. The host fills it."""
 
 UNNAMED: Final = "unnamed"
-"""Somebody warned, and the text does not say who."""
+"""Name for a layer that warned without saying who it is."""
 _SUPERVISOR_MARK: Final = "[SUPERVISOR]"
 
 
 def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
-    """What the stores of neighbors show of this turn. Anything may be missing or have another form."""
+    """What the stores of neighbors show about this turn. Any value may be missing or have another form."""
     warned = _warned(neighbors.get(WARNINGS))
     derived: dict[str, dict[str, Any] | None] = {
         "bst": _bst(neighbors.get("_bst_store")),
@@ -54,7 +54,7 @@ def _present(store: object) -> dict[str, Any] | None:
 
 
 def _bst(store: object) -> dict[str, Any] | None:
-    """The belief it routes on; else the compound signature of builds with the other vocabulary, of no confidence."""
+    """The belief that it routes on. In builds with the other vocabulary: the compound signature, without confidence."""
     if not isinstance(store, Mapping):
         return None
     belief = store.get("__bst_belief_state__")
@@ -63,7 +63,7 @@ def _bst(store: object) -> dict[str, Any] | None:
     compound = store.get("_compound_sig")
     if isinstance(compound, str) and compound:
         return {"active": True, "domain": compound.partition("+")[0]}
-    return {"active": False}  # it is there and believes nothing: it drops the key
+    return {"active": False}  # the tracker runs and has no belief: it removes the key
 
 
 def _working_memory(store: object) -> dict[str, Any] | None:
@@ -83,7 +83,7 @@ def _org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
 
 
 def _supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
-    """Another supervisor beside ours; what it did is what stands in the history, its store only says of what kind."""
+    """A supervisor of the host. The history shows whether it spoke; its store only says which kind of intervention."""
     if "supervisor" not in warned:
         return _present(store)
     kinds: list[str] = []

@@ -1,8 +1,8 @@
 """What a host reports about one role at one model call.
 
-Source: design §6 "PACE."; the names are those of the trigger language (docs/triggers.md). None is *not reported*:
-Unknown, which is neither true nor false. A host reports what it really knows and leaves the rest out; it never
-guesses a nought.
+Source: design §6 "PACE."; the names are those of the trigger language (docs/triggers.md). None means *not reported*: the
+value is unknown, neither true nor false. A host reports what it knows and leaves out the rest; it never reports a zero
+that it did not measure.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -23,35 +23,35 @@ class Observation:
     """
 
     consecutive_tool_failures: int | None = None
-    """Tool calls that failed in a row, whichever tool; any success sets it to 0."""
+    """Tool calls that failed in a row, over all tools. A success resets it to 0."""
     total_tool_failures: int | None = None
     """Tool calls that failed since the task began."""
     context_fill: float | None = None
     """Share of the model's context window in use, 0 to 1."""
     turns_without_progress: int | None = None
-    """Model calls since progress was last seen."""
+    """Model calls since the last progress."""
     turns_elapsed: int | None = None
     """Model calls since the task began."""
     elapsed_seconds: float | None = None
-    """Wall time since the task began."""
+    """Seconds of wall time since the task began."""
     unrecoverable_error: bool | None = None
-    """Whether an error was met that no retry can mend."""
+    """Whether an error occurred that no retry can fix."""
     context_exhausted: bool | None = None
     """Whether the context window is full and cannot be compacted."""
 
     def measures(self, max_turns: int) -> dict[str, float | bool | None]:
-        """Every name a trigger may read, with its value; `max_turns` is the role's own `max`."""
+        """Every name that a trigger may read, with its value. `max_turns` is the role's `max`."""
         return {**asdict(self), "max": max_turns}
 
 
 NAMES: Final = tuple(each.name for each in fields(Observation))
-"""What can be reported."""
+"""All measures."""
 FLAGS: Final = ("unrecoverable_error", "context_exhausted")
-"""Those of it that are true or false; the others are numbers."""
+"""Measures that are true or false. The others are numbers."""
 
 
 def is_measure(name: str, value: object) -> bool:
-    """Whether a value says something of what it is reported as; null is *not reported*."""
+    """Whether a value fits the measure. Null means *not reported*."""
     if value is None or name in FLAGS:
         return value is None or isinstance(value, bool)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,8 +1,8 @@
-"""How our own words are known again when they come back: in the history, quoted by a model, escaped as JSON.
+"""Recognize orgkernel's own texts when they come back: in the history, quoted by a model or escaped as JSON.
 
-Instructions that are written into a conversation are read by every layer that looks at it, ours included; a
-classifier that takes them for the task goes round in circles (facts/agent_zero §9, point 13). So each text carries
-the fingerprint of its words at its end, and what carries a fitting one is taken out before the text is used.
+Every layer reads the instructions in a conversation, including this one. A classifier that takes such an instruction for
+the task goes in circles. So each text ends with a fingerprint of its words, and a text with a matching fingerprint is
+removed before the conversation is used.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -16,29 +16,29 @@ from typing import Final
 
 MARK: Final = "[ORG supervisor]"
 _OWN: Final = re.compile(re.escape(MARK) + r"\s+(.*?)\s+\[([0-9a-f]{8})\]", re.DOTALL)
-# Nothing that steers a terminal or a reader unseen, and no bracket that could be taken for our marks.
+# Control characters and invisible characters; `one_line` also replaces brackets, which could fake the mark.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 
 
 def mark_own_text(body: str) -> tuple[str, str]:
-    """The text to say, and its fingerprint. Without double quotes and backslashes, which quoting would change."""
+    """The text to say and its fingerprint. Double quotes and backslashes are replaced, because quoting changes them."""
     words = one_line(body).replace('"', "'").replace("\\", "/")
     fingerprint = _fingerprint(words)
     return f"{MARK} {words} [{fingerprint}]", fingerprint
 
 
 def find_own_text(text: str) -> tuple[str, ...]:
-    """The fingerprints of all our texts within a text, in order."""
+    """The fingerprints of orgkernel's own texts in a text, in order."""
     return tuple(match[2] for match in _OWN.finditer(text) if _is_own(match))
 
 
 def strip_own_text(text: str) -> str:
-    """A text without ours in it; everything else stays as it is, also what only looks like ours."""
+    """A text without orgkernel's own texts. Everything else stays, even if it only looks like one of them."""
     return _OWN.sub(lambda match: "" if _is_own(match) else match[0], text) if MARK in text else text
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """Text of somebody else on one line, without what cannot be seen, at most `limit` characters long."""
+    """Foreign text on one line, without invisible characters, at most `limit` characters long."""
     words = " ".join(_UNPRINTABLE.sub(" ", text).replace("[", "(").replace("]", ")").split())
     return words if limit is None or len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
 
@@ -47,12 +47,12 @@ def _is_own(match: re.Match[str]) -> bool:
     body, fingerprint = match[1], match[2]
     if _fingerprint(body) == fingerprint:
         return True
-    try:  # JSON may have escaped what is not ASCII
+    try:  # JSON may have escaped characters outside ASCII
         return _fingerprint(json.loads(f'"{body}"', strict=False)) == fingerprint
     except ValueError:
         return False
 
 
 def _fingerprint(body: str) -> str:
-    """Of the words only: a reader may wrap lines."""
+    """A fingerprint of the words only: a reader may wrap lines."""
     return hashlib.blake2s(" ".join(body.split()).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

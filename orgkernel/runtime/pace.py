@@ -1,16 +1,15 @@
-"""PACE: the tier a role is in, and what it then has to do (design §6 "PACE."; specification, "PACE Plan").
+"""PACE: the tier of a role and what the role has to do in it (design §6 "PACE."; specification, "PACE Plan").
 
-Error policy: assume nominal, but name what was not seen. A tier's trigger is true, false or unknown:
+Error policy: assume nominal, but name every value that was not reported. A tier's trigger is true, false or unknown:
 
 - true: the tier is held from now on;
-- false: it is let go;
-- unknown: it stays as it was, so what a host does not report neither raises nor restores.
+- false: the tier is released;
+- unknown: the tier stays as it was, so a missing value neither escalates nor restores.
 
-The role is in the highest tier held, and in primary when none is. So it escalates at once, comes back as soon as every
-trigger is seen to be false, and a trigger that a host can never evaluate does not keep it from coming back. A new task
-begins with nothing held.
+The role is in the highest tier that it holds, or in primary if it holds none. It escalates at once and is restored as
+soon as every trigger is known to be false. A trigger that a host can never evaluate does not prevent that. A new task
+begins with no tier held.
 
-The state of one role is `PaceDecision.held`; `PaceMemory` keeps it for several roles. Standard library only: this
 module also runs inside hosts.
 """
 
@@ -45,7 +44,7 @@ DEFAULT_MAX_TURNS: Final = 12
 
 
 class PlanError(ValueError):
-    """A compiled PACE plan is not one; the bundle that holds it must not be used."""
+    """A compiled PACE plan is malformed. The bundle that holds it must not be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +56,12 @@ class Tier:
     trigger: TriggerTree | None = None
     """The compiled condition that enters it; None is never true."""
     escalate_to: str | None = None
-    """Who takes over or is told."""
+    """The role that takes over or is informed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PacePlan:
-    """What a role does when things go wrong. A tier that is missing is never entered."""
+    """What a role does when things go wrong. It never enters a tier that is missing."""
 
     tiers: Mapping[str, Tier]
     max_turns: int = DEFAULT_MAX_TURNS
@@ -71,12 +70,12 @@ class PacePlan:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """What a role has to do in its tier; whoever runs the role sees to it."""
+    """What a role has to do in its tier. The host that runs the role enforces it."""
 
     action: str
     """One of `ACTIONS`."""
     to: str | None
-    """Whom to hand over or report to; None where the plan names nobody."""
+    """The role to hand over or report to. None if the plan names none."""
     text: str
     """The same in words, with the plan's own description."""
 
@@ -88,11 +87,11 @@ class PaceDecision:
     tier: str
     previous: str
     held: tuple[str, ...] = ()
-    """The tiers whose trigger was last seen to be true: the whole state of the role."""
+    """The tiers whose trigger was last known to be true. This is the whole state of the role."""
     reasons: tuple[Tripped, ...] = ()
-    """The comparisons that are true of the tier's own trigger; none where it is primary, or kept by what is unknown."""
+    """The true comparisons of the tier's trigger. Empty in primary, and in a tier kept because of unknown values."""
     unknown: tuple[str, ...] = ()
-    """What triggers read and the host did not report, and arithmetic without a value."""
+    """Names that triggers read and the host did not report, and arithmetic without a value."""
     obligations: tuple[Obligation, ...] = ()
     new_task: bool = False
 
@@ -115,21 +114,21 @@ class PaceDecision:
         """The transition, or the tier that stays, in one sentence with the comparisons behind it."""
         because = ", ".join(tripped.text for tripped in self.reasons)
         if self.raised:
-            return f"{self.tier}, up from {self.previous}: {because}"
+            return f"escalated from {self.previous} to {self.tier}: {because}"
         if self.restored:
-            cause = "a new task began" if self.new_task else because or "no trigger above holds"
-            return f"{self.tier}, restored from {self.previous}: {cause}"
+            cause = "a new task began" if self.new_task else because or "no higher trigger is true"
+            return f"restored from {self.previous} to {self.tier}: {cause}"
         if self.tier == PRIMARY:
-            return f"{PRIMARY}: nothing tripped"
-        return f"{self.tier}, as before: {because or self._unseen()}"
+            return f"{PRIMARY}: no trigger is true"
+        return f"still {self.tier}: {because or self._unseen()}"
 
     def _unseen(self) -> str:
-        return f"not known to be over without {', '.join(self.unknown)}"
+        return f"whether it is over is unknown without {', '.join(self.unknown)}"
 
 
 @dataclass(frozen=True, slots=True)
 class PaceMemory:
-    """What several roles hold: role id to tiers. Plain enough to be kept as JSON."""
+    """The tiers that several roles hold, by role id. It can be stored as JSON."""
 
     held: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -145,10 +144,10 @@ def decide_pace(
     *,
     new_task: bool = False,
 ) -> PaceDecision:
-    """The tier of a role. `previous` is the tier it was in, or better the tiers it `held`.
+    """The tier of a role. `previous` is the tiers that it `held`, or only the tier that it was in.
 
-    Never raises for what a host reports; a word that is no tier counts as primary. Raises `TriggerTreeError` for a
-    plan whose triggers were never checked and are ill-formed.
+    Never raises for what a host reports; an unknown word counts as primary. Raises `TriggerTreeError` if a trigger of the
+    plan is malformed and was never checked.
     """
     before = (previous,) if isinstance(previous, str) else tuple(previous)
     measures = observation.measures(plan.max_turns)
@@ -180,14 +179,14 @@ def advance(
 
 
 def obligations_of(plan: PacePlan, tier: str) -> tuple[Obligation, ...]:
-    """What a role has to do in a tier; an action nobody knows (ORG509) counts as the one usual for the tier."""
+    """What a role has to do in a tier. An unknown action (ORG509) counts as the default action of the tier."""
     declared = plan.tiers.get(tier, Tier())
     action = declared.action if declared.action in ACTIONS else ACTIONS[TIERS.index(tier)]
     to = declared.escalate_to if action in (ESCALATE, ABORT) else None
     whom = f" to {to}" if to else ""
     text = {
-        NORMAL: "go on as planned",
-        FALLBACK: "use the fallback of the tool that fails, or take a smaller step",
+        NORMAL: "continue as planned",
+        FALLBACK: "use the fallback of the failing tool, or take a smaller step",
         ESCALATE: f"hand over{whom}",
         ABORT: f"stop, preserve the state and report{whom}",
     }[action]
@@ -195,28 +194,28 @@ def obligations_of(plan: PacePlan, tier: str) -> tuple[Obligation, ...]:
 
 
 def read_plan(data: Mapping[str, Any]) -> PacePlan:
-    """The plan of a role as a bundle holds it: `pace` {tier: …}, `max_turns`, `reports_to`.
+    """The plan of a role in a bundle: `pace` {tier: …}, `max_turns`, `reports_to`.
 
-    A tier that hands over or aborts without saying to whom does so to the superior. Raises `PlanError`.
+    A tier that escalates or aborts and names nobody goes to the superior. Raises `PlanError`.
     """
     tiers = data.get("pace")
     if tiers is None:
         tiers = {}
     if not isinstance(tiers, Mapping):
-        raise PlanError("`pace` is no mapping of tiers")
+        raise PlanError("`pace` is not a mapping of tiers")
     for name in tiers:
         if name not in TIERS:
-            raise PlanError(f"`{str(name)[:40]}` is no PACE tier")
+            raise PlanError(f"`{str(name)[:40]}` is not a PACE tier")
     max_turns = data.get("max_turns", DEFAULT_MAX_TURNS)
     if type(max_turns) is not int or max_turns < 1:
-        raise PlanError("`max_turns` is no number of turns")
+        raise PlanError("`max_turns` is not a number of turns")
     superior = data.get("reports_to")
     return PacePlan({name: _read_tier(name, tier, superior) for name, tier in tiers.items()}, max_turns)
 
 
 def _read_tier(name: str, data: object, superior: object) -> Tier:
     if not isinstance(data, Mapping):
-        raise PlanError(f"`pace/{name}` is no mapping")
+        raise PlanError(f"`pace/{name}` is not a mapping")
     trigger = data.get("trigger")
     if trigger is not None:
         try:
@@ -226,7 +225,7 @@ def _read_tier(name: str, data: object, superior: object) -> Tier:
     words = {key: data.get(key) or "" for key in ("action", "description")}
     to = data.get("escalate_to") or superior
     if not all(isinstance(word, str) for word in words.values()) or not isinstance(to, str | None):
-        raise PlanError(f"`pace/{name}` has a value that is no text")
+        raise PlanError(f"`pace/{name}` has a value that is not text")
     return Tier(words["action"], words["description"], trigger, to or None)
 
 

@@ -1,11 +1,11 @@
-"""Writing SALUTE reports where the specification puts them; the one module of the runtime that touches files.
+"""Write SALUTE reports where the specification wants them. Only this module of the runtime touches files.
 
-A report is written to a temporary file beside its place, flushed to the disk and renamed: a reader sees the old one or
-the new one, whole. The copy in the archive never replaces another: whoever holds the temporary file of a name, made
-exclusively, is the only one that may give that name, so two processes in the same microsecond get two names.
+A report is written to a temporary file in the same folder, flushed to disk and renamed, so a reader sees either the old
+report or the whole new one. A copy in the archive never replaces another. The temporary file of a name is created
+exclusively, and only its creator may use the name, so two processes in the same microsecond get two names.
 
-Nothing here raises: a full or read-only disk is a `problem` in words, because a host must not stop for a report.
-Not asked for: the folder itself is not flushed, so a power cut may lose the newest report, never leave half of one.
+Nothing here raises. A full or read-only disk is a `problem` in words, because a host must not stop for a report.
+The folder itself is not flushed: a power cut may lose the newest report, but never leaves half of one.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -23,14 +23,14 @@ from .salute_format import Report
 from .salute_reading import ReportError, read_report
 
 LARGEST_FILE: Final = 1_000_000
-"""Bytes of a report that is read; ours are a few thousand."""
+"""Most bytes of a report that is read. A normal report has a few thousand."""
 _MOST_NAMES: Final = 1_000
-"""Copies of a role that may bear the same microsecond."""
+"""Copies of one role that may carry the same microsecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a report: the paths of its files, None where one could not be written, and why."""
+    """The paths of a report's files, None for a file that could not be written, and the problem."""
 
     latest: str | None
     archived: str | None
@@ -46,14 +46,14 @@ class Removed:
 
 
 def write_report(folder: str, report: Report) -> Written:
-    """Write a report as the latest of its role, and its copy into the archive. The folders are made where missing."""
+    """Write a report as the latest of its role, and a copy to the archive. Missing folders are created."""
     try:
         data = (
             json.dumps(report, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8", "replace")
             + b"\n"
         )
     except (TypeError, ValueError) as error:
-        return Written(None, None, f"the report is no JSON: {error}")
+        return Written(None, None, f"the report cannot be written as JSON: {error}")
     archive = os.path.join(folder, ARCHIVE)
     archived = latest = None
     problem = ""
@@ -62,7 +62,7 @@ def write_report(folder: str, report: Report) -> Written:
         archived = _put(archive, None, report, data)
     except (OSError, ValueError) as error:
         problem = _said(archive, error)
-    # Whoever shows a role reads the latest report only, so it is tried also where the archive cannot be written.
+    # Readers look at the latest report only, so it is written even if the archive cannot be written.
     try:
         latest = _put(folder, latest_name(report["unit"]["role_id"]), report, data)
     except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def write_report(folder: str, report: Report) -> Written:
 
 
 def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
-    """Write the data under a name that may be taken, or under the first free archive name. Raises `OSError`."""
+    """Write the data under `final`, replacing it, or under the first free archive name. Raises `OSError`."""
     for sequence in range(_MOST_NAMES):
         name = archive_name(report, sequence)
         temporary = os.path.join(folder, f".{name}{TEMPORARY}")
@@ -80,11 +80,11 @@ def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
                 temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
             )
         except FileExistsError:
-            continue  # somebody else is giving this name, or died while doing so
+            continue  # another process uses this name, or died while it did
         path = os.path.join(folder, final or name)
         try:
             with os.fdopen(handle, "wb") as file:
-                # INVARIANT: only now, with the temporary file in hand, is it certain that nobody gives the name.
+                # INVARIANT: only with the temporary file in hand is it certain that nobody else takes the name.
                 is_taken = final is None and os.path.lexists(path)
                 if not is_taken:
                     file.write(data)
@@ -98,11 +98,11 @@ def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
-    raise FileExistsError(f"{_MOST_NAMES} copies bear this moment")
+    raise FileExistsError(f"{_MOST_NAMES} copies already have this timestamp")
 
 
 def remove_stale(folder: str, now: float, keep_seconds: float = KEEP_SECONDS) -> Removed:
-    """Remove copies whose file is older than `keep_seconds`, and what was left of writing one. No other file."""
+    """Remove copies older than `keep_seconds`, and their leftover temporary files. No other file is removed."""
     count, problem = 0, ""
     for place, suffix in ((os.path.join(folder, ARCHIVE), ""), (folder, TEMPORARY)):
         try:
@@ -122,14 +122,14 @@ def remove_stale(folder: str, now: float, keep_seconds: float = KEEP_SECONDS) ->
                 os.unlink(os.path.join(place, name))
                 count += 1
             except FileNotFoundError:
-                pass  # another process was faster
+                pass  # another process removed it first
             except OSError as error:
                 problem = problem or _said(place, error)
     return Removed(count, problem)
 
 
 def read_latest(folder: str, role_id: str) -> tuple[Report | None, str]:
-    """The latest report of a role, and what is wrong with it; neither where the role has not reported."""
+    """The latest report of a role and the problem with it. Both are empty if the role has not reported."""
     path = os.path.join(folder, latest_name(role_id))
     try:
         with open(path, "rb") as file:

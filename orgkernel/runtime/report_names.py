@@ -1,8 +1,8 @@
-"""What the files of SALUTE reports are called (specification, "Schema 2: SALUTE Report", "File Location").
+"""The file names of SALUTE reports (specification, "Schema 2: SALUTE Report", "File Location").
 
-`<role_id>_latest.json`, and `archive/<role_id>_<moment>.json` with the moment to the microsecond in UTC, so that the
-names of a role sort by time. Where one is taken already, a number follows. A character that a file name cannot be
-trusted with is written `%XX`: a role id never leads out of the folder.
+`<role_id>_latest.json`, and `archive/<role_id>_<time>.json` with the time in UTC to the microsecond, so that the names
+of a role sort by time. A number follows if the name is taken. An unsafe character is written `%XX`, so a role id never
+leads out of the folder.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -17,9 +17,9 @@ from .salute_format import Report
 from .utc import as_exact_utc, as_seconds
 
 ARCHIVE: Final = "archive"
-"""Folder of the copies, below that of the latest reports."""
+"""Folder of the copies, below the folder of the latest reports."""
 KEEP_SECONDS: Final = 3_600.0
-"""How long copies are kept: the specification makes older ones eligible for removal."""
+"""How long copies are kept. The specification allows removing older ones."""
 TEMPORARY: Final = ".tmp"
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -36,7 +36,7 @@ def latest_name(role_id: str) -> str:
 
 
 def archive_name(report: Report, sequence: int = 0) -> str:
-    """The file with the copy of a report; `sequence` above 0 where the name before it is taken."""
+    """The file with the copy of a report. `sequence` is above 0 if the name before it is taken."""
     seconds = as_seconds(report["time"]["timestamp"])
     moment = (as_exact_utc(seconds or 0.0) or "").replace("-", "").replace(":", "")
     number = f"-{sequence}" if sequence else ""
@@ -44,14 +44,14 @@ def archive_name(report: Report, sequence: int = 0) -> str:
 
 
 def is_archive_name(name: str) -> bool:
-    """Whether a file is such a copy, or what remained of writing one."""
+    """Whether a file is such a copy or its leftover temporary file."""
     return _ARCHIVED.fullmatch(name) is not None
 
 
 def stale_archives(
     names_with_times: Iterable[tuple[str, float]], now: float, keep_seconds: float = KEEP_SECONDS
 ) -> list[str]:
-    """Copies older than `keep_seconds` by the times of their files, oldest name first; nothing else is ever named."""
+    """Copies older than `keep_seconds` by file time, oldest name first. Other files are never named."""
     return sorted(
         name for name, written in names_with_times if is_archive_name(name) and now - written > keep_seconds
     )

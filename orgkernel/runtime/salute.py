@@ -1,9 +1,9 @@
 """SALUTE: the status report of a role, computed from what a host knows (specification, "Computing SALUTE Fields").
 
-A host fills a `Situation` with what it has and leaves the rest at its default; `compute_report` applies the rules and
-yields the specification's JSON, which fits the published schema whatever the situation holds. When one is due says
-`emission`, what its files are called `report_names`, how one is read `salute_reading`; their names are here as well.
-Only `report_files` writes.
+A host fills a `Situation` with what it knows and leaves the rest at its default. `compute_report` applies the rules and
+returns the specification's JSON, which always fits the published schema. `emission` decides when a report is due,
+`report_names` names its files, `salute_reading` reads one; this module exports their names too. Only `report_files`
+writes.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -49,14 +49,14 @@ __all__ = [
 ]
 
 STATE_OF_TIER: Final = {ALTERNATE: "error_recovery", CONTINGENT: "escalating", EMERGENCY: "aborted"}
-"""What a role does in a tier, where the host does not say."""
+"""The state of a role in a tier, unless the host reports one."""
 DEGRADED_AT: Final = 2
-"""Consecutive failures from which a role in primary is degraded."""
+"""From this many consecutive failures on, a role in primary is degraded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What a report is computed from. Moments are seconds since 1970-01-01 UTC; None is not known.
+    """What a report is computed from. Times are seconds since 1970-01-01 UTC. None means unknown.
 
     >>> compute_report(Situation(role_id="co", now=0, failures_consecutive=2))["status"]["health"]
     'degraded'
@@ -71,17 +71,17 @@ class Situation:
     tier: str = PRIMARY
     """The role's PACE tier."""
     state: str | None = None
-    """One of `STATES`; None lets tier and task say."""
+    """One of `STATES`. None derives it from tier and task."""
     task: str = ""
-    """The work in words."""
+    """The task in words."""
     domain: str = ""
     plan: str = ""
-    """The active plan's id; empty without one."""
+    """The id of the active plan, empty without one."""
     plan_step: int = 0
     plan_steps: int = 0
     plan_steps_done: int = 0
     plan_turns_since_progress: int | None = None
-    """The plan's own count of turns without progress, which goes before ours."""
+    """The plan's own count of turns without progress. It takes precedence over the host's count."""
     iterations_on_step: int = 0
     tool: str = ""
     working_directory: str = ""
@@ -90,16 +90,16 @@ class Situation:
     resources_claimed: Sequence[str] = ()
     task_started: float | None = None
     turns_elapsed: int = 0
-    """Model calls since the task began; the schedule of emissions counts them."""
+    """Model calls since the task began. The emission schedule counts them."""
     turns_since_progress: int = 0
     model: str = ""
     """The model's name, never its configuration."""
     tokens_used: int = 0
     tokens_max: int = 0
     tokens_at_start: int | None = None
-    """Tokens in use when the task began; with it the turns that remain are estimated."""
+    """Tokens in use when the task began. The remaining turns are estimated from it."""
     context_fill: float | None = None
-    """Share of the window in use, where tokens are not known."""
+    """Share of the window in use, if tokens are unknown."""
     gpu_available: bool | None = None
     failures_consecutive: int = 0
     failures_total: int = 0
@@ -107,7 +107,7 @@ class Situation:
 
 
 def compute_report(situation: Situation) -> Report:
-    """The report of a situation. Never raises: what does not fit is left at its default, secrets are masked."""
+    """The report of a situation. Never raises: a value that does not fit becomes the default, secrets are masked."""
     s = situation
     tier = s.tier if s.tier in TIERS else PRIMARY
     failures = fit_count(s.failures_consecutive)
@@ -183,7 +183,7 @@ def _fill_percentage(situation: Situation) -> float:
 
 
 def _turns_remaining(situation: Situation) -> int | None:
-    """How many more turns the window holds, if they take what those of this task took so far."""
+    """How many more turns fit in the window if they use as many tokens as the turns of this task so far."""
     turns, most = fit_count(situation.turns_elapsed), fit_count(situation.tokens_max)
     if situation.tokens_at_start is None or not turns or not most:
         return None

@@ -1,9 +1,9 @@
-"""The format of a SALUTE report: its fields, their defaults, and how a value becomes one that fits.
+"""The format of a SALUTE report: its fields, their defaults, and how values are made to fit.
 
-Source: specification, "Schema 2: SALUTE Report"; the document model `orgkernel.model.salute_report` says the same with
+Source: specification, "Schema 2: SALUTE Report". The document model `orgkernel.model.salute_report` states the same with
 types, and a test compares the two. Here it is a table, because a host has the standard library only.
 
-Whatever is written here has its secrets masked and a bounded length: a report is copied, stored and shown.
+Every value has its secrets masked and its length bounded, because a report is copied, stored and shown.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ STATES: Final = ("idle", "active", "waiting", "error_recovery", "escalating", "c
 HEALTHS: Final = ("nominal", "degraded", "critical")
 
 LONGEST_TEXT: Final = 2_000
-"""Characters of a text, such as the task."""
+"""Most characters of a text, such as the task."""
 LONGEST_NAME: Final = 200
-"""Characters of a name. What is longer is no name: a whole configuration, say, that could hold keys."""
+"""Most characters of a name. A longer text is not a name; it could be a whole configuration that holds keys."""
 MOST_ITEMS: Final = 100
-"""Entries of a list; the last ones are kept."""
+"""Most entries of a list. The last ones are kept."""
 LARGEST: Final = 2**53
-"""The largest count, so that any JSON reader has it exactly."""
+"""The largest count that every JSON reader holds exactly."""
 
 
 def fit_text(value: object, longest: int = LONGEST_TEXT) -> str:
-    """A text without secrets or lone surrogates, cut to a length; `""` for anything that is no text."""
+    """A text without secrets or lone surrogates, cut to a length. `""` for anything that is not text."""
     if not isinstance(value, str):
         return ""
-    # Cut well after the length first: what is masked is the same, and a text of megabytes costs nothing.
+    # Cut well beyond the length first: the masking stays the same, and a text of megabytes costs nothing.
     masked = mask_secrets(value[: 4 * longest].encode("utf-8", "replace").decode())
     return masked if len(masked) <= longest else f"{masked[: longest - 1]}…"
 
 
 def fit_name(value: object) -> str:
-    """A name on one line; `""` for anything that is none."""
+    """A name on one line. `""` for anything that is not a name."""
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not value.isprintable():
         return ""
     return fit_text(value, LONGEST_NAME)
 
 
 def fit_count(value: object) -> int:
-    """A whole number from 0; 0 for anything that is no number."""
+    """A whole number of at least 0. 0 for anything that is not a number."""
     number = fit_amount(value)
     return int(number)
 
 
 def fit_amount(value: object) -> float:
-    """A finite number from 0; 0 for anything that is none."""
+    """A finite number of at least 0. 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     if isinstance(value, float) and math.isnan(value):
@@ -70,7 +70,7 @@ def fit_fraction(value: object) -> float:
 
 
 def fit_list(value: object) -> list[str]:
-    """The last texts of a list, once each in order."""
+    """The last texts of a list in order, without duplicates."""
     if not isinstance(value, list | tuple):
         return []
     texts = dict.fromkeys(fit_text(item) for item in value[-MOST_ITEMS:])
@@ -78,7 +78,7 @@ def fit_list(value: object) -> list[str]:
 
 
 def fit_flag(value: object) -> bool | None:
-    """True, false or not known."""
+    """True, false or unknown."""
     return value if isinstance(value, bool) else None
 
 
@@ -87,13 +87,13 @@ def _or_null(fit: Callable[[object], Any]) -> Callable[[object], Any]:
 
 
 class Field(NamedTuple):
-    """A field of a report: what it holds (for messages), its default, and what makes a value fit."""
+    """A field of a report: its kind in words (for messages), its default, and the function that makes a value fit."""
 
     kind: str
     default: Any
     fit: Callable[[object], Any]
     words: tuple[str, ...] = ()
-    """The words it may hold; empty for any."""
+    """The words that it may hold. Empty means any."""
     required: bool = False
 
 
@@ -131,8 +131,8 @@ SECTIONS: Final[Mapping[str, Mapping[str, Field]]] = {
         "organization": _NAME,
     },
     "time": {
-        "timestamp": Field("a moment (ISO 8601)", "", fit_name, required=True),
-        "task_started": Field("a moment (ISO 8601) or null", None, _or_null(fit_name)),
+        "timestamp": Field("a timestamp (ISO 8601)", "", fit_name, required=True),
+        "task_started": Field("a timestamp (ISO 8601) or null", None, _or_null(fit_name)),
         "elapsed_seconds": Field("seconds", 0, fit_amount),
         "turns_elapsed": _COUNT,
         "turns_since_progress": _COUNT,
@@ -149,4 +149,4 @@ SECTIONS: Final[Mapping[str, Mapping[str, Field]]] = {
         "memory_fragments_stored": _COUNT,
     },
 }
-"""Every field of a report, section by section in the order of the specification."""
+"""Every field of a report, by section, in the order of the specification."""

@@ -1,8 +1,8 @@
-"""Reading a SALUTE report that somebody else wrote, perhaps an older version of it.
+"""Read a SALUTE report from another writer, perhaps in an older version.
 
-Any `1.x` is read: a field that is missing gets its default, one that this version does not know is dropped, names
-starting with `x_` stay. A value of the wrong kind is an error with its place, never a guess. What comes out has every
-field, secrets masked and lengths bounded, just as if it had been computed here.
+Any `1.x` is read. A missing field gets its default, an unknown field is dropped, names starting with `x_` stay. A value
+of the wrong kind is an error with its place, never a guess. The result has every field, secrets masked and lengths
+bounded, like a report computed here.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -21,10 +21,10 @@ _LIMITS: Final = {"a number from 0 to 1": 1}
 
 
 class ReportError(ValueError):
-    """What was given is no SALUTE report that can be read.
+    """The data is not a readable SALUTE report.
 
-    `code` is `NOT_A_REPORT`, `UNKNOWN_VERSION`, `MISSING_FIELD`, `BAD_FIELD`; `where` the field, such as
-    `status/state`; `text` a sentence for people.
+    `code` is `NOT_A_REPORT`, `UNKNOWN_VERSION`, `MISSING_FIELD` or `BAD_FIELD`. `where` is the field, such as
+    `status/state`. `text` is a sentence for people.
     """
 
     def __init__(self, code: str, where: str, text: str) -> None:
@@ -35,23 +35,25 @@ class ReportError(ValueError):
 
 
 def read_report(data: object) -> Report:
-    """The report in `data`, as JSON gave it, in the form of this version. Raises `ReportError`."""
+    """The report in decoded JSON, in the form of this version. Raises `ReportError`."""
     if not isinstance(data, Mapping):
-        raise ReportError("NOT_A_REPORT", "", "a report is a mapping")
+        raise ReportError("NOT_A_REPORT", "", "a report must be a mapping")
     if data.get("_schema") != SCHEMA:
-        raise ReportError("NOT_A_REPORT", "_schema", f"a report says `_schema: {SCHEMA}`")
+        raise ReportError("NOT_A_REPORT", "_schema", f"a report must have `_schema: {SCHEMA}`")
     version = data.get("_version", VERSION)
     major, dot, minor = version.partition(".") if isinstance(version, str) else ("", "", "")
     if major != _MAJOR or not dot or not (minor.isascii() and minor.isdigit()):
-        shown = f"`{fit_text(version, 40)}`" if isinstance(version, str) else "that is no text"
-        raise ReportError("UNKNOWN_VERSION", "_version", f"a version {shown} is none of {_MAJOR}.x")
+        shown = f"`{fit_text(version, 40)}`" if isinstance(version, str) else "(not text)"
+        raise ReportError(
+            "UNKNOWN_VERSION", "_version", f"version {shown} is not supported; this reader accepts {_MAJOR}.x"
+        )
     report: Report = {"_schema": SCHEMA, "_version": VERSION}
     for section, fields in SECTIONS.items():
         given = data.get(section)
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
-            raise ReportError("BAD_FIELD", section, "has to be a mapping")
+            raise ReportError("BAD_FIELD", section, "must be a mapping")
         report[section] = {
             name: _read(given, name, field, f"{section}/{name}") for name, field in fields.items()
         } | _own(given)
@@ -59,7 +61,7 @@ def read_report(data: object) -> Report:
 
 
 def _own(given: Mapping[Any, Any]) -> dict[str, Any]:
-    """What the writer added for itself; only plain values, whose size is bounded like that of all others."""
+    """The writer's own fields: only plain values, with the same size limit as all others."""
     return {
         name: fit_text(value) if isinstance(value, str) else value
         for name, value in given.items()
@@ -73,14 +75,14 @@ def _read(given: Mapping[Any, Any], name: str, field: Field, where: str) -> Any:
     value = given.get(name)
     if value is None and (name not in given or field.default is not None):
         if field.required:
-            raise ReportError("MISSING_FIELD", where, "a report cannot do without it")
+            raise ReportError("MISSING_FIELD", where, "this field is required")
         if name not in given or not field.kind.endswith("null"):
             return list(field.default) if isinstance(field.default, list) else field.default
     fitting = field.fit(value)
-    # What is required and has nothing left to show, such as an id of a thousand characters, is as wrong as none.
+    # A required value with nothing left after fitting, such as an id of a thousand characters, is wrong too.
     if not _fits(value, field) or (field.required and not fitting):
         among = f", one of {', '.join(field.words)}" if field.words else ""
-        raise ReportError("BAD_FIELD", where, f"has to be {field.kind}{among}")
+        raise ReportError("BAD_FIELD", where, f"must be {field.kind}{among}")
     return fitting
 
 
@@ -92,7 +94,7 @@ def _fits(value: object, field: Field) -> bool:
         return value in field.words
     if kind.startswith("a text"):
         return isinstance(value, str)
-    if kind.startswith("a moment"):
+    if kind.startswith("a timestamp"):
         return isinstance(value, str) and as_seconds(value) is not None
     if kind == "a list of texts":
         return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)

@@ -1,7 +1,7 @@
-"""Texts that have the shape of a secret: published token formats, and values assigned to a name such as `password`.
+"""Find texts that look like a secret: published token formats, and values assigned to a name such as `password`.
 
-Source: facts/policy_and_governance §8.15. A shape is a prefix and a length; an assignment is judged by its randomness.
-Names of secrets, placeholders, digests (`sha256:…`), addresses, paths and ids made of words are no secrets.
+Source: facts/policy_and_governance §8.15. A token format is a prefix and a length; an assigned value counts if it looks
+random. Names of secrets, placeholders, digests (`sha256:…`), addresses, paths and ids made of words are not secrets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 
 class FoundSecret(NamedTuple):
-    """Where a text that looks like a secret stands, what it looks like, and how it may be shown."""
+    """A text that looks like a secret: its place, its kind, and a form that may be shown."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class FoundSecret(NamedTuple):
     masked: str
 
 
-# What begins like this, with a body of this form, is a secret of that kind. Lengths are those the issuers publish.
+# The forms of known tokens. The lengths are those that the issuers publish.
 _SHAPES: Final = {
     "an AWS access key id": r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])",
     "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{82}",
@@ -49,16 +49,16 @@ _SHAPES: Final = {
 
 @cache
 def _any_shape() -> re.Pattern[str]:
-    """All shapes at once; put together when a text passes the quick tests, because it takes milliseconds."""
+    """One pattern for all shapes. It is compiled on first need, because that takes milliseconds."""
     shapes = "|".join(f"({shape})" for shape in _SHAPES.values())
     return re.compile(rf"(?<![A-Za-z0-9_-])(?:{shapes})")
 
 
 _KINDS: Final = tuple(_SHAPES)
 _SHOWN: Final = 4
-"""Characters of a token that may be shown: its prefix, which is the same for everybody."""
+"""Characters of a token that may be shown: its prefix, which is the same in every token."""
 _LEAST_VARIETY: Final = 8
-"""Different characters in a token; one with fewer is a placeholder (`ghp_xxxx…`)."""
+"""Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 
 _WORDS: Final = ("key", "secret", "token", "password")
 _IS: Final = r"""s?["'`\\]{0,2}\s{0,3}(?:=|:)\s{0,3}["'`\\]{0,2}"""
@@ -71,20 +71,14 @@ _NOT_RANDOM: Final = re.compile(
     r"[$<{%*/]|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…"
 )
 
-# The quick tests run over a whole document at once: nearly all of them end here. A token of any kind has an upper-case
-# letter or a digit twice in one run of its characters.
+# The quick tests run once over a whole document, and nearly all documents end there. A token of any kind has an
+# upper-case letter or a digit twice in one run of its characters.
 _QUICK_TOKEN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9+/_=.~-]{6,}[A-Z0-9]")
 _QUICK_ASSIGNED: Final = tuple((word, re.compile(word + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS)
 
 
-def is_quiet(text: str) -> bool:
-    """A quicker test, for single lines: True is certain for the values in them, whatever the names they are given."""
-    lower = text.lower()
-    return not any(map(lower.__contains__, _WORDS)) and _QUICK_TOKEN.search(text) is None
-
-
 def may_hold_secrets(text: str) -> bool:
-    """A quick test of a whole document as JSON text; False is certain."""
+    """A quick test of a whole document as JSON text. False is certain."""
     if _QUICK_TOKEN.search(text):
         return True
     lower = text.lower()
@@ -92,7 +86,7 @@ def may_hold_secrets(text: str) -> bool:
 
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
-    """Everything in a text that looks like a secret; `name` is what the text is the value of."""
+    """Everything in a text that looks like a secret. `name` is the key whose value the text is."""
     ends = 0
     for found in _any_shape().finditer(text):
         if len(set(found[0])) >= _LEAST_VARIETY and not found[0].endswith("EXAMPLE"):
@@ -111,7 +105,7 @@ def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
 
 
 def mask_secrets(text: str) -> str:
-    """The text with everything that looks like a secret overwritten, its length kept."""
+    """The text with everything that looks like a secret overwritten. The length stays the same."""
     if not may_hold_secrets(text):
         return text
     for found in find_secrets(text):
@@ -121,7 +115,7 @@ def mask_secrets(text: str) -> str:
 
 
 def _is_random(value: str) -> bool:
-    """Whether a value looks drawn by lot, and not written by a person."""
+    """Whether a value looks random rather than written by a person."""
     if (
         not 10 <= len(value) <= 150
         or any(character.isspace() for character in value)
@@ -130,7 +124,7 @@ def _is_random(value: str) -> bool:
         return False
     parts = re.split(r"[^A-Za-z0-9]+", value)
     if all(part.isalpha() or len(part) <= 4 or (part.isdigit() and len(part) <= 8) for part in parts):
-        return False  # words, versions and dates: an id, or the name of a variable
+        return False  # words, versions and dates: an id or a variable name
     counts = Counter(value).values()
     entropy = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
     return entropy >= _LEAST_ENTROPY

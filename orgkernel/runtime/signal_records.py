@@ -1,8 +1,8 @@
-"""What each layer says of itself in one turn, and what can be read of it when it says nothing.
+"""The signals of each layer in one turn: written by the layer itself, or derived when it is silent.
 
-Source: seed 002 "Signal Schema (per layer)", with the same layer and field names. A field that is None was not said:
-unknown, which is neither true nor false. Layers outside this list may take part under any name; of them only
-`fired_this_turn` is understood.
+Source: seed 002 "Signal Schema (per layer)", with the same layer and field names. A field that is None was not written:
+it is unknown, neither true nor false. Layers outside this list may take part under any name; only their
+`fired_this_turn` is read.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Bst:
-    """Belief state tracker: which domain the turn is about."""
+    """Belief state tracker: the domain that the turn is about."""
 
     active: bool | None = None
     domain: str | None = None
@@ -27,7 +27,7 @@ class Bst:
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemory:
-    """Working memory: what the agent keeps before its eyes."""
+    """Working memory: what the agent keeps in view."""
 
     active: bool | None = None
     objective_held: bool | None = None
@@ -57,7 +57,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class MetaGate:
-    """Meta-reasoning gate: corrects or refuses the arguments of a call."""
+    """Meta-reasoning gate: corrects or rejects the arguments of a call."""
 
     active: bool | None = None
     correction_applied: bool | None = None
@@ -87,7 +87,7 @@ class StructuredRetry:
 
 @dataclass(frozen=True, slots=True)
 class MemoryClassifier:
-    """Memory classifier: what was kept of the turn."""
+    """Memory classifier: what it stored of the turn."""
 
     active: bool | None = None
     memories_stored: int | None = None
@@ -118,24 +118,26 @@ _FIELDS: Final = {
 
 
 def field_names(layer: str) -> tuple[str, ...]:
-    """What a layer of the list may say; nothing for one that is not on it."""
+    """The fields that a listed layer may write. Empty for an unlisted layer."""
     return tuple(_FIELDS.get(layer, ()))
 
 
 def read_record(layer: str, said: Mapping[str, Any]) -> SignalRecord:
-    """The record of a layer of the list. A value of the wrong kind counts as not said; nothing here raises."""
+    """The record of a listed layer. A value of the wrong kind counts as not written. Nothing here raises."""
     kinds = _FIELDS[layer]
     return RECORDS[layer](**{name: said[name] for name, kind in kinds.items() if _fits(said.get(name), kind)})
 
 
 def _fits(value: object, kind: str) -> bool:
-    if kind == "float":  # nan is no confidence, and neither is the count of matches another vocabulary writes
+    if (
+        kind == "float"
+    ):  # neither NaN nor a count of matches, which another vocabulary writes, is a confidence
         return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    return type(value).__name__ == kind  # exactly: a bool is no count
+    return type(value).__name__ == kind  # exactly: a bool is not a count
 
 
 def has_spoken(said: Mapping[str, Any]) -> bool:
-    """Whether a layer warned or corrected this turn, in whichever of the three words it uses."""
+    """Whether a layer warned or corrected this turn, by any of the three fields that say so."""
     kind = said.get("intervention_type")
     return (
         said.get("fired_this_turn") is True
@@ -146,25 +148,25 @@ def has_spoken(said: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What is known of one turn. A layer that is absent is unknown, and nobody may depend on it."""
+    """What is known about one turn. An absent layer is unknown; no layer may depend on it."""
 
     turn: int | None = None
     said: Mapping[str, SignalRecord] = field(default_factory=dict)
-    """Layers of the list in their own words."""
+    """Listed layers, as they wrote it themselves."""
     derived: Mapping[str, SignalRecord] = field(default_factory=dict)
-    """The same, read from what neighbors store for themselves."""
+    """The same, derived from what neighbors store for themselves."""
     spoken: tuple[str, ...] = ()
-    """Who warned or corrected this turn in their own words, in the order they are found."""
+    """Layers that wrote that they warned or corrected this turn, in the order found."""
     warned: tuple[str, ...] = ()
-    """Who warned this turn by the evidence of the history: none of them is the reader."""
+    """Layers that warned this turn according to the history. The reader itself is never among them."""
 
     def get(self, layer: str) -> SignalRecord | None:
-        """What a layer says; what was derived where it says nothing; None where it is unknown."""
+        """The signals of a layer: its own, else the derived ones, else None (unknown)."""
         return self.said.get(layer) or self.derived.get(layer)
 
     @property
     def oriented(self) -> bool:
-        """Whether the agent knows where it is: the domain is certain and the objective is held. Unknown is not."""
+        """Whether the domain is certain and the objective is held. Unknown values count as no."""
         bst, memory = self.get("bst"), self.get("working_memory")
         return (
             isinstance(bst, Bst)
@@ -177,10 +179,10 @@ class Signals:
         )
 
     def holder(self, layer: str) -> str | None:
-        """Who else has warned or corrected this turn, so that `layer` had better be quiet."""
+        """Another layer that has warned or corrected this turn, so that `layer` should stay silent."""
         others = (*self.warned, *(other for other in self.spoken if other != layer))
         return others[0] if others else None
 
 
 CERTAIN: Final = 0.85
-"""A belief above this counts as certain."""
+"""A confidence above this counts as certain."""

@@ -1,13 +1,13 @@
-"""Layer coordination: one value a turn in which layers say what they did, and one warning a turn.
+"""Layer coordination: a shared value in which layers write what they did, and one warning per turn.
 
-Source: seed 002; design §6 "Signals."; docs/adr/0012. A turn is one model call with all that follows from it, as for
-PACE. The store is any mapping that lives as long as the agent (`agent.data`); two keys of it are ours:
+Source: seed 002; design §6 "Signals."; docs/adr/0012. A turn is one model call with everything that follows from it, as
+for PACE. The store is any mapping that lives as long as the agent (`agent.data`). This module uses two of its keys:
 
-    _layer_signals   {layer: {what it says, "turn": 7}}     the convention: any layer may read and write it
+    _layer_signals   {layer: {its fields, "turn": 7}}     the convention: any layer may read and write it
     _layer_ledger    {"turn": 7, "held": {"warning": "fallback"}, "events": […], "counts": {…}}     kept by this module
 
-Coordination is by sight, not by command: a layer reads, and decides for itself. Nothing here raises for what other
-layers left in the store; what has the wrong form counts as not said.
+Layers see each other and decide for themselves; none commands another. Nothing here raises for values that other layers
+left in the store: a value of the wrong form counts as not written.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -76,7 +76,7 @@ __all__ = [
 
 KEY: Final = "_layer_signals"
 WARNING: Final = "warning"
-"""The lane that carries one warning a turn."""
+"""The lane for the one warning per turn."""
 ORIENTED_BONUS: Final = 2
 
 Store: TypeAlias = MutableMapping[str, Any]
@@ -84,17 +84,17 @@ Store: TypeAlias = MutableMapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The answer to a claim. `held_by` names who was first; it is the claimant itself when granted."""
+    """The answer to a claim. `held_by` names the layer that was first: the claimant itself if granted."""
 
     granted: bool
     held_by: str | None
 
 
 def begin_turn(store: Store, turn: int) -> None:
-    """Begin a turn: forget what was said before it. Asked again for the same turn it does nothing.
+    """Begin a turn and forget the signals of earlier turns. Repeating it for the same turn changes nothing.
 
-    So nobody has to be the first: every layer may begin the turn it is in, and what a layer said under the new
-    turn's number before anybody began it stays.
+    So the order does not matter: every layer may begin its turn, and signals that a layer wrote under the number of the
+    new turn before it began are kept.
     """
     ledger = find_ledger(store)
     if ledger is not None and ledger["turn"] == turn:
@@ -107,10 +107,10 @@ def begin_turn(store: Store, turn: int) -> None:
 
 
 def write(store: Store, layer: str, **said: object) -> None:
-    """Say something of this turn, adding to what the layer said before.
+    """Write signals of this turn, added to what the layer wrote before.
 
-    Raises `TypeError` for a field that a layer of the list does not have: that is a slip in its code. Other layers
-    may say anything; only `fired_this_turn` of it is understood.
+    Raises `TypeError` for a field that a listed layer does not have, because that is a bug in the layer. Unlisted layers
+    may write any field; only `fired_this_turn` is read.
     """
     if layer in RECORDS:
         RECORDS[layer](**said)  # type: ignore[arg-type]  # only the names are checked: values are read with care
@@ -122,13 +122,13 @@ def write(store: Store, layer: str, **said: object) -> None:
 
 
 def read(store: Mapping[str, Any], layer: str) -> SignalRecord | None:
-    """What a layer of the list says of this turn; None when it says nothing, which means unknown."""
+    """The signals of a listed layer in this turn. None means that it wrote nothing: unknown."""
     said = _said(store).get(layer)
     return None if said is None or layer not in RECORDS else read_record(layer, said)
 
 
 def read_signals(store: Mapping[str, Any]) -> Signals:
-    """Everything that was said of this turn."""
+    """All signals of this turn."""
     said = _said(store)
     ledger = find_ledger(store)
     return Signals(
@@ -139,23 +139,23 @@ def read_signals(store: Mapping[str, Any]) -> Signals:
 
 
 def survey(store: Mapping[str, Any], neighbors: Mapping[str, object]) -> Signals:
-    """What was said, and for layers that say nothing what their stores show (see `derive`)."""
+    """All signals of this turn; for silent layers the signals derived from their stores (see `derive`)."""
     said = read_signals(store)
     seen = derive(neighbors, said.turn)
     return Signals(said.turn, said.said, seen.derived, said.spoken, seen.warned)
 
 
 def threshold(base: int, signals: Signals) -> int:
-    """How many failures it takes before advice is due: two more while the agent is oriented."""
+    """How many failures make advice due: two more while the agent is oriented."""
     return base + ORIENTED_BONUS if signals.oriented else base
 
 
 def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> Claim:
-    """Ask for the one place in a lane this turn. First come, first served; a refusal is recorded as a deferral.
+    """Ask for the one place in a lane this turn. The first layer gets it; a refusal is recorded as a deferral.
 
-    Whoever spoke without asking holds the lane as well, by its own word in the store or by what was derived (`seen`).
-    The second claim of a layer in one turn is refused too: the lane carries one warning. In a store where nobody
-    begins turns nothing can be held, so a claim looks at the others' words only.
+    A layer that spoke without asking also holds the lane, by its own signals or by derived ones (`seen`). A second claim
+    of the same layer in one turn is refused too, because the lane carries one warning. If no layer begins turns, nothing
+    can be held, so a claim checks only the signals of the others.
     """
     ledger = find_ledger(store)
     holder = ledger["held"].get(lane) if ledger else None
@@ -173,7 +173,7 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
 
 
 def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
-    """Two that spoke in one turn are one event, which grows when a third does."""
+    """Record a conflict. Two layers that spoke in one turn are one event; a third one is added to it."""
     spoken = list(_spoken(_said(store), ledger))
     if len(spoken) < 2:
         return
@@ -190,7 +190,7 @@ def _spoken(said: Mapping[str, Mapping[str, Any]], ledger: Mapping[str, Any] | N
 
 
 def _said(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What is there in the form of the convention; anything else in it was not said."""
+    """The values that have the form of the convention. Everything else is ignored."""
     value = store.get(KEY)
     if not isinstance(value, dict):
         return {}

@@ -1,7 +1,7 @@
-"""What the supervisor says: what happened, and what to do about it, for one who knows nothing of PACE.
+"""The supervisor's sentences: what happened and what to do, for a reader who does not know PACE.
 
-Text out of documents and reports is put on one line and cut: a report comes from another agent, and is quoted as what
-that agent says, never as an instruction.
+Text from documents and reports is put on one line and cut. A report comes from another agent, so it is quoted as the
+words of that agent and never given as an instruction.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -16,16 +16,16 @@ from .own_text import one_line, strip_own_text
 from .pace import ABORT, ESCALATE, FALLBACK, NORMAL, Obligation, PaceDecision
 
 USER: Final = "user"
-"""The superior of a commander: whoever talks to the agent."""
+"""The superior of a commander: the person who talks to the agent."""
 TOOLS_NAMED: Final = 5
 _QUOTED: Final = 160
 _FULL_ENOUGH: Final = 50
-"""Per cent of the context from which a report's fill is worth a word."""
+"""From this percentage on, the context fill of a report is mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Who is steered: the active role at its place in the organization."""
+    """The role that is steered, and its place in the organization."""
 
     role_id: str
     role_name: str = ""
@@ -34,9 +34,9 @@ class Post:
     tools: tuple[str, ...] = ()
     """Tools of the role by the host's names, in order of preference."""
     subordinates: tuple[str, ...] = ()
-    """Roles whose reports this role reads, besides those that name it as their superior."""
+    """Roles whose reports this role reads, in addition to those that name it as their superior."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Role id to role name, as far as known."""
+    """Known role names by role id."""
 
     def name_of(self, role_id: str) -> str:
         """A role for a reader: `Engineering XO (engineering_xo)`."""
@@ -48,34 +48,34 @@ class Post:
 def say_transition(
     pace: PaceDecision, told: str, post: Post, failing: Sequence[str], why: str = ""
 ) -> tuple[str, ...]:
-    """The sentences on the role's own tier, which was last spoken of as `told`."""
+    """The sentences about the role's own tier. `told` is the tier that it was last told about."""
     because = "; ".join(tripped.text for tripped in pace.reasons) or why
     happened = f"{post.name_of(post.role_id)} went from PACE tier {told} to {pace.tier}"
     sentences = [f"{happened}: {because}." if because else f"{happened}."]
     for duty in pace.obligations:
         sentences += _say_duty(duty, post, failing)
         if duty.action != NORMAL:
-            sentences.append(f"The plan of the role says: {one_line(duty.text, _QUOTED)}.")
+            sentences.append(f"The role's PACE plan says: {one_line(duty.text, _QUOTED)}.")
     return tuple(sentences)
 
 
 def _say_duty(duty: Obligation, post: Post, failing: Sequence[str]) -> list[str]:
     if duty.action == NORMAL:
-        return ["Earlier instructions about failures no longer hold: go on with the task."]
+        return ["Ignore earlier instructions about failures and continue with the task."]
     if duty.action == FALLBACK:
         return _say_fallback(post, failing)
     whom = _whom(duty.to or post.reports_to)
     if duty.action == ESCALATE:
         return [
             "Stop retrying.",
-            f"Hand the task over to {_name(whom, post)}: call response and say what failed, what you tried,"
-            " and what is needed to go on.",
+            f"Hand the task over to {_name(whom, post)}: call response and state what failed, what you tried"
+            " and what is needed to continue.",
         ]
     assert duty.action == ABORT, duty.action
     return [
-        "Stop now and begin nothing new.",
-        "Preserve the state: save what is finished, and note which files you changed and which step you reached.",
-        f"Then report to {_name(whom, post)}: call response and say what is done, what is not, and why you stopped.",
+        "Stop now and start nothing new.",
+        "Preserve the state: save finished work, and note the files you changed and the step you reached.",
+        f"Then report to {_name(whom, post)}: call response and state what is done, what is not done and why you stopped.",
     ]
 
 
@@ -104,7 +104,7 @@ def _name(whom: str, post: Post) -> str:
 
 
 def say_report(report: Mapping[str, Any], tier: str, post: Post) -> tuple[str, ...]:
-    """The sentences on a subordinate's report of a tier in which it needs its superior."""
+    """The sentences about a subordinate's report that it is in a tier where it needs its superior."""
     unit, activity = _part(report, "unit"), _part(report, "activity")
     role_id = str(unit.get("role_id"))
     named = unit.get("role_name")
@@ -114,18 +114,18 @@ def say_report(report: Mapping[str, Any], tier: str, post: Post) -> tuple[str, .
     who = Post(post.role_id, post.role_name, names=names).name_of(role_id)
     task = activity.get("current_task")
     quoted = one_line(strip_own_text(task), _QUOTED) if isinstance(task, str) else ""
-    about = f' It says of its task: "{quoted}".' if quoted else ""
+    about = f' Its task: "{quoted}".' if quoted else ""
     why = say_measures(report)
     first = f"{who} reports PACE tier {tier}{': ' if why else ''}{why}.{about}"
     if tier == "emergency":
-        ways = "It has stopped. Look at what it left, then decide how the task goes on"
+        ways = "It has stopped. Check what it left behind, then decide how to continue the task"
     else:
-        ways = "It cannot go on by itself. Take the task over, or send it what it lacks"
-    return (first, f"{ways}, or give it to somebody else." if post.can_delegate else f"{ways}.")
+        ways = "It cannot continue alone. Take over the task, or send what it needs"
+    return (first, f"{ways}, or give the task to another role." if post.can_delegate else f"{ways}.")
 
 
 def say_measures(report: Mapping[str, Any]) -> str:
-    """What of a report speaks for trouble, in words; empty when nothing does."""
+    """The values of a report that show trouble, in words. Empty if there are none."""
     environment, time = _part(report, "environment"), _part(report, "time")
     failures = _number(environment.get("tool_failures_consecutive"))
     stale = _number(time.get("turns_since_progress"))
@@ -136,7 +136,7 @@ def say_measures(report: Mapping[str, Any]) -> str:
     if stale >= 1:
         words.append(f"{stale:.0f} turn{'s' if stale != 1 else ''} without progress")
     if fill >= _FULL_ENOUGH:
-        words.append(f"context {fill:.0f} % full")
+        words.append(f"context {fill:.0f}% full")
     return ", ".join(words)
 
 

@@ -1,15 +1,16 @@
-"""The supervisor: steers an agent when its tier changes, or a subordinate reports that it needs help.
+"""The supervisor: steers an agent when its tier changes or a subordinate reports that it needs help.
 
 Source: specification, "Phase 2: Supervisor Loop"; seed 002; docs/signals.md. In the microcosm it reads the PACE
-decision of the agent's own role (or, where there is none, its own report); in the macrocosm also the reports of
-subordinates. It says something
+decision of the agent's own role, or that role's report if there is no decision. In the macrocosm it also reads the
+reports of subordinates. It speaks
 
-- once for each transition, up or back down, and once for each subordinate that comes to need its superior;
-- at most once a turn, and only when no other layer has warned in that turn;
-- not again within the cool-down, which doubles each time it has to say the same of the same role; an emergency that
-  was not spoken of yet does not wait.
+- once for each change of tier, up or down, and once for each subordinate that comes to need its superior;
+- at most once a turn, and only if no other layer has warned in that turn;
+- not within the cool-down, which doubles each time it repeats the same about the same role. The first message about an
+  emergency does not wait.
 
-What has to wait is still due: only what was said is remembered. Its own text carries a fingerprint (own_text.py).
+A message that has to wait stays due, because only spoken messages are remembered. Each message carries a fingerprint
+(own_text.py).
 
 Standard library only: this module also runs inside hosts.
 """
@@ -31,41 +32,41 @@ COOL_DOWN: Final = 3
 """Turns between two steerings."""
 _DOUBLINGS: Final = 5
 NAMED_AT_ONCE: Final = 3
-"""Subordinates spoken of in one text; the others are due next time."""
+"""Most subordinates in one text. The others stay due."""
 _NEEDS_SUPERIOR: Final = ("contingent", "emergency")
 _LAST: Final = "emergency"
 
 
 @dataclass(frozen=True, slots=True)
 class SupervisorMemory:
-    """What the supervisor has said. The host keeps it for the agent, as it is."""
+    """What the supervisor has said. The host stores it unchanged for each agent."""
 
     own: Mapping[str, str] = field(default_factory=dict)
-    """Role id to the tier last spoken of; a role that is missing is at primary."""
+    """The tier last mentioned, by role id. A missing role is in primary."""
     reported: Mapping[str, str] = field(default_factory=dict)
-    """Reporter (role, organization, agent number) to the tier last seen or, where it needs help, spoken of."""
+    """By reporter (organization, role, agent number): the tier last seen or, if it needs help, last mentioned."""
     said: Mapping[str, int] = field(default_factory=dict)
-    """How often a role and tier were spoken of in this task."""
+    """How often a role and tier were mentioned in this task."""
     spoken_turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Steering:
-    """One text for the agent, which the host puts where its model reads it next."""
+    """One text for the agent. The host puts it where the model reads it next."""
 
     text: str
     fingerprint: str
     intervention_type: str
-    """`pace_TIER` for the own role, `report_TIER` for a subordinate; the own role comes first."""
+    """`pace_TIER` for the agent's own role, `report_TIER` for a subordinate. The own role comes first."""
     about: tuple[str, ...]
-    """The roles it speaks of."""
+    """The roles that it is about."""
     deferred_to: str | None = None
-    """The layer that has spoken this turn: this text must not be said now, and is due again."""
+    """The layer that has already spoken this turn. This text must not be shown now and stays due."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Notice:
-    """Something due: whom it is about, in which tier, and the sentences."""
+    """A message that is due: its subject, the tier and the sentences."""
 
     own: bool
     subject: str
@@ -88,11 +89,11 @@ def steer(
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
 ) -> tuple[Steering | None, SupervisorMemory]:
-    """What to say this turn, and the memory after it is said. Says nothing it is not sure of; never raises for a report.
+    """What to say this turn, and the memory after it is said. Ignores malformed reports and never raises for one.
 
-    Keep the memory also when there is nothing to say: a new task and what needs no word are noted in it.
-    `reports` are the latest of each role, as the specification writes them; of two by the same reporter the later in
-    the sequence counts. `failing` are the tools whose calls fail. A steering with `deferred_to` must not be said.
+    Keep the memory even if there is nothing to say: it records new tasks and silent changes. `reports` are the latest of
+    each role in the specification's format; of two by the same reporter the later in the sequence counts. `failing` are
+    the tools whose calls fail. Do not show a steering that has `deferred_to`.
     """
     memory, due = _find_due(signals, pace, reports, memory, post, failing, cool_down)
     if not due:
@@ -112,10 +113,10 @@ def supervise(
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
 ) -> tuple[Steering | None, SupervisorMemory]:
-    """`steer`, with the lane claimed and the layer's word written: what comes back is to be said.
+    """Like `steer`, but claims the lane and writes the layer's signals: show what it returns.
 
-    A host asks at the end of a turn. What was deferred there is best asked for again right after the next turn
-    began, when nobody else can have spoken yet: so a layer that warns every turn cannot silence the supervisor.
+    A host calls it at the end of a turn. If another layer has the lane, the host calls it again at the start of the next
+    turn, when no other layer can have spoken yet. So a layer that warns every turn cannot silence the supervisor.
     """
     memory, due = _find_due(signals, pace, reports, memory, post, failing, cool_down)
     write(store, LAYER, active=True)
@@ -135,7 +136,7 @@ def _find_due(
     failing: Sequence[str],
     cool_down: int,
 ) -> tuple[SupervisorMemory, list[_Notice]]:
-    """What could be said this turn, and the memory with what needs no word."""
+    """The messages due this turn, and the memory with the changes that need no message."""
     if pace is not None and pace.new_task:
         memory = replace(memory, own={}, said={}, spoken_turn=None)
     reports = [report for report in reports if _is_report(report)]
@@ -183,7 +184,7 @@ def _find_own(
 def _find_subordinates(
     reports: Sequence[Mapping[str, Any]], memory: SupervisorMemory, post: Post
 ) -> tuple[SupervisorMemory, list[_Notice]]:
-    """What is due of subordinates, the worst first; tiers in which they help themselves are only noted."""
+    """The messages due about subordinates, the worst first. Tiers that they handle alone are only recorded."""
     latest = {_subject_of(report): report for report in reports if _is_subordinate(report, post)}
     reported = dict(memory.reported)
     due: list[_Notice] = []
@@ -217,7 +218,7 @@ def _remember(memory: SupervisorMemory, taken: Sequence[_Notice], turn: int | No
 
 
 def _is_report(report: object) -> bool:
-    """Whether a report says who it is of and in which tier; another one is nobody's to act on."""
+    """Whether a report names its role and its tier. Other reports are ignored."""
     if not isinstance(report, Mapping):
         return False
     unit, status = report.get("unit"), report.get("status")

@@ -1,7 +1,7 @@
-"""The tiers of PACE and what they oblige to: the one list of these words, for hosts, documents and decisions alike.
+"""The PACE tiers and their actions: the one list of these words for hosts, documents and decisions.
 
-Source: specification, "PACE Plan". Standard library only: this module also runs inside hosts. It imports nothing that
-costs time, because every command does.
+Source: specification, "PACE Plan". Standard library only: this module also runs inside hosts. Its imports are cheap,
+because every command imports it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 PRIMARY, ALTERNATE, CONTINGENT, EMERGENCY = TIERS = ("primary", "alternate", "contingent", "emergency")
 """In order of escalation."""
 ABOVE_PRIMARY: Final = TIERS[1:]
-"""Those that a trigger leads to."""
+"""Tiers that a trigger leads to."""
 
 NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
     "normal_execution",
@@ -19,9 +19,9 @@ NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
     "escalate",
     "abort_and_report",
 )
-"""What a tier may oblige to; the action of a tier that names none is the one at its place."""
+"""Actions of a tier. A tier that names no action has the one at the same position."""
 
 NO_NEW_DISPATCH: Final = frozenset({CONTINGENT, EMERGENCY})
-"""Tiers in which a role hands out no new work."""
+"""Tiers in which a role dispatches no new work."""
 NO_NEW_WORK: Final = frozenset({EMERGENCY})
-"""Tiers in which a role begins nothing; essential tools, escalating and aborting stay (design §6)."""
+"""Tiers in which a role starts no new work. It may still use essential tools, escalate and abort (design §6)."""

@@ -40,7 +40,7 @@ _ATOM = 8
 
 
 class TriggerTreeError(ValueError):
-    """A compiled trigger is not one of the forms above; the bundle that holds it must not be used."""
+    """A compiled trigger has none of the forms above. The bundle that holds it must not be used."""
 
 
 def check_tree(tree: object) -> None:
@@ -55,7 +55,7 @@ def _check(node: object, *, condition: bool, depth: int, budget: Iterator[int]) 
     if next(budget, None) is None:
         raise TriggerTreeError(f"trigger tree has more than {MAX_NODES} parts")
     if not isinstance(node, list | tuple) or not node or not isinstance(node[0], str):
-        raise TriggerTreeError("each part of a trigger tree is a list that starts with its operator")
+        raise TriggerTreeError("each part of a trigger tree must be a list that starts with its operator")
     operator, *operands = node
     if operator in ("flag" if condition else "name", "number"):
         _check_leaf(operator, operands, condition=condition)
@@ -68,26 +68,30 @@ def _check(node: object, *, condition: bool, depth: int, budget: Iterator[int]) 
         least = most = 1 if operator == "neg" else 2
     if not allowed:
         kind = "condition" if condition else "number"
-        raise TriggerTreeError(f"`{operator[:40]}` does not form a {kind} in a trigger tree")
+        raise TriggerTreeError(f"`{operator[:40]}` is not a valid {kind} in a trigger tree")
     if not least <= len(operands) <= most:
-        raise TriggerTreeError(f"`{operator}` has {len(operands)} operands in a trigger tree")
+        raise TriggerTreeError(
+            f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
+        )
     for operand in operands:
         _check(operand, condition=operator in ("or", "and", "not"), depth=depth + 1, budget=budget)
 
 
 def _check_leaf(operator: str, operands: list[object], *, condition: bool) -> None:
     if len(operands) != 1:
-        raise TriggerTreeError(f"`{operator}` has {len(operands)} operands in a trigger tree")
+        raise TriggerTreeError(
+            f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
+        )
     value = operands[0]
     if operator == "number":
         if condition:
-            raise TriggerTreeError("`number` does not form a condition in a trigger tree")
+            raise TriggerTreeError("`number` is not a condition in a trigger tree")
         if not _is_plain_number(value) or not 0 <= value <= MAX_NUMBER:
-            raise TriggerTreeError(f"a number in a trigger tree lies between 0 and {MAX_NUMBER}")
+            raise TriggerTreeError(f"a number in a trigger tree must be between 0 and {MAX_NUMBER}")
         if math.copysign(1.0, value) < 0:
-            raise TriggerTreeError("minus zero is not a number of a trigger tree")
+            raise TriggerTreeError("minus zero is not allowed in a trigger tree")
     elif not isinstance(value, str) or not _NAME.fullmatch(value) or value in RESERVED_WORDS:
-        raise TriggerTreeError("a name in a trigger tree is lower-case letters, digits and underscores")
+        raise TriggerTreeError("a name in a trigger tree must be lower-case letters, digits and underscores")
 
 
 def _is_plain_number(value: object) -> TypeGuard[float]:
@@ -104,7 +108,7 @@ def find_names(tree: TriggerTree) -> tuple[str, ...]:
 
 
 def render_trigger(tree: TriggerTree) -> str:
-    """Print a checked tree as trigger text, with no more parentheses than it needs."""
+    """Print a checked tree as trigger text with as few parentheses as possible."""
     operator = tree[0]
     if operator in ("name", "flag"):
         return str(tree[1])
@@ -117,7 +121,7 @@ def render_trigger(tree: TriggerTree) -> str:
         return f"NOT {_render_within(tree[1], binding)}"
     if operator == "neg":
         return f"-{_render_within(tree[1], binding)}"
-    # Arithmetic groups to the left; a comparison never holds a comparison, so the same rule serves it.
+    # Arithmetic groups to the left. A comparison never contains a comparison, so the same rule works for it.
     return f"{_render_within(tree[1], binding)} {operator} {_render_within(tree[2], binding + 1)}"
 
 

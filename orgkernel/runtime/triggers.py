@@ -1,12 +1,12 @@
 """Three-valued evaluation of a compiled PACE trigger inside any host.
 
-Error policy (design §6 "PACE."): *assume nominal, but name what was not seen*. What the host does not report is
-Unknown; Unknown is neither true nor false, so it can neither raise a tier nor restore one. AND, OR and NOT follow
-Kleene's strong logic: `true OR unknown` is true, `false AND unknown` is false, everything else with unknown stays
+Error policy (design §6 "PACE."): *assume nominal, but name every value that was not reported*. A value that the host does
+not report is Unknown, which is neither true nor false: it neither raises a tier nor restores one. AND, OR and NOT follow
+Kleene's strong logic: `true OR unknown` is true, `false AND unknown` is false, and everything else with unknown is
 unknown. Arithmetic on Unknown is Unknown, and so is a division by zero or a result that is not finite.
 
-A value of the wrong kind (text, NaN, a number for a flag, true for a number) counts as not reported: reading a host
-must never raise. Only an ill-formed tree raises, `TriggerTreeError`, and it does so before anything is evaluated.
+A value of the wrong kind (text, NaN, a number for a flag, true for a number) counts as not reported, because reading a
+host must never raise. Only a malformed tree raises, `TriggerTreeError`, before anything is evaluated.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -68,10 +68,11 @@ class Tripped:
 
 @dataclass(frozen=True, slots=True)
 class TriggerVerdict:
-    """What a trigger says of one observation: its value (None is Unknown), why, and what could not be seen.
+    """The result of a trigger for one observation: its value (None is Unknown), why, and what was unknown.
 
-    `tripped` is empty unless the value is true. `unknown` lists the names the host did not report, `undefined` the
-    arithmetic that had no finite value although everything in it was reported; both whether or not they mattered.
+    `tripped` is empty unless the value is true. `unknown` lists the names that the host did not report. `undefined` lists
+    the arithmetic without a finite value although all its values were reported. Both are complete, even if they did not
+    matter for the value.
     """
 
     value: bool | None
@@ -91,7 +92,7 @@ class _Term:
 
 @dataclass(slots=True)
 class _Reading:
-    """One evaluation: the observation it reads and what it could not see there (dicts serve as ordered sets)."""
+    """One evaluation: the observation that it reads and the values missing in it (dicts serve as ordered sets)."""
 
     observation: Measures
     unknown: dict[str, None] = field(default_factory=dict)
@@ -99,7 +100,7 @@ class _Reading:
 
 
 def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict:
-    """Evaluate a compiled trigger on what a host reports; raise `TriggerTreeError` for an ill-formed tree only."""
+    """Evaluate a compiled trigger on a host's values. Raise `TriggerTreeError` only for a malformed tree."""
     check_tree(tree)
     reading = _Reading(observation)
     value, terms = _condition(tree, reading)
@@ -108,7 +109,7 @@ def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict
 
 
 def _condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | None, tuple[_Term, ...]]:
-    """The value of a condition with the terms that made it so; every part is read, so that `unknown` is complete."""
+    """The value of a condition and the terms that decided it. Every part is read, so that `unknown` is complete."""
     kind = tree[0]
     if kind == "flag":
         flag = reading.observation.get(tree[1])
@@ -162,7 +163,7 @@ def _read_number(value: object) -> float | None:
         return None
     try:
         number = float(value)
-    except OverflowError:  # a whole number beyond what a float holds
+    except OverflowError:  # an integer too large for a float
         return None
     return number if math.isfinite(number) else None
 

@@ -1,4 +1,4 @@
-"""Moments as text. Pure arithmetic: below the kernel nobody asks a clock or a calendar of the system."""
+"""Times as text. Pure arithmetic: code below the kernel reads neither the system's clock nor its calendar."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 _DAY = 86_400
 _FROM_YEAR_0 = 719_468
-"""Days from 0000-03-01 to 1970-01-01; years that begin in March have their leap day at the end."""
+"""Days from 0000-03-01 to 1970-01-01; in years that begin in March, the leap day is the last day."""
 _ERA = 146_097
-"""Days of 400 years."""
+"""Days in 400 years."""
 _YEAR_0 = -62_167_219_200
 """0000-01-01 in seconds from 1970-01-01."""
 
@@ -33,7 +33,7 @@ def as_utc(seconds: float | None) -> str | None:
 
 
 def as_exact_utc(seconds: float) -> str | None:
-    """The same with microseconds, for moments that follow each other closely; None before the year 0, too.
+    """The same with microseconds, for times close together. None before the year 0.
 
     >>> as_exact_utc(951_782_399.25)
     '2000-02-28T23:59:59.250000Z'
@@ -51,7 +51,7 @@ _MOMENT = re.compile(
 
 
 def as_seconds(text: str) -> float | None:
-    """ISO 8601 text as seconds since 1970-01-01 UTC; UTC where it names no offset, None for what is no moment.
+    """ISO 8601 text as seconds since 1970-01-01 UTC; UTC if it has no offset, None if it is not a time.
 
     >>> as_seconds("2000-02-28T23:59:59.5Z"), as_seconds("1970-01-01T01:00:00+01:00"), as_seconds("2001-02-29T00:00:00Z")
     (951782399.5, 0.0, None)
@@ -75,7 +75,7 @@ def as_seconds(text: str) -> float | None:
 
 
 def _offset(text: str | None) -> int | None:
-    """By how many seconds local time is ahead; None for more than a day."""
+    """Seconds by which local time is ahead of UTC. None for more than a day."""
     if text is None or text in "Zz":
         return 0
     hours, minutes = int(text[1:3]), int(text[-2:])

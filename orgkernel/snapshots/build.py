@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
@@ -15,36 +16,38 @@ from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.loading.files import Located, Root, locate_files
-from orgkernel.loading.sources import Tree
-from orgkernel.loading.tree import OpenFile, open_text, read_tree
-from orgkernel.snapshots.check import check_organization, check_tree, suppress, with_severities
-from orgkernel.snapshots.second_process import is_worth_it, second_process
-from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, covers
+from orgkernel.loading.files import Located, Root
+from orgkernel.loading.sources import FileRead, Tree
+from orgkernel.loading.tree import read_tree
+from orgkernel.snapshots.check import (
+    check_documents,
+    check_organization,
+    check_tree,
+    suppress,
+    with_severities,
+)
+from orgkernel.snapshots.snapshot import FoundInDocuments, OrgSnapshot, Snapshot, covers
 
 
-def read_and_build(
+def build_snapshot(
     roots: Iterable[Root],
-    severities: Mapping[str, Severity | None],
-    asked: frozenset[str] | None,
+    severities: Mapping[str, Severity | None] | None = None,
+    asked: frozenset[str] | None = None,
     *,
     located: Sequence[Located] | None = None,
-    open_file: Callable[[Located], OpenFile] = open_text,
-    processes: int | None = None,
+    known: Mapping[str, FileRead] | None = None,
+    found_before: FoundInDocuments | None = None,
 ) -> Snapshot:
-    """Read the roots, or the files that were located below them, and build what they make up.
+    """Read, assemble, link and check.
 
-    With one or two `processes`; by default, as many as are faster.
+    `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
+    organization among them includes; by default everything is reported that is not read as context only. `located` are
+    the files below the roots, where somebody has looked already; those `known` by their paths are not read again, and
+    what was `found_before` in a document that is the same is not looked for again.
     """
     with _without_collection():
-        located = locate_files(roots) if located is None else located
-        two = is_worth_it(len(located)) if processes is None else processes > 1
-        if open_file is open_text and two:
-            with second_process(located) as open_shared:
-                tree = read_tree(roots, located=located, open_file=open_shared)
-        else:
-            tree = read_tree(roots, located=located, open_file=open_file)
-        return _build_snapshot(tree, severities, asked)
+        tree = read_tree(roots, located=located, known=known)
+        return _build_snapshot(tree, severities or {}, asked, found_before or {})
 
 
 @contextmanager
@@ -60,22 +63,29 @@ def _without_collection() -> Iterator[None]:
 
 
 def _build_snapshot(
-    tree: Tree, severities: Mapping[str, Severity | None], asked: frozenset[str] | None
+    tree: Tree,
+    severities: Mapping[str, Severity | None],
+    asked: frozenset[str] | None,
+    found_before: FoundInDocuments,
 ) -> Snapshot:
     assembly = assemble(tree)
     built = {records.org_id: _build(records) for records in assembly.organizations}
     raised: dict[str, list[Diagnostic]] = {}
     for org_id, organization in built.items():
         raised[org_id] = check_organization(organization.index)
-    beside = check_tree(tree, assembly, _loose_view(assembly))
-    everything = [*(found for each in raised.values() for found in each), *beside]
+    in_documents = check_documents(tree, found_before)
+    everything = [
+        *chain.from_iterable(raised.values()),
+        *chain.from_iterable(in_documents.values()),
+        *check_tree(tree, assembly, _loose_view(assembly)),
+    ]
     # Organizations that share a profile each find the same in it: once is enough, and kept by file.
     kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities)))
     kept_set = set(kept)
     by_file: dict[str, list[Diagnostic]] = {}
     for found in kept:
         by_file.setdefault(found.place.file, []).append(found)
-    reported = reported_files(tree, assembly.organizations, asked)
+    reported = _reported_files(tree, assembly.organizations, asked)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [found for found in with_severities(raised[org_id], severities) if found in kept_set]
@@ -83,15 +93,14 @@ def _build_snapshot(
         organizations[org_id] = OrgSnapshot(
             organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
         )
-    suppresses = any(document.record.suppressions for document in tree.documents)
     for document in tree.documents:
         document.seal()
     return Snapshot(
         organizations,
         sort_diagnostics(found for found in kept if found.place.file in reported),
         tree,
-        digest_tree(organizations.values(), tree),
-        suppresses,
+        _digest_tree(organizations.values(), tree),
+        in_documents,
     )
 
 
@@ -104,7 +113,7 @@ def _loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogs).index if assembly.loose_catalogs else None
 
 
-def reported_files(
+def _reported_files(
     tree: Tree, organizations: Iterable[OrgRecords], asked: frozenset[str] | None
 ) -> frozenset[str]:
     """Names of the files whose findings are reported."""
@@ -120,7 +129,7 @@ def reported_files(
     return frozenset(reported)
 
 
-def digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+def _digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
     """Of everything that was read."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)

@@ -13,32 +13,40 @@ from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalog import rules_of
-from orgkernel.rules.posts import Posts
 from orgkernel.rules.rule import Scope
+from orgkernel.snapshots.snapshot import FoundInDocuments
+
+# What one rule about profiles read of them is still at hand for the next one: their triggers (`read_trigger`).
+_TOGETHER = 1_000
 
 
 def check_organization(view: OrgView) -> list[Diagnostic]:
     """Findings about one organization, before suppressions."""
     found: list[Diagnostic] = []
-    posts = Posts(view)
-    for rule in rules_of(Scope.PROFILE) + rules_of(Scope.POST):
-        asked = (view,) if rule.scope is Scope.POST else ()
-        for post in rule.suspects(posts) if rule.suspects else view.records.posts.values():
-            found += rule.run(*asked, post)
+    for start in range(0, len(view.posts), _TOGETHER):
+        for rule in rules_of(Scope.PROFILE):
+            found += rule.run(view.posts[start : start + _TOGETHER])
     for rule in rules_of(Scope.CATALOG) + rules_of(Scope.ORGANIZATION):
         found += rule.run(view)
     return found
 
 
+def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
+    """Findings about each document as such, before suppressions; those of documents that are known are taken over."""
+    rules = rules_of(Scope.DOCUMENT)
+    return {
+        document: known[document]
+        if document in known
+        else tuple(found for rule in rules for found in rule.run(document))
+        for document in tree.documents
+    }
+
+
 def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
-    """Findings about documents as such, and about what stands beside the organizations, before suppressions."""
+    """Findings about reading, and about what stands beside the organizations, before suppressions."""
     found = list(tree.diagnostics)
-    for document in tree.documents:
-        for rule in rules_of(Scope.DOCUMENT):
-            found += rule.run(document)
-    for document in assembly.stray_profiles:
-        for rule in rules_of(Scope.PROFILE):
-            found += rule.run(stray_post(document))
+    for rule in rules_of(Scope.PROFILE):
+        found += rule.run([stray_post(document) for document in assembly.stray_profiles])
     if loose is not None:
         for rule in rules_of(Scope.CATALOG):
             found += rule.run(loose)

@@ -1,41 +1,68 @@
 """Loading with a memory: what did not change since the last load is not read again, in this process or in another.
 
 The state of every file (size, times, inode) is compared with that of the last load; contents are compared where states
-differ, and where a file is as new as that load, because it may have been written again within one tick of the clock. Only
-files with another content are read as documents.
+differ, and where a file is as new as that load, because it may have been written again within one tick of the clock.
+Where all is as it was, the last snapshot is the answer. Otherwise files with another content are read, every other
+document is taken from the last snapshot, and everything is assembled, linked and checked again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.loading.cache import Cache, sign_file
-from orgkernel.loading.entries import DamagedEntry, decode
-from orgkernel.loading.files import Located, locate_files
+from orgkernel.loading.cache import Cache, Signature, sign_file
+from orgkernel.loading.files import Located, digest_file, locate_files
 from orgkernel.loading.sources import FileRead
-from orgkernel.snapshots.file_states import (
-    Seen,
-    SignedFile,
-    SignedTree,
-    digest_of_request,
-    find_numbers,
-    key_of,
-    unchanged,
-    with_digests,
+from orgkernel.snapshots.cache_keys import digest_request, fingerprint, key_of_contents
+from orgkernel.snapshots.packing import (
+    DamagedEntry,
+    decode,
+    decode_snapshot,
+    pack_snapshot,
+    pick_files,
+    restore_snapshot,
 )
-from orgkernel.snapshots.fingerprint import fingerprint
-from orgkernel.snapshots.packed_files import Wanted, pick_files
-from orgkernel.snapshots.packing import decode_snapshot, pack_snapshot, restore_snapshot
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import Snapshot
 
-# More changed files than this are quicker linked as a whole.
-_PATCHED = 16
+# Times of files may be this coarse (FAT: two seconds), in ns.
+_TICK = 2 * 10**9
+
+
+class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The state of a file when it was read."""
+
+    root: int
+    name: str
+    shared: bool
+    signature: Signature | None
+    digest: str
+    """Of its content; empty where it could not be read."""
+
+
+class SignedTree(msgspec.Struct, frozen=True, array_like=True):
+    """What a load saw, and under which key its snapshot is cached."""
+
+    key: str
+    begun: int
+    """Before the first file was looked at, in ns since 1970."""
+    files: tuple[SignedFile, ...]
+
+
+class _Last(NamedTuple):
+    """The last load of this process."""
+
+    signed: SignedTree
+    located: tuple[Located, ...]
+    snapshot: Snapshot
+
+
 _SIGNED = msgspec.msgpack.Decoder(SignedTree)
 
 
@@ -48,39 +75,47 @@ class Loader:
         self.request = request
         self._severities = dict(severities)
         self.cache = cache
-        self._last: tuple[SignedTree, Snapshot] | None = None
-        self._located: tuple[Located, ...] = ()
-        """The files of the last load."""
+        self._last: _Last | None = None
         self._is_unsaved = False
 
-    def load(self, changed: Collection[str] | None = None) -> Snapshot:
-        """Everything as it is now.
-
-        `changed` are the paths that can have changed since the last load, for who has watched them all along; the others
-        are not looked at. Where it cannot be enough to read these files again, everything is compared as without.
-        """
-        if changed is not None:
-            patched = self._load_only(changed)
-            if patched is not None:
-                return patched
+    def load(self) -> Snapshot:
+        """Everything as it is now."""
         begun = time.time_ns()
         located = tuple(locate_files(self.request.roots))
-        signatures = tuple(sign_file(each.path) for each in located)
-        signed = self._last[0] if self._last else self._find_signed()
-        seen = Seen(begun, located, signatures, unchanged(signed, located, signatures))
-        if signed is not None and None not in seen.digests and len(signed.files) == len(located):
-            snapshot = self._last[1] if self._last else self._restore(signed.key, located)
+        signatures = [sign_file(each.path) for each in located]
+        signed = self._last.signed if self._last else self._find_signed()
+        digests = _unchanged(signed, located, signatures)
+        if signed is not None and None not in digests and len(signed.files) == len(located):
+            snapshot = self._last.snapshot if self._last else self._restore(signed.key, located)
             if snapshot is not None:
-                self._last, self._located = (signed, snapshot), located
+                self._last = _Last(signed, located, snapshot)
                 return snapshot
-        if signed is not None or self._base_key():
-            seen = with_digests(seen)
-        snapshot = self._patch(signed, seen) or self._find_snapshot(seen)
+        if signed is not None or self._last_key():
+            digests = [
+                digest or digest_file(each.path) for each, digest in zip(located, digests, strict=True)
+            ]
+        snapshot = self._find_same(located, digests)
         if snapshot is None:
-            snapshot = self._build(seen)
+            # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored needs neither.
+            from orgkernel.snapshots.build import build_snapshot
+
+            snapshot = build_snapshot(
+                self.request.roots,
+                self._severities,
+                self.request.asked,
+                located=located,
+                known=self._known_files(located, digests),
+                found_before=self._last.snapshot.found_in_documents if self._last else None,
+            )
             # Of what was read, which may have changed since the contents were compared.
-            seen = replace(seen, digests=tuple(row.digest for row in snapshot.tree.files))
-        self._remember(seen, snapshot)
+            digests = [file.digest for file in snapshot.tree.files]
+        files = tuple(
+            SignedFile(each.number, each.name, each.root.shared, signature, digest or "")
+            for each, signature, digest in zip(located, signatures, digests, strict=True)
+        )
+        self._last = _Last(SignedTree("", begun, files), located, snapshot)
+        # What could not be read may be readable the next time, and nothing would show it.
+        self._is_unsaved = self.cache is not None and all(digests)
         return snapshot
 
     def save(self) -> None:
@@ -88,27 +123,24 @@ class Loader:
         is_unsaved, self._is_unsaved = self._is_unsaved, False
         if not is_unsaved or self.cache is None or self._last is None:
             return
-        tree, snapshot = self._last
-        seen = Seen(
-            tree.begun,
-            self._located,
-            tuple(file.signature for file in tree.files),
-            tuple(file.digest or None for file in tree.files),
-        )
-        key = key_of(seen, self._request_key(""))
+        signed, located, snapshot = self._last
+        key = self._key_of_contents(located, [file.digest for file in signed.files])
         if not self.cache.has(key) and not self.cache.put(key, pack_snapshot(snapshot)):
             return
-        self.cache.put(self._tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(tree, key=key)))
-        if self._base_key() != key:
+        self.cache.put(self._tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(signed, key=key)))
+        if self._last_key() != key:
             self.cache.put(self._request_key("last"), key.encode())
 
     # -- what is the same as before -----------------------------------------------------------------------------------
 
-    def _find_snapshot(self, seen: Seen) -> Snapshot | None:
+    def _find_same(self, located: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
         """The snapshot of the same contents, whoever made it: this process, an earlier one, another machine."""
-        if None in seen.digests:
+        if None in digests:
             return None
-        return self._restore(key_of(seen, self._request_key("")), seen.located) if self.cache else None
+        last = self._last
+        if last and last.located == located and [each.digest for each in last.signed.files] == digests:
+            return last.snapshot
+        return self._restore(self._key_of_contents(located, digests), located) if self.cache else None
 
     def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
         packed = self.cache.find(key) if self.cache else None
@@ -120,95 +152,28 @@ class Loader:
             self.cache.discard(key)
             return None
 
-    def _patch(self, signed: SignedTree | None, seen: Seen) -> Snapshot | None:
-        """The last snapshot with a few files exchanged, where that is enough."""
-        if signed is None or None in seen.digests or len(signed.files) != len(seen.located):
-            return None
-        numbers = []
-        for number, (file, each, digest) in enumerate(
-            zip(signed.files, seen.located, seen.digests, strict=True)
-        ):
-            if (file.root, file.name, file.shared) != (each.number, each.name, each.root.shared):
-                return None
-            if file.digest != digest:
-                numbers.append(number)
-        if len(numbers) > _PATCHED:
-            return None
-        last = self._last[1] if self._last else self._restore(signed.key, seen.located)
-        if last is None or not numbers:
-            return last
-        from orgkernel.snapshots.patch import patch_snapshot
-        from orgkernel.snapshots.reuse import read_again
-
-        rows = {number: read_again(last.tree.files[number], seen.located[number]) for number in numbers}
-        if any(row.digest != seen.digests[number] for number, row in rows.items()):
-            return None  # it changed again meanwhile
-        return patch_snapshot(last, rows, self._severities, self.request.asked)
-
-    def _load_only(self, changed: Collection[str]) -> Snapshot | None:
-        """The last snapshot with the files at these paths exchanged, where that is certainly all."""
-        if self._last is None:
-            return None
-        tree, last = self._last
-        numbers = find_numbers(self._located, changed)
-        if numbers is None or len(numbers) > _PATCHED:
-            return None
-        from orgkernel.snapshots.patch import patch_snapshot
-        from orgkernel.snapshots.reuse import read_again
-
-        files, rows = list(tree.files), {}
-        for number in numbers:
-            # As it was before it is read: what is written meanwhile differs the next time.
-            signature = sign_file(self._located[number].path)
-            row = read_again(last.tree.files[number], self._located[number])
-            if not row.digest:
-                return None
-            if row.digest != files[number].digest:
-                rows[number] = row
-            files[number] = msgspec.structs.replace(files[number], signature=signature, digest=row.digest)
-        patched = patch_snapshot(last, rows, self._severities, self.request.asked) if rows else last
-        if patched is not None and rows:
-            # Begun when everything was looked at last: these files are newer, and will be compared by content.
-            self._last = (SignedTree("", tree.begun, tuple(files)), patched)
-            self._is_unsaved = self.cache is not None and all(file.digest for file in files)
-        return patched
-
-    # -- what is not --------------------------------------------------------------------------------------------------
-
-    def _build(self, seen: Seen) -> Snapshot:
-        from orgkernel.snapshots.build import read_and_build
-        from orgkernel.snapshots.reuse import open_with
-
-        return read_and_build(
-            self.request.roots,
-            self._severities,
-            self.request.asked,
-            located=seen.located,
-            open_file=open_with(self._known_files(seen)),
-        )
-
-    def _known_files(self, seen: Seen) -> dict[str, FileRead]:
+    def _known_files(self, located: Sequence[Located], digests: Sequence[str | None]) -> dict[str, FileRead]:
         """What files yielded before, by path, of those that have the same content now."""
         wanted = {
             (each.number, each.name): (each, digest)
-            for each, digest in zip(seen.located, seen.digests, strict=True)
+            for each, digest in zip(located, digests, strict=True)
             if digest
         }
         if self._last is None:
             return self._known_in_cache(wanted)
         known = {}
-        for row in self._last[1].tree.files:
-            each, digest = wanted.get((row.located.number, row.located.name), (None, ""))
-            if each == row.located and digest == row.digest:
-                known[row.located.path] = row
+        for file in self._last.snapshot.tree.files:
+            each, digest = wanted.get((file.located.number, file.located.name), (None, ""))
+            if each == file.located and digest == file.digest:
+                known[file.located.path] = file
         return known
 
-    def _known_in_cache(self, wanted: Wanted) -> dict[str, FileRead]:
-        key = self._base_key() if wanted else ""
+    def _known_in_cache(self, wanted: Mapping[tuple[int, str], tuple[Located, str]]) -> dict[str, FileRead]:
+        key = self._last_key() if wanted else ""
         packed = self.cache.find(key) if self.cache and key else None
         try:
-            return pick_files(decode_snapshot(packed).files, wanted) if packed else {}
-        except (DamagedEntry, ValueError, LookupError):
+            return pick_files(decode_snapshot(packed), wanted) if packed else {}
+        except DamagedEntry:
             return {}
 
     # -- keys ---------------------------------------------------------------------------------------------------------
@@ -220,7 +185,7 @@ class Loader:
         except DamagedEntry:
             return None
 
-    def _base_key(self) -> str:
+    def _last_key(self) -> str:
         """Under which key the last snapshot of this request is, wherever it was made."""
         packed = self.cache.find(self._request_key("last")) if self.cache else None
         return bytes(packed).decode("ascii", "replace") if packed else ""
@@ -228,22 +193,36 @@ class Loader:
     def _tree_key(self) -> str:
         return self._request_key("tree", *(root.path for root in self.request.roots))
 
+    def _key_of_contents(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
+        return key_of_contents(self._request_key(""), located, digests)
+
     def _request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        program = fingerprint(self.cache)
-        return f"{kind}-{digest_of_request(program, self.request, self._severities, *more)}"
+        return f"{kind}-{digest_request(self._program, self.request, self._severities, *more)}"
 
-    # -- remembering --------------------------------------------------------------------------------------------------
+    @cached_property
+    def _program(self) -> bytes:
+        return fingerprint(self.cache) if self.cache else b""
 
-    def _remember(self, seen: Seen, snapshot: Snapshot) -> None:
-        tree = SignedTree(
-            "",
-            seen.begun,
-            tuple(
-                SignedFile(each.number, each.name, each.root.shared, signature, digest or "")
-                for each, signature, digest in zip(seen.located, seen.signatures, seen.digests, strict=True)
-            ),
+
+def _unchanged(
+    signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
+) -> list[str | None]:
+    """The digest of every file that is certainly as it was; None for any other."""
+    if signed is None:
+        return [None] * len(located)
+    limit = signed.begun - _TICK
+    before = {(file.root, file.name): file for file in signed.files}
+    digests: list[str | None] = []
+    for each, signature in zip(located, signatures, strict=True):
+        file = before.get((each.number, each.name))
+        is_same = (
+            file is not None
+            and signature is not None
+            and file.signature == signature
+            and file.shared == each.root.shared
+            and signature[1] < limit
+            and signature[2] < limit
         )
-        self._last, self._located = (tree, snapshot), seen.located
-        # What could not be read may be readable the next time, and nothing would show it.
-        self._is_unsaved = self.cache is not None and all(seen.digests)
+        digests.append(file.digest if is_same and file is not None else None)
+    return digests

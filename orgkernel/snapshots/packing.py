@@ -7,25 +7,62 @@ answers, reports and counts exactly as the one that was packed (tests/property/t
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
-from orgkernel.graph.exchange import in_order
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.graph.shared_roles import Elsewhere, Including
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.loading.entries import ENCODER, DamagedEntry, decode
 from orgkernel.loading.files import Located
-from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.loading.sources import (
+    NOTHING_UNKNOWN,
+    BrokenDocument,
+    FileRead,
+    Packed,
+    ReadFile,
+    SourceDocument,
+    Tree,
+    tree_of,
+)
+from orgkernel.records.kinds import RECORDS
 from orgkernel.records.organization import Organization
 from orgkernel.records.record import PREFIX
-from orgkernel.snapshots.packed_files import PackedFiles, pack_files, restore_tree
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
+
+T = TypeVar("T")
+
+
+class DamagedEntry(ValueError):
+    """Bytes that are something else than they are used as; whoever gets it takes what they stand for from the files."""
+
+
+class PackedDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A document; its parts stay packed until somebody asks."""
+
+    kind: str
+    record: bytes
+    marks: bytes
+    unknown: bytes = NOTHING_UNKNOWN
+
+
+class PackedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one file yielded, without where it lies."""
+
+    root: int
+    name: str
+    digest: str
+    says_ours: bool
+    among_ours: bool
+    documents: tuple[PackedDocument, ...]
+    broken: tuple[BrokenDocument, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: bool = False
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
@@ -53,15 +90,16 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
 class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     """A whole load."""
 
-    files: PackedFiles
+    files: tuple[PackedFile, ...]
     organizations: tuple[PackedOrganization, ...]
     findings: tuple[Diagnostic, ...]
     reported: tuple[int, ...]
     digest: str
-    suppresses: bool
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(PackedSnapshot)
+# Sets have no order of their own: the same content makes the same bytes.
+_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
@@ -90,21 +128,57 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             each.records.incomplete,
             each.records.unread,
             each.records.digest,
-            in_order(each.columns).pack(),
+            each.columns.pack(),
             numbered(each.diagnostics),
         )
         for each in snapshot.organizations.values()
     )
     reported = numbered(snapshot.diagnostics)
-    files = pack_files(snapshot.tree.files)
-    return ENCODER.encode(
-        PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest, snapshot.suppresses)
+    files = tuple(map(_pack_file, snapshot.tree.files))
+    return _ENCODER.encode(PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest))
+
+
+def _pack_file(file: FileRead) -> PackedFile:
+    read = file.read
+    return PackedFile(
+        file.located.number,
+        file.located.name,
+        file.digest,
+        file.says_ours,
+        file.among_ours,
+        tuple(PackedDocument(each.kind, *each.packed) for each in read.documents),
+        tuple(replace(each, path="", shared=False) for each in read.broken),
+        read.diagnostics,
+        read.skipped,
     )
 
 
 def decode_snapshot(packed: bytes | memoryview) -> PackedSnapshot:
     """The parts of a snapshot, to restore it or to take what some of its files yielded. Raises `DamagedEntry`."""
     return decode(_SNAPSHOT, packed)
+
+
+def decode(decoder: msgspec.msgpack.Decoder[T], packed: bytes | memoryview) -> T:
+    """What some bytes hold. Raises `DamagedEntry`, also for what is nested deeper than Python can follow."""
+    try:
+        return decoder.decode(packed)
+    except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError, MemoryError) as error:
+        raise DamagedEntry(f"it holds something else: {type(error).__name__}") from None
+
+
+def pick_files(
+    packed: PackedSnapshot, wanted: Mapping[tuple[int, str], tuple[Located, str]]
+) -> dict[str, FileRead]:
+    """What the files yielded whose content is the wanted one, by path; wanted are, by root and name, place and digest.
+
+    Raises `DamagedEntry`.
+    """
+    picked = {}
+    for file in packed.files:
+        located, digest = wanted.get((file.root, file.name), (None, ""))
+        if located is not None and digest == file.digest:
+            picked[located.path] = _restore_file(file, located)
+    return picked
 
 
 def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
@@ -147,7 +221,9 @@ def _verify_marks(marks: Any) -> None:
 
 
 def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    tree = restore_tree(packed.files, located)
+    if [(each.root, each.name) for each in packed.files] != [(each.number, each.name) for each in located]:
+        raise DamagedEntry("it is about other files")
+    tree = tree_of(list(map(_restore_file, packed.files, located)))
     findings = packed.findings
     including = Including(lambda: [(each.org_id, (*each.posts, *each.without_profile)) for each in restored])
     scopes: dict[tuple[tuple[int, ...], tuple[int, ...]], Scope] = {}
@@ -165,7 +241,20 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
             records, columns, OrgIndex(records, columns), tuple(findings[number] for number in org.findings)
         )
     reported = tuple(findings[number] for number in packed.reported)
-    return Snapshot(organizations, reported, tree, packed.digest, packed.suppresses)
+    return Snapshot(organizations, reported, tree, packed.digest)
+
+
+def _restore_file(file: PackedFile, located: Located) -> FileRead:
+    name, path, root = located.name, located.path, located.root
+    documents = []
+    for each in file.documents:
+        if each.kind not in RECORDS:
+            raise DamagedEntry("a document of a kind that does not exist")
+        parts = Packed(each.record, each.marks, each.unknown)
+        documents.append(SourceDocument(name, path, each.kind, parts, file.digest, root.shared, root.context))
+    broken = tuple(replace(each, name=name, path=path, shared=root.shared) for each in file.broken)
+    read = ReadFile(tuple(documents), broken, file.diagnostics, file.skipped)
+    return FileRead(located, file.digest, file.says_ours, file.among_ours, read)
 
 
 def _at(tree: Tree, number: int) -> SourceDocument:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,14 @@ from orgkernel.errors import UnknownRole
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
-from orgkernel.loading.files import Root
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import SourceDocument, Tree
 
 if TYPE_CHECKING:
     from orgkernel.graph.org_graph import OrgGraph
+
+
+FoundInDocuments = Mapping[SourceDocument, tuple[Diagnostic, ...]]
+"""What rules about single documents found in each."""
 
 
 @dataclass(frozen=True)
@@ -79,31 +82,13 @@ class Snapshot:
     """All findings to report, in the order a reader goes through the files."""
     tree: Tree
     digest: str
-    suppresses: bool = True
-    """Whether a document may suppress findings."""
+    found_in_documents: FoundInDocuments = field(default_factory=dict)
+    """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
     @property
     def read_anything(self) -> bool:
         """Whether there was a document, readable or not, at the paths."""
         return any(not document.context for document in self.tree.documents) or bool(self.diagnostics)
-
-
-def build_snapshot(
-    roots: Iterable[Root],
-    severities: Mapping[str, Severity | None] | None = None,
-    asked: frozenset[str] | None = None,
-    *,
-    processes: int | None = None,
-) -> Snapshot:
-    """Read, assemble and check, in one or two processes; by default, in as many as are faster.
-
-    `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
-    organization among them includes; by default everything is reported that is not read as context only.
-    """
-    # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored from a cache needs neither.
-    from orgkernel.snapshots.build import read_and_build
-
-    return read_and_build(roots, severities or {}, asked, processes=processes)
 
 
 def covers(name: str, file: str) -> bool:

@@ -10,10 +10,10 @@ from typing import get_args
 import msgspec
 from sqlalchemy import insert, select, update
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
 from orgkernel.state.tables import agents
 from orgkernel.state.transaction import Transaction

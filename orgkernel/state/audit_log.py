@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.grants import use_grants
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.rows import Rows
 from orgkernel.state.ticket import Ticket
 from orgkernel.state.transaction import Transaction

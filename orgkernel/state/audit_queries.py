@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, func, select, tuple_
 
+from orgkernel.decisions.state_records import AuditFilter, AuditRow
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownRecord
 from orgkernel.state.chain import decode_entry
-from orgkernel.state.records import AuditRow
 from orgkernel.state.rows import Rows
 from orgkernel.state.tables import audit
 
@@ -20,20 +20,6 @@ _AT_ONCE = 1_000
 _NEWEST_FIRST = tuple(
     column.desc() for column in (audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence)
 )
-
-
-class AuditFilter(msgspec.Struct, frozen=True):
-    """Which rows: every field that is set has to hold."""
-
-    since: float | None = None
-    until: float | None = None
-    kind: str | None = None
-    activity: str | None = None
-    subject: str | None = None
-    """`kind:ID`, or `kind:` for all of a kind."""
-    channel: str | None = None
-    relationship: str | None = None
-    record_id: str | None = None
 
 
 class SenderCount(msgspec.Struct, frozen=True):

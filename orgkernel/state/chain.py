@@ -14,8 +14,8 @@ from typing import Any, get_args
 
 import msgspec
 
+from orgkernel.decisions.state_records import AuditEntry, AuditKind
 from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
-from orgkernel.state.records import AuditEntry, AuditKind
 
 GENESIS = "0" * 64
 """What stands before the first row of a chain."""

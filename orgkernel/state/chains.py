@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select
 
+from orgkernel.decisions.state_records import AuditEntry, Stream, audit_id, stream_of
 from orgkernel.state.chain import GENESIS, link
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.failures import failure_of
-from orgkernel.state.records import AuditEntry, Stream, audit_id, stream_of
 from orgkernel.state.tables import audit
 
 Row = tuple[Any, ...]

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.state.records import Stream
+from orgkernel.decisions.state_records import Stream
 
 try:
     import fcntl

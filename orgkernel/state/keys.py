@@ -12,15 +12,13 @@ from hashlib import sha256
 import msgspec
 from sqlalchemy import func, insert, select, update
 
+from orgkernel.decisions.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, Scope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.state.records import SCOPES, ApiKey, AuditEntry, Scope
 from orgkernel.state.rows import Rows, clean_record, record_of, require_id, require_time, require_word, row_of
 from orgkernel.state.tables import api_keys
 from orgkernel.state.transaction import Transaction
 
-PREFIX = "orgk_"
-"""What every key begins with, so that one that got somewhere it should not be is recognized."""
 _BYTES = 32
 
 
@@ -77,7 +75,7 @@ class Keys:
 
     def find(self, secret: str) -> ApiKey | None:
         """The active key of a secret; None for any other text."""
-        if not secret.startswith(PREFIX):
+        if not secret.startswith(KEY_PREFIX):
             return None
         self.refresh(self._version())
         return self.find_known(secret)
@@ -122,7 +120,7 @@ class Keys:
             raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
         if agent_id is not None:
             require_id("the agent", agent_id)
-        secret = PREFIX + base64.urlsafe_b64encode(self._rows.tokens(_BYTES)).rstrip(b"=").decode()
+        secret = KEY_PREFIX + base64.urlsafe_b64encode(self._rows.tokens(_BYTES)).rstrip(b"=").decode()
         held = tuple(scope for scope in SCOPES if scope in scopes)
         return ApiKey(self._rows.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at), secret
 

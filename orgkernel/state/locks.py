@@ -10,11 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.rows import Rows, record_of, require_id, require_reference, require_time
 from orgkernel.state.tables import tool_locks
 from orgkernel.state.transaction import Transaction

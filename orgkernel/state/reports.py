@@ -13,11 +13,11 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
+from orgkernel.decisions.state_records import AuditEntry, ReportReceipt
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
-from orgkernel.state.records import AuditEntry, ReportReceipt
 from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
 from orgkernel.state.tables import salute_latest, salute_reports
 from orgkernel.state.ticket import Ticket

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
+from orgkernel.decisions.state_records import AccessRequest, Approval, RequestKind
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import TooManyRequests
-from orgkernel.state.records import AccessRequest, Approval, RequestKind
 from orgkernel.state.rows import row_of
 from orgkernel.state.tables import requests
 from orgkernel.state.transaction import Transaction

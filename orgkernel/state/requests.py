@@ -12,13 +12,14 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import insert, select, update
 
+from orgkernel.decisions.state_records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
-from orgkernel.state.grants import RESOURCES, GrantCheck, insert_grant
-from orgkernel.state.records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
+from orgkernel.state.grants import insert_grant
+from orgkernel.state.issued import require_resources
 from orgkernel.state.request_limits import GRANTED, TIMERS, RequestLimits, require_room
 from orgkernel.state.rows import Rows, clean_record, record_of, require_reference, require_word, row_of
 from orgkernel.state.tables import requests
@@ -30,10 +31,9 @@ REQUESTERS = ("agent", "person", "role", "system", "webhook")
 class Requests:
     """The requests of a store."""
 
-    def __init__(self, rows: Rows, limits: RequestLimits, check: GrantCheck | None = None) -> None:
+    def __init__(self, rows: Rows, limits: RequestLimits) -> None:
         self._rows = rows
         self._limits = limits
-        self._check = check
 
     def create(
         self,
@@ -52,15 +52,9 @@ class Requests:
         tool_call_id: str | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> AccessRequest:
-        """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`.
-
-        Raises what the kernel's check of names raises, too: nobody could approve what nothing declares.
-        """
+        """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
         require_reference("the requester", requester, REQUESTERS)
-        for resource in resources:
-            require_reference("the resource", resource, RESOURCES)
-        if not resources:
-            raise Refused("a request needs a resource", "such as `tool:ID`", code="BAD_VALUE")
+        require_resources("request", resources)
         require_word("the kind", kind, TIMERS)
         require_word("the level", level, LEVELS)
         for waiver in waives:
@@ -83,8 +77,6 @@ class Requests:
             tool_call_id,
             None if context is None else clean_value(context),
         )
-        if self._check is not None:
-            self._check(_grant_of(draft))
 
         def change(transaction: Transaction) -> AccessRequest:
             now = transaction.now
@@ -111,17 +103,12 @@ class Requests:
             if responder == request.requester:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
             holds = GRANTED[approval]
-            wanted = msgspec.structs.replace(
-                _grant_of(request),
-                grant_id=self._rows.new_id("g"),
-                reason=reason or request.reason,
-                issued_by=responder,
+            wanted = Grant(
+                self._rows.new_id("g"), request.requester, request.resources, request.level, request.waives,
+                request.org_id, request.channel, request.session, reason or request.reason, responder,
                 expires_at=None if holds is None else transaction.now + holds,
-                uses_left=1 if approval == "once" else None,
-                request_id=request_id,
-            )
-            if self._check is not None:  # what was declared when it was asked for may be gone
-                self._check(wanted)
+                uses_left=1 if approval == "once" else None, request_id=request_id,
+            )  # fmt: skip
             grant = insert_grant(transaction, wanted)
             done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
             return done, grant
@@ -159,14 +146,6 @@ class Requests:
         with self._rows.reading() as connection:
             found = [_as_of(record_of(AccessRequest, row), now) for row in connection.execute(query)]
         return tuple(request for request in found if status in (None, request.status))
-
-
-def _grant_of(request: AccessRequest) -> Grant:
-    """What a request asks for."""
-    return Grant(
-        "", request.requester, request.resources, request.level, request.waives, request.org_id, request.channel,
-        request.session,
-    )  # fmt: skip
 
 
 def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest:

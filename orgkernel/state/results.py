@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import insert, select
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.errors import Refused
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.rows import Rows, record_of, require_id, require_time, row_of
 from orgkernel.state.tables import qualification_results
 from orgkernel.state.transaction import Transaction

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import delete, func, select
 
+from orgkernel.decisions.state_records import AuditEntry, Stream
 from orgkernel.state.chain import GENESIS
 from orgkernel.state.checkpoints import Folder, Segment
-from orgkernel.state.records import AuditEntry, Stream
 from orgkernel.state.rows import Rows
 from orgkernel.state.tables import audit
 from orgkernel.state.transaction import Transaction

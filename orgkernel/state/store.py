@@ -6,7 +6,6 @@ import atexit
 import contextlib
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from orgkernel.decisions.state_view import StateView
 from orgkernel.state.agents import Agents
@@ -14,12 +13,11 @@ from orgkernel.state.audit_log import AuditLog
 from orgkernel.state.checkpoints import Folder, Tokens
 from orgkernel.state.engine import make_engine
 from orgkernel.state.failures import failure_of
-from orgkernel.state.grants import GrantCheck, Grants
+from orgkernel.state.grants import Grants
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import Location
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
-from orgkernel.state.ports import State
 from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.request_limits import RequestLimits
 from orgkernel.state.requests import Requests
@@ -44,13 +42,12 @@ class Store:
         clock: Callable[[], float],
         tokens: Tokens,
         limits: RequestLimits | None = None,
-        check_grant: GrantCheck | None = None,
         busy_seconds: float = 5.0,
         kept_reports: float = KEPT_SECONDS,
     ) -> None:
         """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
 
-        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest. `check_grant` is asked before a grant is issued, by hand or by approving a request, and before one is asked for.
+        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest.
         """
         self.location = location
         self.folder = Folder(location.checkpoints, tokens)
@@ -65,9 +62,9 @@ class Store:
         self.rows = rows
         self._views = Views(rows)
         self.agents = Agents(rows)
-        self.grants = Grants(rows, check_grant)
+        self.grants = Grants(rows)
         self.restrictions = Restrictions(rows)
-        self.requests = Requests(rows, limits or RequestLimits(), check_grant)
+        self.requests = Requests(rows, limits or RequestLimits())
         self.results = Results(rows)
         self.locks = Locks(rows)
         self.usage = Usage(rows)
@@ -119,9 +116,3 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-if TYPE_CHECKING:
-
-    def _is_a_port(store: Store) -> State:
-        return store

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from orgkernel.state.records import AuditEntry
+from orgkernel.decisions.state_records import AuditEntry
 
 
 class Transaction:

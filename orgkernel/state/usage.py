@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import insert, select, update
 
-from orgkernel.state.records import AuditEntry, ToolUse
+from orgkernel.decisions.state_records import AuditEntry, ToolUse
 from orgkernel.state.rows import Rows, record_of, require_id, require_time
 from orgkernel.state.tables import tool_usage
 from orgkernel.state.ticket import Ticket

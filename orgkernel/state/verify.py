@@ -8,31 +8,21 @@ and the folder beside it can write both anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from sqlalchemy import select
 
+from orgkernel.decisions.state_records import AuditFinding, AuditProblem, Stream, audit_id
 from orgkernel.state.chain import GENESIS, decode_entry, link
 from orgkernel.state.checkpoints import Folder, Head, Link, Segment
-from orgkernel.state.records import Stream, audit_id
 from orgkernel.state.rows import Rows
 from orgkernel.state.tables import audit
 
-Problem = Literal["changed", "missing", "reordered", "cut_off", "unproven"]
 _MOST = 100
 """Findings that are listed; the rest is counted."""
 _COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
 _AT_ONCE = 5_000
-
-
-class AuditFinding(msgspec.Struct, frozen=True):
-    """Something about the audit that is not as it was written."""
-
-    problem: Problem
-    row: str
-    """The name of the row; of a checkpoint, the writer."""
-    message: str
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -64,7 +54,7 @@ class _Chain:
     def name(self, sequence: int) -> str:
         return audit_id(self.writer, self.stream, sequence)
 
-    def find(self, problem: Problem, sequence: int, message: str) -> None:
+    def find(self, problem: AuditProblem, sequence: int, message: str) -> None:
         self.findings.append(AuditFinding(problem, self.name(sequence), message))
 
     def start(self, first: int) -> Link:

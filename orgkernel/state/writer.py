@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
+from orgkernel.decisions.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import StoreBusy, StoreError
 from orgkernel.state.chain import encode_entry
@@ -26,7 +27,6 @@ from orgkernel.state.chains import Chains, Row
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.engine import writing
 from orgkernel.state.failures import failure_of
-from orgkernel.state.records import AuditEntry, Stream
 from orgkernel.state.tables import state_version
 from orgkernel.state.ticket import Ticket
 from orgkernel.state.transaction import Transaction

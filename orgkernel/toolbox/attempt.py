@@ -13,7 +13,7 @@ import msgspec
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
 from orgkernel.errors import OrgkernelError
-from orgkernel.kernel.permits import encode_input
+from orgkernel.operations.permits import encode_input
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.invocation import Planned, call_permitted
 from orgkernel.toolbox.parts import Parts

@@ -13,12 +13,12 @@ from orgkernel.decisions.reasons import why_edge
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.operations.usage import record_gap
 from orgkernel.records.organization import USER
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.attempt import Asked
 from orgkernel.toolbox.calling import answer_of, in_thread
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.recording import record_gap
 from orgkernel.toolbox.result import Step
 
 SHOWN = 5
@@ -119,8 +119,16 @@ async def _report(parts: Parts, gap: Gap, top: str) -> Step:
     took, audit_id, problems = False, "", []
     if parts.store is not None:
         try:
-            audit_id = await record_gap(
-                parts.store, gap.org_id, gap.subject, gap.tool, gap.action, top=top, code=gap.code, text=text
+            audit_id = await in_thread(
+                record_gap,
+                parts.store,
+                gap.org_id,
+                gap.subject,
+                gap.tool,
+                gap.action,
+                top=top,
+                code=gap.code,
+                text=text,
             )
             took = True
         except OrgkernelError as error:

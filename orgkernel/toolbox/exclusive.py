@@ -9,10 +9,14 @@ from __future__ import annotations
 import contextlib
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import OrgkernelError
-from orgkernel.state.ports import State
+from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 Key = tuple[str, str, str]
 
@@ -28,7 +32,7 @@ class _Held:
 class Exclusive:
     """The locks that calls of one toolbox work under. Its methods wait for the store."""
 
-    def __init__(self, store: State) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self._gate = threading.Lock()
         self._held: dict[Key, _Held] = {}
@@ -38,22 +42,18 @@ class Exclusive:
         key = org_id, tool_id, subject
         with self._gate:
             held = self._held.get(key)
-            if held is not None and self._stands(held.lock):
+            if held is not None and is_held(self._store, held.lock):
                 held.calls += 1
                 return held.lock
-            found = next((each for each in self._store.locks.list(org_id) if each.tool_id == tool_id), None)
-            if found is not None and found.holder == subject:
-                self._held[key] = _Held(found, 1, is_ours=False)
-                return found
-            lock = self._store.locks.acquire(org_id, tool_id, subject, timeout=timeout, reason="a call")
-            self._held[key] = _Held(lock, 1, is_ours=True)
+            lock, is_ours = lock_for_call(self._store, org_id, tool_id, subject, timeout)
+            self._held[key] = _Held(lock, 1, is_ours)
             return lock
 
     def leave(self, lock: ToolLock) -> bool:
         """A call under a lock has ended; whether the lock was good to the end."""
         key = lock.org_id, lock.tool_id, lock.holder
         with self._gate:
-            stands = self._stands(lock)
+            stands = is_held(self._store, lock)
             held = self._held.get(key)
             if held is None or held.lock.token != lock.token:
                 return stands
@@ -63,12 +63,5 @@ class Exclusive:
                 if held.is_ours:
                     # Lost meanwhile, or the store is gone: then it runs out, or is not ours to give back.
                     with contextlib.suppress(OrgkernelError):
-                        self._store.locks.release(lock.org_id, lock.tool_id, lock.holder, lock.token)
+                        unlock_after_call(self._store, lock)
             return stands
-
-    def _stands(self, lock: ToolLock) -> bool:
-        try:
-            self._store.locks.check(lock.org_id, lock.tool_id, lock.holder, lock.token)
-        except OrgkernelError:
-            return False  # or not known, which is no better
-        return True

@@ -16,15 +16,15 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import ToolLock
-from orgkernel.errors import Conflict
-from orgkernel.kernel.permits import Ruling
+from orgkernel.errors import Conflict, OrgkernelError
+from orgkernel.operations.permits import Ruling
+from orgkernel.operations.usage import record_use
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 from orgkernel.toolbox.adapters.credentials import mask_values
 from orgkernel.toolbox.calling import in_thread, run_for
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.recording import record_use
 from orgkernel.toolbox.result import Step, StepOutcome
 
 _HANDED_OUT = "credential:"
@@ -102,12 +102,14 @@ async def _call(
         step = planned.step(
             reply.outcome, _CODES[reply.outcome], reply.error, metadata=dict(reply.metadata), audit_id=ruling.audit_id
         )  # fmt: skip
-    unrecorded = await record_use(
-        parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id, call.action,
-        code=step.code, seconds=seconds, decision=ruling.audit_id,
-    )  # fmt: skip
-    if unrecorded:
-        step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": unrecorded})
+    if parts.store is not None:
+        try:
+            await in_thread(
+                record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
+                call.action, code=step.code, seconds=seconds, decision=ruling.audit_id,
+            )  # fmt: skip
+        except OrgkernelError as error:  # the tool has run all the same
+            step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
 
 

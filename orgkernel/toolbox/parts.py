@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.permits import Permits
+from orgkernel.operations.permits import Permits
 from orgkernel.records.tool_catalog import Tool
-from orgkernel.state.ports import State
 from orgkernel.toolbox.adapters.adapter import Adapter
 from orgkernel.toolbox.exclusive import Exclusive
 from orgkernel.toolbox.providers import Provider
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 Credentials = Callable[[str], str | None]
 """From the name of a credential to its value; None where there is none."""
@@ -38,7 +40,7 @@ class Handover:
 class Parts:
     """The parts of one toolbox."""
 
-    store: State | None
+    store: Store | None
     permits: Permits
     providers: Mapping[str, Provider]
     adapters: Mapping[str, Adapter]

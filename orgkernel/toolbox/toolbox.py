@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.kernel.permits import SECONDS, Permits
+from orgkernel.operations.permits import SECONDS, Permits
 from orgkernel.toolbox.adapters.making import make_adapter
 from orgkernel.toolbox.context import ToolContext
 from orgkernel.toolbox.exclusive import Exclusive
@@ -17,8 +17,8 @@ from orgkernel.toolbox.providers import Provider
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.stored import Store
     from orgkernel.records.levels import ToolLevel
-    from orgkernel.state.ports import State
 
 TIMEOUT = 30.0
 """Seconds a call may take, unless said otherwise."""
@@ -42,7 +42,7 @@ class Toolbox:
         kernel: Kernel,
         providers: Mapping[str, Provider],
         *,
-        store: State | None = None,
+        store: Store | None = None,
         credentials: Credentials | None = None,
         handover: Handover = Handover(),  # noqa: B008  (frozen)
         timeout: float | None = TIMEOUT,

@@ -6,8 +6,7 @@ fits anywhere, so that one misspelling is one problem. This module imports lark 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from lark import Token
 from lark.visitors import Transformer_NonRecursive
@@ -19,8 +18,7 @@ from orgkernel.triggers.parsed import NameUse, ProblemKind, TriggerProblem
 _Kind: TypeAlias = Literal["number", "flag", "condition", "unknown", "truth"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A piece of a trigger: its compiled tree, what kind of value it has, its place in the text and its depth."""
 
     tree: TriggerTree
@@ -34,7 +32,7 @@ class Builder(Transformer_NonRecursive[Token, Part]):
     """Builds one trigger; a trigger may nest deeper than Python recurses, hence the non-recursive base class."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
+        super().__init__(visit_tokens=False)
         self.text = text
         self.uses: list[NameUse] = []
         self.problems: list[TriggerProblem] = []

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from orgkernel.runtime.trigger_tree import TriggerTree
 from orgkernel.triggers.names import NAMES
@@ -18,8 +17,7 @@ NEGATED: Final = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "==": "!=", "!=": 
 MIRRORED: Final = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "==": "==", "!=": "!="}
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """Every value an expression can take lies between `low` and `high`, both included."""
 
     low: float
@@ -76,19 +74,20 @@ def _span(corners: list[float]) -> Interval:
 
 def can_hold(sign: str, left: Interval, right: Interval) -> bool:
     """Whether some value of `left` can compare so with some value of `right`, taking them as independent."""
-    tests: dict[str, Callable[[], bool]] = {
-        ">=": lambda: left.high >= right.low,
-        ">": lambda: left.high > right.low,
-        "<=": lambda: left.low <= right.high,
-        "<": lambda: left.low < right.high,
-        "==": lambda: left.low <= right.high and right.low <= left.high,
-        "!=": lambda: not left.low == left.high == right.low == right.high,
-    }
-    return tests[sign]()
+    return _CAN_HOLD[sign](left, right)
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+_CAN_HOLD: Final[dict[str, Callable[[Interval, Interval], bool]]] = {
+    ">=": lambda left, right: left.high >= right.low,
+    ">": lambda left, right: left.high > right.low,
+    "<=": lambda left, right: left.low <= right.high,
+    "<": lambda left, right: left.low < right.high,
+    "==": lambda left, right: left.low <= right.high and right.low <= left.high,
+    "!=": lambda left, right: not left.low == left.high == right.low == right.high,
+}
+
+
+class Limit(NamedTuple):
     """One name compared with one value: `context_fill > 0.85`."""
 
     name: str

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_LENGTH: Final = 1_000
 
 _WORD = re.compile(r"[A-Za-z0-9_.]+")
+_PARENTHESIS = re.compile(r"[()]")
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 # Operators of other languages, and what to write in a trigger; a longer sign comes before its own prefix.
@@ -86,11 +87,11 @@ def _find_limit(text: str) -> TriggerProblem | None:
         message = f"trigger is {len(text)} characters long, more than {MAX_LENGTH}"
         return TriggerProblem("syntax", message, MAX_LENGTH, len(text))
     depth = 0
-    for at, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
+    for found in _PARENTHESIS.finditer(text):
+        depth += 1 if found[0] == "(" else -1
         if depth > MAX_DEPTH:
             message = f"parentheses nest more than {MAX_DEPTH} levels deep"
-            return TriggerProblem("syntax", message, at, at + 1)
+            return TriggerProblem("syntax", message, found.start(), found.end())
     return None
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_trigger
 from orgkernel.triggers.intervals import (
@@ -42,8 +42,7 @@ class Vacuous:
     comparisons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Literal:
+class _Literal(NamedTuple):
     """A comparison or flag that is wanted true or false, as a limit on one name if it is one."""
 
     tree: TriggerTree
@@ -51,8 +50,7 @@ class _Literal:
     limit: Limit | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(NamedTuple):
     """A part joined the other way (an OR inside an AND, or the reverse) that is wanted true or false."""
 
     tree: TriggerTree
@@ -74,6 +72,11 @@ def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) ->
         return tuple(found for part in tree[1:] for found in find_vacuous_comparisons(part, max_turns))
     found = find_vacuous(tree, max_turns)
     return (found,) if found else ()
+
+
+def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None) -> bool:
+    """Whether it is proven that a trigger holds wherever another one does; neither may be constant."""
+    return _prove_impossible(["and", by, ["not", tree]], True, (), max_turns) is not None
 
 
 def thresholds(tree: TriggerTree, max_turns: int | None = None) -> dict[str, float]:
@@ -152,7 +155,7 @@ def _find_contradiction(literals: tuple[_Literal, ...], max_turns: int | None) -
         if literal.limit:
             by_name.setdefault(literal.limit.name, []).append((literal.limit, literal))
     for limited in by_name.values():
-        if _exclude_each_other(limited, max_turns):
+        if len(limited) > 1 and _exclude_each_other(limited, max_turns):
             pairs = (pair for pair in combinations(limited, 2) if _exclude_each_other(pair, max_turns))
             return tuple(literal for _, literal in next(pairs, tuple(limited)))
     return None

@@ -100,7 +100,7 @@ def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> 
     assert about == {
         "title": "Bugfix Specialist",
         "description": role["description"],
-        "context": "Takes: bugfix, log_analysis. A role of Software Development Organization, reporting to engineering_xo.",
+        "context": "Takes: bugfix, log_analysis. A role in Software Development Organization that reports to engineering_xo.",
         "enabled": True,
     }  # fmt: skip
 
@@ -162,8 +162,8 @@ def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
     document["x_orgkernel"] |= {"enforcment": "observe", "on_error": ["refuse"]}
     path.write_text(json.dumps(document), encoding="utf-8")
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
-    slips = "on_error is `['refuse']`, not one of pass, refuse; there is no setting `enforcment`"
-    assert f"not settings:   {slips}\n" in shown
+    slips = "on_error is `['refuse']`, not one of pass, refuse; unknown setting `enforcment`"
+    assert f"bad settings:   {slips}\n" in shown
     assert "on error:       pass\n" in shown
 
 
@@ -349,16 +349,16 @@ def test_the_command_switches_on_and_off_and_says_what_is_on(host: tuple[str, Pa
     assert "software_dev is active with enforcement enforce" in done.stderr
     status = json.loads(run("org", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout)
     assert (status["on"], status["organization"], status["behind"]) == (False, "software_dev", False)
-    assert (
-        status["why"] == "the extension is not installed (an organization is active, but nothing acts on it)"
-    )
+    assert status["why"] == "the extension is not installed (an organization is active, but has no effect)"
     change_line(work / "dev/roles/bugfix_specialist.yaml", "role_name: Bugfix Specialist", "role_name: Fixer")
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
-    assert "(the documents have changed: activate again)" in shown
+    assert "(outdated: the documents have changed; activate again)" in shown
     assert run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).returncode == 0
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert shown.startswith("layer:          off: the extension is not installed\n")
-    assert run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "nothing was active\n"
+    assert (
+        run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "no organization was active\n"
+    )
 
 
 def test_an_organization_with_errors_is_neither_compiled_nor_activated(tmp_path: Path) -> None:
@@ -387,8 +387,8 @@ def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "shop", {**SHOP, "policies.yaml": policies})
     done = run("compile", "--agent-zero", "shop", "--path", folder, cwd=tmp_path)
     assert done.stderr.splitlines() == [
-        "note: `text_editor`: somebody would have to approve it, and a host has nobody to ask: it is refused there",
-        "note: `memory_load`: it depends on peer_kind:group, which a host does not see: it is allowed there",
+        "note: `text_editor`: it needs an approval, which a host cannot ask for, so the host refuses it",
+        "note: `memory_load`: it depends on peer_kind:group, which a host does not know, so it is allowed there",
     ]
     dev = read_bundle(json.loads(done.stdout)).roles["dev"]
     assert dev.host_tools == {"code_execution_tool", "memory_load", "input", "response"}
@@ -428,16 +428,16 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
     [
         ("{", "active.json cannot be read as JSON"),
         ("[]", "active.json cannot be read as JSON"),
-        ("{}", "active.json is no organization: it has no `org_id`"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate again"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is no compiled organization (`orgkernel:agent_zero_bundle`); activate again"),
-        ('{"org_id": "a"}', "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, tools are not kept to"),
+        ("{}", "active.json is not an organization document: it has no `org_id`"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate the organization again"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`; activate the organization again"),
+        ('{"org_id": "a"}', "an organization is active without a compiled bundle: roles and plans work if the host tracks belief states, tools are not limited"),
     ],
 )  # fmt: skip
 def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     """Whatever lies there, the answer is a sentence; a host that runs keeps what it has loaded when a file breaks."""
-    if not why.startswith("it is active"):
-        why += "; a host that has loaded one keeps it until it is restarted"
+    if not why.startswith("an organization is active"):
+        why += "; a running host keeps the loaded organization until it is restarted"
     root = make_host(tmp_path, "G2")
     write_tree(root, {
         f"{ORGANIZATIONS}/active.json": text,
@@ -450,4 +450,4 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     assert status.shims == ("usr/extensions/agent_init/_12_org.py",)
     assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/extensions/agent_init/_12_org.py").unlink()
-    assert read_status(str(root)).why == "1 installed file of the extension are gone; install it again"
+    assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"

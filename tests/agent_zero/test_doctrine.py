@@ -103,7 +103,7 @@ def test_no_progress_in_too_many_turns_is_an_emergency(started):
     started.host.say(agent, BUG, [*cats(26), answer()])
     told = [line for line in org_lines(agent) if line.startswith("PACE Bugfix Specialist")]
     assert len(told) == 1
-    assert "emergency, up from primary: turns_without_progress 23 > max * 1.5 (22.5)" in told[0]
+    assert "escalated from primary to emergency: turns_without_progress 23 > max * 1.5 (22.5)" in told[0]
     assert reports(started.root)["bugfix_specialist"]["status"]["health"] == "critical"
 
 

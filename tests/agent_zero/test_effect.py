@@ -77,7 +77,7 @@ def test_a_call_outside_the_role_is_refused_with_who_may_and_a_way_on(started):
     assert warning.startswith(
         "`browser_agent` is refused: it is not a tool of Bugfix Specialist in Software Development"
     )
-    assert "It belongs to OSINT Specialist." in warning
+    assert "Roles that may use it: OSINT Specialist." in warning
     assert "`response`" in warning
     assert "Traceback" not in warning
     assert [line for line in org_lines(agent) if "Refused" in line] == [
@@ -105,7 +105,7 @@ def test_an_action_outside_the_role_is_refused_and_the_others_are_not(started):
     assert warning.startswith(
         "`code_execution_tool:nodejs` is refused: Bugfix Specialist may use `code_execution_tool`"
     )
-    assert "It may `terminal`, `python`, `output`, `reset`." in warning
+    assert "Allowed: `terminal`, `python`, `output`, `reset`." in warning
 
 
 @pytest.mark.parametrize("enforcement", ["observe", "trim"])
@@ -155,7 +155,7 @@ def test_a_tool_no_catalog_knows_is_warned_of_or_refused(root, generation, setti
         assert ran == ["mail.send", "stock_ticker", "response"]
         assert mcp_text({"mail": ("send", "list")}) in system
         assert "### stock_ticker" in system
-        assert "Bugfix Specialist uses `mail.send`, which no catalog knows" in lines
+        assert "Bugfix Specialist uses `mail.send`, which no tool catalog lists" in lines
     else:
         assert ran == ["response"]
         assert "mail.send" not in system
@@ -194,8 +194,8 @@ def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [shell(), answer()])
     assert "SCHEDULER" in started.host.seen[0].system
-    assert [line for line in org_lines(agent) if "form that is not known" in line] == [
-        "The tool section has a form that is not known here; it is left as it is"
+    assert [line for line in org_lines(agent) if "unknown form" in line] == [
+        "The tool section of the prompt has an unknown form and was not trimmed"
     ]
 
 
@@ -332,7 +332,7 @@ def test_a_refusal_names_the_remote_tools_of_the_role(root, generation):
         remote(bundle)
         bundle["roles"]["bugfix_specialist"]["host_tools"] = ["response"]
 
-    for change, way in ((remote, "Go on with `mail.list`. Or end with"), (nothing, "End with")):
+    for change, way in ((remote, "Continue with `mail.list`. Or answer with"), (nothing, "Answer with")):
         activate(root, change=change)
         with running(root, generation, mcp={"mail": ("send", "list")}) as host:
             agent = host.open_chat()
@@ -342,4 +342,4 @@ def test_a_refusal_names_the_remote_tools_of_the_role(root, generation):
                 for each in agent.history.output()
                 if isinstance(each["content"], dict) and "system_warning" in each["content"]
             )
-            assert f"It belongs to OSINT Specialist. {way} `response`" in text
+            assert f"Roles that may use it: OSINT Specialist. {way} `response`" in text

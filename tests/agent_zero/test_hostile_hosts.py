@@ -127,7 +127,7 @@ def test_an_edit_that_breaks_leaves_the_last_good_organization(started):
     started.host.say(agent, BUG)
     said = [line for line in org_lines(agent) if "no JSON" in line]
     assert len(said) == 1
-    assert said[0].endswith("; the organization loaded before stays in force")
+    assert said[0].endswith("; the organization loaded before stays active")
     status = json.loads((started.root / "usr/organizations/status.json").read_text(encoding="utf-8"))
     assert status["last_error"] is None
 
@@ -163,16 +163,22 @@ def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [call("browser_agent"), answer()])
     assert [tool for _, tool in started.host.ran] == ["response"]
-    assert "enforcement is `enforced`, not one of observe, trim, enforce; enforce is used" in org_lines(agent)
-    assert "on_error is `panic`, not one of pass, refuse; pass is used" in org_lines(agent)
+    assert (
+        "`enforcement` is `enforced`, not one of observe, trim, enforce; the default enforce is used"
+        in org_lines(agent)
+    )
+    assert "`on_error` is `panic`, not one of pass, refuse; the default pass is used" in org_lines(agent)
     names = "enforcement, on_error, unlisted_tools, bundle"
-    assert f"x_orgkernel has no setting `unlisted_tool`, only {names}; it does nothing" in org_lines(agent)
+    assert (
+        f"`x_orgkernel` has an unknown setting `unlisted_tool`, which has no effect; settings are {names}"
+        in org_lines(agent)
+    )
 
 
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ("Deploy the container", "the message says `deploy`"),
+        ("Deploy the container", "the message contains `deploy`"),
         ("Make the image smaller than two hundred megabytes", "the message is like an example of docker_ops"),
     ],
 )

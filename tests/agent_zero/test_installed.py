@@ -41,7 +41,7 @@ def test_installed_activated_used_and_taken_out(tmp_path: Path, generation: str)
         assert any(line.startswith("Role activated: Bugfix Specialist") for line in org_lines(agent))
         assert "You are the Bugfix Specialist (bugfix_specialist)" in host.seen[-1].system
         said = status(root)
-        assert (said["on"], said["why"], said["behind"]) == (True, "it is active", False)
+        assert (said["on"], said["why"], said["behind"]) == (True, "an organization is active", False)
         assert said["loaded"] == said["digest"]
 
         run_here("org", "deactivate", "--agent-zero", root, cwd=tmp_path)
@@ -63,7 +63,7 @@ def test_taken_out_in_the_other_order_nothing_is_left(tmp_path: Path, generation
     assert run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/organizations/active.json").unlink()
     assert status(root)["why"] == (
-        "no organization is active; what activation wrote beside it is still there: `orgkernel org deactivate` removes it"
+        "no organization is active; files of an activation are left; remove them with `orgkernel org deactivate`"
     )
     subprocess.run(["bash", SCRIPT, "--uninstall", root], check=True, capture_output=True)
     run_here("org", "deactivate", "--agent-zero", root, cwd=tmp_path)
@@ -78,7 +78,7 @@ def test_a_plugin_that_is_switched_off_in_the_host_is_said_to_be_off(tmp_path: P
     assert status(root)["on"]
     (root / "usr/plugins/orgkernel/.toggle-0").touch()
     said = status(root)
-    assert (said["on"], said["why"]) == (False, "the plugin is switched off in the host's settings")
+    assert (said["on"], said["why"]) == (False, "the plugin is disabled in the host's settings")
 
 
 def test_copying_an_organization_by_hand_is_enough(tmp_path: Path, generation: str) -> None:
@@ -92,7 +92,7 @@ def test_copying_an_organization_by_hand_is_enough(tmp_path: Path, generation: s
         host.say(agent, "Fix the bug in parser.py", [call("browser_agent", query="x"), answer()])
         assert any(line.startswith("Role activated: Bugfix Specialist") for line in org_lines(agent))
         assert "browser_agent" not in [name for name, *_ in host.ran]
-    assert (status(root)["on"], status(root)["why"]) == (True, "it is active")
+    assert (status(root)["on"], status(root)["why"]) == (True, "an organization is active")
 
 
 def test_the_tests_put_everything_where_the_installer_does(tmp_path: Path, generation: str) -> None:

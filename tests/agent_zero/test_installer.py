@@ -136,7 +136,7 @@ def test_the_templates_come_compiled(host: tuple[str, Path]) -> None:
         assert document == bundle.document
         shutil.copy(root / ORGANIZATIONS / f"{org}.json", root / ORGANIZATIONS / "active.json")
         status = read_status(str(root))
-        assert (status.on, status.why, status.organization) == (True, "it is active", org)
+        assert (status.on, status.why, status.organization) == (True, "an organization is active", org)
     assert (status.installed, status.missing) == (__version__, ())
     assert len(status.shims) == len(list((REPOSITORY / "extension/shims").glob("*/*.py")))
     assert not (root / ORGANIZATIONS / "roles").exists()
@@ -153,11 +153,13 @@ def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path
     assert (root / LIBRARY / "gone.py").exists()
     write_tree(root, {f"{ORGANIZATIONS}/software_dev.json": "mine"})
     said = installed(root)
-    assert f"note: {ORGANIZATIONS}/software_dev.json is not as it was installed, it stays" in said
+    assert f"note: {ORGANIZATIONS}/software_dev.json was changed after installation and is kept" in said
     assert not (root / LIBRARY / "gone.py").exists()
     assert "# old" not in (root / SHIMS["G2"] / DISPATCHER).read_text()
     done = run("--uninstall", root)
-    assert f"note: {ORGANIZATIONS}/software_dev.json was changed, it stays" in done.stdout
+    assert (
+        f"note: {ORGANIZATIONS}/software_dev.json was changed after installation and is kept" in done.stdout
+    )
     left = [path for path in (root / "usr").rglob("*") if path.is_file() and path.name != ".gitkeep"]
     assert left == [root / ORGANIZATIONS / "software_dev.json"]
 
@@ -310,13 +312,13 @@ def test_what_stops_in_the_middle_can_be_finished_or_taken_out(fails_at: int, tm
     ("arguments", "code", "error"),
     [
         ([], 2, "ROOT is missing"),
-        (["--now", "x"], 2, "there is no option --now"),
-        (["a", "b"], 2, "more than one ROOT: a and b"),
-        (["/nowhere"], 1, "/nowhere is no folder"),
+        (["--now", "x"], 2, "unknown option: --now"),
+        (["a", "b"], 2, "more than one ROOT given: a and b"),
+        (["/nowhere"], 1, "/nowhere is not a folder"),
         (
             ["/"],
             1,
-            "/ is no Agent-Zero: neither helpers/extension.py nor python/helpers/extension.py is there",
+            "/ is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
         ),
     ],
 )

@@ -119,9 +119,9 @@ def test_5_pace_escalation(started, beside):
     host.say(agent, "Fix the bug in parser.py", [shell("cat", number) for number in range(9)])
     told = [line.split(": ", 1)[1] for line in org_lines(agent) if line.startswith("PACE Bugfix Specialist")]
     assert [line.split(":")[0] for line in told] == [
-        "alternate, up from primary",
-        "contingent, up from alternate",
-        "primary, restored from contingent",
+        "escalated from primary to alternate",
+        "escalated from alternate to contingent",
+        "restored from contingent to primary",
     ]
     assert "consecutive_tool_failures 3 >= 3" in told[0]
     tiers = [each["status"]["pace_level"] for each in archived(started.root)]

@@ -19,7 +19,7 @@ import httpx2
 import pytest
 
 from manifest_api.feed import Feed
-from manifest_api.store_access import Remembered
+from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.state_view import StoredReport
 from orgkernel.errors import StoreError
 from tests.api.asking import problem
@@ -281,7 +281,7 @@ def test_a_quiet_stream_says_that_it_is_there(impatient: Server) -> None:
 
 
 class FailingStore:
-    """A store that cannot be read for a while; the port `state.ports.State` as far as a feed knows it."""
+    """A store that cannot be read for a while, as far as a feed knows it."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
@@ -313,7 +313,7 @@ def test_a_store_that_fails_for_a_while_is_said_once(caplog: pytest.LogCaptureFi
     store = FailingStore(failures=4)
 
     async def follow() -> list[int]:
-        feed = Feed(cast(Remembered, store), look_seconds=0.01)
+        feed = Feed(cast(StoreAccess, store), look_seconds=0.01)
         async with feed.following():
             found = await feed.after(0, seconds=10)
         assert feed.followers == 0
@@ -330,7 +330,7 @@ def test_nobody_looks_at_the_store_when_nobody_follows() -> None:
     store = FailingStore(failures=0)
 
     async def follow() -> tuple[int, int]:
-        feed = Feed(cast(Remembered, store), look_seconds=0.01)
+        feed = Feed(cast(StoreAccess, store), look_seconds=0.01)
         async with feed.following():
             await feed.after(0, seconds=0.1)
         await asyncio.sleep(0.05)

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from manifest_api.housekeeping import note_what_ran_out
-from manifest_api.store_access import Remembered
+from manifest_api.store_access import StoreAccess
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import Location
 from tests.api.keys import opened
 from tests.state.contract import history
 
 
-async def keep_house(remembered: Remembered, done: Callable[[], bool]) -> None:
+async def keep_house(store_access: StoreAccess, done: Callable[[], bool]) -> None:
     """Until something is true, for ten seconds at most."""
-    task = asyncio.create_task(note_what_ran_out(remembered, 0.01))
+    task = asyncio.create_task(note_what_ran_out(store_access, 0.01))
     for _ in range(1_000):
         if done():
             break
@@ -29,7 +29,7 @@ async def keep_house(remembered: Remembered, done: Callable[[], bool]) -> None:
 
 def test_what_ran_out_is_noted_while_serving(store: Location) -> None:
     """Once, with a row of the audit; a place without a store is looked at again."""
-    remembered = Remembered(store)
+    store_access = StoreAccess(store)
     with open_store(store) as made:
         made.grants.issue("agent:worf", ["tool:x"], issued_by="key:k", expires_at=time.time() + 1.0)
 
@@ -37,6 +37,6 @@ def test_what_ran_out_is_noted_while_serving(store: Location) -> None:
         with opened(store) as looked:
             return [what for what, _ in history(looked, "grant")] == ["created", "expired"]
 
-    asyncio.run(keep_house(remembered, noted))
+    asyncio.run(keep_house(store_access, noted))
     assert noted()
-    remembered.close()
+    store_access.close()

@@ -5,16 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from benchmarks.generate import domains_and_tools, expected_taker, generate, is_expected
+from benchmarks.generate import (
+    domains_and_tools,
+    expected_in_mixed,
+    expected_taker,
+    generate,
+    generate_mixed,
+    is_expected,
+)
 from benchmarks.rows import ROWS, Row, rows_for
 from benchmarks.table import growth, regressions, render
 from benchmarks.turns import Result, measure, measure_folder
 from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.roots import resolve_paths
 from tests.support.trees import REPOSITORY
 
 FASTER = Row("faster", ("measure_it", "seconds"), "s", ("floors", "call"), 2.0)
@@ -41,6 +52,26 @@ def test_generated_organization_is_what_it_says(folder: Path) -> None:
     assert is_expected(len(codes), 230)
     triggers = {str(index.records.posts[role].profile.pace_plan.contingent.trigger) for role in index.roles}
     assert len(triggers) == 230
+
+
+@pytest.mark.parametrize("many_findings", [False, True])
+def test_mixed_styles_say_the_same_roles(folder: Path, tmp_path: Path, many_findings: bool) -> None:
+    """Block, flow, JSON and quoted texts: the same posts, tools and superiors; the findings are those put in."""
+    mixed = tmp_path / "measured"
+    generate_mixed(mixed, 230, many_findings=many_findings)
+    assert {path.suffix for path in (mixed / "roles").iterdir()} == {".yaml", ".json"}
+    loader = Loader(resolve_paths([str(mixed)], str(tmp_path)), {})
+    snapshot = loader.load()
+    least, most = expected_in_mixed(230, many_findings=many_findings)
+    assert least <= len(snapshot.diagnostics) <= most
+    found, plain = snapshot.organizations["measured"].index, Kernel.open(folder).latest("measured").index
+    assert found.superiors == plain.superiors
+    equipped = EdgeKind.EQUIPPED_WITH
+    assert [*map(partial(found.ends_from, equipped), found.roles)] == [
+        *map(partial(plain.ends_from, equipped), plain.roles)
+    ]
+    descriptions = {post.profile.description for post in found.records.posts.values()}
+    assert len(descriptions) == 230
 
 
 def test_expected_taker_is_dispatched(folder: Path) -> None:

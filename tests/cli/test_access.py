@@ -64,7 +64,7 @@ def test_what_is_stored_counts(home: Path) -> None:
         (("partner", "use", "tool:x"), "the subject `partner` has no kind"),
         (("person:partner", "use", "x"), "the resource `x` has no kind"),
         ((*SEND, "--context", "{"), "the context is not JSON"),
-        ((*SEND, "--context", "[]"), "the context is not an object"),
+        ((*SEND, "--context", "[]"), "the context is not a JSON object"),
         ((*SEND, "--context", '{"chanel": "x"}'), "did you mean `channel`?"),
         ((*SEND, "--context", '{"pace": "x"}'), "at `pace`: `x` is not one of the allowed values"),
         ((*SEND, "--context", '{"depth": "1"}'), "at `depth`: expected a whole number, got text"),
@@ -119,17 +119,17 @@ def test_lists(home: Path) -> None:
     assert done.returncode == 0
     assert "tool:write_file" in done.stdout
     nobody = run("who-can", "use", "tool:browser_agent", "--kind", "role", cwd=home)
-    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "nobody\n")
+    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "no subject may do this\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("who-can", "use", "tool:githb"), "nobody: tool `githb` is not declared; did you mean `github`?"),
-        (("who-can", "drive", "tool:github"), "nobody: tool `github` has no action `drive`, it has `use`"),
-        (("what-can", "person:partnr"), "nothing: `person:partnr` is not declared; did you mean `partner`?"),
-        (("what-can", "persn:partner"), "nothing: `persn:partner` is not declared; did you mean `person`?"),
-        (("what-can", "person:neighbor", "--kind", "role"), "nothing"),
+        (("who-can", "use", "tool:githb"), "no subject may do this: tool `githb` is not declared; did you mean `github`?"),
+        (("who-can", "drive", "tool:github"), "no subject may do this: tool `github` has no action `drive`, it has `use`"),
+        (("what-can", "person:partnr"), "this subject may do nothing: `person:partnr` is not declared; did you mean `partner`?"),
+        (("what-can", "persn:partner"), "this subject may do nothing: `persn:partner` is not declared; did you mean `person`?"),
+        (("what-can", "person:neighbor", "--kind", "role"), "this subject may do nothing"),
     ],
 )  # fmt: skip
 def test_an_empty_list_says_whether_the_name_is_known(
@@ -231,7 +231,7 @@ def test_the_envelope_of_a_sender(home: Path) -> None:
         "credentials   github, jira, slack",
         "data          contextual",
         "policies      work-slack-context, work-contacts",
-        "of them deny  work-contacts",
+        "denying       work-contacts",
     ]
     found = json.loads(run(*asked, "--format", "json", cwd=home).stdout)
     assert (found["routing"]["session_key"], found["data"]) == ("work", "contextual")

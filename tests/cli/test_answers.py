@@ -71,7 +71,7 @@ def test_dispatch_says_in_words_who_and_why(shop: Path) -> None:
     )
     nobody = run("dispatch", "osint", "--org", "shop", cwd=shop)
     assert nobody.stdout.startswith(
-        "osint → not applicable, nothing changes for the host\n  because no role handles "
+        "osint → not applicable: the host continues unchanged\n  because no role handles "
     )
 
 
@@ -99,7 +99,7 @@ def test_a_template_answers_where_there_is_no_organization_and_says_so(tmp_path:
     done = run("dispatch", "bugfix", "--org", "software_dev", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["role_id"] == "bugfix_specialist"
     assert done.stderr == (
-        "note: no organization `software_dev` here, answering from the template of that name\n"
+        "note: there is no organization `software_dev` here; using the template `software_dev`\n"
     )
     copy_template(tmp_path / "mine", "software_dev")
     assert run("dispatch", "bugfix", "--org", "software_dev", cwd=tmp_path).stderr == ""

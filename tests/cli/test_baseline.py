@@ -65,10 +65,10 @@ def test_a_new_finding_is_reported_and_fails(old: Path) -> None:
 @pytest.mark.parametrize(
     ("mended", "said"),
     [
-        (("roles/dev.yaml",), "1 entry of the baseline no longer matches: run --write-baseline\n"),
+        (("roles/dev.yaml",), "1 entry of the baseline no longer matches; update it with --write-baseline\n"),
         (
             ("roles/dev.yaml", "roles/ops.yaml"),
-            "2 entries of the baseline no longer match: run --write-baseline\n",
+            "2 entries of the baseline no longer match; update it with --write-baseline\n",
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_baseline_never_takes_the_place_of_a_document(old: Path, name: str) ->
     done = run_here("check", "--write-baseline", name, cwd=old)
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        f"error: the baseline `{name}` would be checked as a document\nhelp: begin its name with a dot"
+        f"error: the baseline `{name}` would be checked as a document\nhelp: start its name with a dot"
         in done.stderr
     )
     assert ((old / name).read_bytes() if (old / name).exists() else None) == before
@@ -207,9 +207,9 @@ def test_a_baseline_behind_a_link_stays_behind_it(old: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--baseline", FILE, "--write-baseline", FILE), "use one of the two"),
-        (("--shipped", "--baseline", FILE), "it needs no baseline"),
-        (("--shipped", "--write-baseline", FILE), "it needs no baseline"),
+        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with --write-baseline"),
+        (("--shipped", "--baseline", FILE), "cannot be combined with a baseline"),
+        (("--shipped", "--write-baseline", FILE), "cannot be combined with a baseline"),
     ],
 )
 def test_options_that_contradict_each_other_are_exit_2(

@@ -69,17 +69,16 @@ def test_failures_stand_at_the_line_that_expects_otherwise(shop: Path) -> None:
     done = run("test", "wrong.yaml", cwd=shop)
     assert done.returncode == 1
     assert done.stdout == (
-        "wrong.yaml:7:18: all wrong: dispatch codegen in shop: the outcome is `role` (`dev`), `not_applicable` is "
-        "expected, because role `dev` handles domain `codegen`; no other role can take it as well as role `dev`\n"
-        "wrong.yaml:9:18: all wrong: dispatch osint in shop: the outcome is `not_applicable`, `role` is expected, "
+        "wrong.yaml:7:18: all wrong: dispatch codegen in shop: the outcome is `role` (`dev`), not `not_applicable`, "
+        "because role `dev` handles domain `codegen`; no other role can take it as well as role `dev`\n"
+        "wrong.yaml:9:18: all wrong: dispatch osint in shop: the outcome is `not_applicable`, not `role`, "
         "because no role handles domain `osint`\n"
-        "wrong.yaml:14:18: all wrong: dispatch docker_ops in shop: the role is `ops`, `dev` is expected, because role "
+        "wrong.yaml:14:18: all wrong: dispatch docker_ops in shop: the role is `ops`, not `dev`, because role "
         "`ops` handles domain `docker_ops`; no other role can take it as well as role `ops`\n"
-        "wrong.yaml:16:11: all wrong: dispatch docker_ops in shop: the plans are [], [codegen_module] are expected\n"
-        "wrong.yaml:17:16: all wrong: dispatch docker_ops in shop: the tools are [code_execution_tool], [] are "
-        "expected\n"
+        "wrong.yaml:16:11: all wrong: dispatch docker_ops in shop: the plans are [], not [codegen_module]\n"
+        "wrong.yaml:17:16: all wrong: dispatch docker_ops in shop: the tools are [code_execution_tool], not []\n"
         "wrong.yaml:18:18: all wrong: dispatch docker_ops in shop: the reasons are [HANDLES_DOMAIN, ONLY_CANDIDATE], "
-        "[HANDLES_DOMAIN] are expected\n"
+        "not [HANDLES_DOMAIN]\n"
         "wrong.yaml:20:10: asked of another organization: dispatch codegen in shpo: there is no organization `shpo`\n"
     )
     assert done.stderr == "0 passed, 4 failed\n"
@@ -114,7 +113,7 @@ def test_cases_may_lie_elsewhere_than_their_organization(shop: Path, tmp_path: P
         (CASES.replace("outcome: role", "outcome: rol"), "error[ORG104]"),
         (CASES.replace("    org: shop\n", ""), "error[ORG101]"),
         ("", "error[ORG004]"),
-        ("_schema: orgkernel:domain_catalog\n", "there are no decision cases"),
+        ("_schema: orgkernel:domain_catalog\n", "these files contain no decision cases"),
     ],
 )
 def test_cases_that_cannot_be_read_are_exit_2(shop: Path, text: str, message: str) -> None:

@@ -33,10 +33,10 @@ def test_what_is_lost_is_said_beside_the_files(tmp_path: Path) -> None:
     """What this organization declares with its number, then what is always lost; on stderr, because it is no data."""
     done = run("export", "--to", "cedar", "--org", "household", "-o", "out", cwd=tmp_path)
     assert (
-        "  policies that annotate (2): sessions, personas and modifiers decide nothing in Cedar"
+        "  policies that annotate (2): sessions, personas and modifiers have no effect in Cedar"
         in done.stderr
     )
-    assert "  exclusive tools (1): the caller tells `holds_lock`" in done.stderr
+    assert "  exclusive tools (1): the caller must send `holds_lock`" in done.stderr
     assert "  dispatching and escalating: " in done.stderr
     blank = run("export", "--to", "cedar", "--org", "blank", "-o", "out", cwd=tmp_path)
     assert "exclusive tools" not in blank.stderr

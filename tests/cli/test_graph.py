@@ -61,10 +61,10 @@ def test_a_circle_is_drawn_once_and_said(tmp_path: Path) -> None:
     change_line(folder / "org.yaml", "      - engineering_xo", "      - osint_specialist")
     done = run("graph", "--org", "software_dev", "--path", "mine", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr == "note: organization `software_dev` has errors, see `orgkernel check`\n"
+    assert done.stderr == "note: organization `software_dev` has errors; see `orgkernel check`\n"
     lines = done.stdout.splitlines()
     assert max(map(cell_len, lines)) <= 80
-    assert sum("(again: it reports in a circle)" in line for line in lines) == 1
+    assert sum("(again: its chain of command is a cycle)" in line for line in lines) == 1
     shown = [re.sub(r"^[ │├└─]+", "", line).split()[0] for line in lines[1:] if "again" not in line]
     assert sorted(shown) == sorted({*shown}) == sorted(path.stem for path in (folder / "roles").iterdir())
 

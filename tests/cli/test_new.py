@@ -86,7 +86,9 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path: Path,
     (folder / content).mkdir() if content == "sub" else (folder / content).write_text("keep me")
     done = run("new", "mine", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "error: `mine` is not an empty folder\nhelp: name a new one\n"
+    assert (
+        done.stderr == "error: `mine` is not an empty folder\nhelp: pass the name of a new or empty folder\n"
+    )
     assert os.listdir(folder) == [content]
 
 

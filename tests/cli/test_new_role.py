@@ -26,7 +26,7 @@ def test_the_new_role_is_part_of_the_organization_and_clean(shop: Path) -> None:
     """The file's path on stdout; then `check` has nothing to say and the manifest knows the role."""
     done = run("new", "role", "night_shift", "--org", "shop", cwd=shop)
     assert (done.returncode, done.stdout) == (0, "roles/night_shift.yaml\n")
-    assert done.stderr == "shop now includes it; edit the file, then `orgkernel check`\n"
+    assert done.stderr == "shop now includes the role; edit the file, then run `orgkernel check`\n"
     assert run("check", "--fail-on", "info", cwd=shop).returncode == 0
     manifest = json.loads(
         run("manifest", "night_shift", "--org", "shop", "--format", "json", cwd=shop).stdout
@@ -99,7 +99,7 @@ def test_ways_to_write_a_hierarchy(shop: Path, name: str, text: str, becomes: st
     """Exactly one line is added, wherever the hierarchy ends and however the file is written."""
     (shop / "org.yaml").write_bytes(text.encode())
     done = run("new", "role", "reviewer", "--org", "shop", cwd=shop)
-    assert done.stderr == "shop now includes it; edit the file, then `orgkernel check`\n"
+    assert done.stderr == "shop now includes the role; edit the file, then run `orgkernel check`\n"
     assert (shop / "org.yaml").read_bytes() == becomes.encode()
 
 
@@ -123,7 +123,7 @@ def test_where_no_line_can_be_added_the_user_is_told_what_to_write(
     before = everything(shop)
     done = run("new", "role", "reviewer", "--org", "shop", cwd=shop)
     assert (done.returncode, done.stdout) == (0, "roles/reviewer.yaml\n")
-    assert done.stderr == f"now name it under `hierarchy` in {next(iter(organization))}: `reviewer: {{}}`\n"
+    assert done.stderr == f"add it under `hierarchy` in {next(iter(organization))}: `reviewer: {{}}`\n"
     after = everything(shop)
     del after["roles/reviewer.yaml"]
     assert after == before
@@ -148,7 +148,7 @@ def test_a_taken_id_is_refused(shop: Path, role_id: str) -> None:
     before = everything(shop)
     done = run("new", "role", role_id, "--org", "shop", cwd=shop)
     assert done.returncode == 2
-    assert done.stderr == f"error: organization `shop` has a role `{role_id}` already\n"
+    assert done.stderr == f"error: organization `shop` already has a role `{role_id}`\n"
     assert everything(shop) == before
 
 

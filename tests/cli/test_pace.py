@@ -53,8 +53,8 @@ def test_a_raised_tier_is_said_with_its_trigger_and_what_to_do(crew: Path) -> No
                cwd=crew)  # fmt: skip
     assert done.returncode == 0
     assert done.stdout == (
-        "codegen_specialist → contingent, was alternate\n"
-        "  because contingent trigger holds: consecutive_tool_failures 5 >= 5\n"
+        "codegen_specialist → contingent (was alternate)\n"
+        "  because the contingent trigger is true: consecutive_tool_failures 5 >= 5\n"
         "      roles/codegen_specialist.yaml:59\n"
         "  must hand over to engineering_xo: Hand the task back with a note on what was tried\n"
     )
@@ -88,13 +88,13 @@ def test_the_answer_is_json_for_programs(crew: Path) -> None:
 def test_a_new_task_restores_primary(crew: Path) -> None:
     """Nothing is held of the task before."""
     done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--new-task", cwd=crew)
-    assert done.stdout.startswith("co → primary, was emergency\n  because a new task began\n")
+    assert done.stdout.startswith("co → primary (was emergency)\n  because a new task began\n")
 
 
 def test_an_override_of_the_organization_decides(lean: Path) -> None:
     """Its trigger, with a published word for a name, at its own line; the superior is whom a tier without one means."""
     two = run("pace", "dev", "--org", "lean", "--observation", '{"consecutive_tool_failures": 2}', cwd=lean)
-    assert "alternate trigger holds: consecutive_tool_failures 2 >= 2\n      org.yaml:8\n" in two.stdout
+    assert "the alternate trigger is true: consecutive_tool_failures 2 >= 2\n      org.yaml:8\n" in two.stdout
     full = run("pace", "dev", "--org", "lean", "--observation", '{"context_fill": 0.9}', cwd=lean)
     assert "  must hand over to co\n" in full.stdout
 
@@ -102,28 +102,28 @@ def test_an_override_of_the_organization_decides(lean: Path) -> None:
 def test_a_role_without_a_plan_says_so(lean: Path) -> None:
     """Primary, because nothing is declared."""
     done = run("pace", "co", "--org", "lean", cwd=lean)
-    assert done.stdout == "co → primary\n  because role `co` has no PACE plan\n  must go on as planned\n"
+    assert done.stdout == "co → primary\n  because role `co` has no PACE plan\n  must continue as planned\n"
 
 
 @pytest.mark.parametrize(
     ("observation", "said"),
     [
         ("{", "error: the observation is not JSON"),
-        ("[]", "error: the observation is not an object"),
+        ("[]", "error: the observation is not a JSON object"),
         (
             '{"failures": 3}',
-            "error: an observation has no `failures`\nhelp: did you mean `consecutive_tool_failures`?",
+            "error: unknown name `failures` in the observation\nhelp: did you mean `consecutive_tool_failures`?",
         ),
         (
             '{"weather": 3}',
-            "error: an observation has no `weather`\nhelp: an observation has `consecutive_tool_failures`",
+            "error: unknown name `weather` in the observation\nhelp: known names are `consecutive_tool_failures`",
         ),
-        ('{"max": 3}', "error: an observation has no `max`\nhelp: an observation has"),
-        ('{"context_fill": 85}', "error: `context_fill` of the observation is not a number from 0 to 1"),
-        ('{"turns_elapsed": NaN}', "error: `turns_elapsed` of the observation is not a number from 0"),
+        ('{"max": 3}', "error: unknown name `max` in the observation\nhelp: known names are"),
+        ('{"context_fill": 85}', "error: `context_fill` in the observation is not a number from 0 to 1"),
+        ('{"turns_elapsed": NaN}', "error: `turns_elapsed` in the observation is not a number of at least 0"),
         (
             '{"context_exhausted": "yes"}',
-            "error: `context_exhausted` of the observation is not true or false",
+            "error: `context_exhausted` in the observation is not true or false",
         ),
     ],
 )

@@ -124,7 +124,7 @@ def test_a_bug_of_ours_is_exit_2_without_a_traceback(tmp_path: Path) -> None:
     done = run_process("rule", cwd=tmp_path, env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "internal error: RuntimeError: boom\\x1b[31m\nhelp: this is a bug; set ORGKERNEL_DEBUG=1 to see where it is\n"
+        "internal error: RuntimeError: boom\\x1b[31m\nhelp: this is a bug in orgkernel; set ORGKERNEL_DEBUG=1 to see the traceback, and report it\n"
     )
     with pytest.raises(AssertionError, match="Traceback"):
         run_process("rule", cwd=tmp_path, env=env | {"ORGKERNEL_DEBUG": "1"})

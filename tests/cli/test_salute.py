@@ -165,7 +165,7 @@ def test_files_that_are_no_reports_are_named(here: Path, ask: Run) -> None:
     put(here, salute("co", at=time.time()))
     (here / "reports" / "xo_latest.json").write_text("{")
     done = ask("salute", "board", "--reports", "reports")
-    assert done.stderr == "xo_latest.json: NOT_JSON: it is no JSON\n"
+    assert done.stderr == "xo_latest.json: NOT_JSON: the file is not JSON\n"
     assert len(table(done)) == 2
     assert (here / "reports" / "xo_latest.json").exists()
     assert "no such file" in ask("salute", "board", "--reports", "nowhere", code=2).stderr
@@ -181,7 +181,8 @@ def test_collecting_says_what_became_of_each_file(here: Path, ask: Run) -> None:
         ("archive/co_0.json", "stored"), ("co_latest.json", "known"), ("xo_latest.json", "rejected"),
     ]  # fmt: skip
     assert re.fullmatch(
-        r"xo_latest\.json: NOT_JSON: it is no JSON, moved to rejected/xo_latest\.json\.\d+\n", done.stderr
+        r"xo_latest\.json: NOT_JSON: the file is not JSON, moved to rejected/xo_latest\.json\.\d+\n",
+        done.stderr,
     )
     assert ask("salute", "collect", "reports").stdout == "0 stored, 2 known, 0 expired, 0 rejected\n"
     assert "no such file" in ask("salute", "collect", "nowhere", code=2).stderr

@@ -42,7 +42,7 @@ def test_the_map_fits_a_terminal(tmp_path: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 110
     assert "supervisor         message_loop_end" in done.stdout
     assert (
-        "supervisor        fallback                                says nothing after advice" in done.stdout
+        "supervisor        fallback                                stays silent after advice" in done.stdout
     )
 
 
@@ -64,7 +64,7 @@ def test_a_dump_is_told(tmp_path: Path) -> None:
     """Who acted, who deferred to whom, the conflicts, and what is unknown."""
     done = run("signals", dumped(tmp_path, DUMP), cwd=tmp_path)
     assert done.stdout == (
-        "In turn 7 fallback has the warning.\n"
+        "In turn 7, fallback warned.\n"
         "\n"
         "layer                    signals\n"
         "bst             said     active=True, domain=bugfix, confidence=0.93\n"
@@ -75,7 +75,7 @@ def test_a_dump_is_told(tmp_path: Path) -> None:
         "\n"
         "turn 5: conflict of meta_gate, rude\n"
         "turn 7: supervisor deferred to fallback\n"
-        "in all: 1 × conflict, 3 × deferred\n"
+        "total: 1 × conflict, 3 × deferred\n"
     )
 
 
@@ -95,14 +95,14 @@ def test_two_that_spoke_are_pointed_out(tmp_path: Path) -> None:
     """A conflict of the turn that is still going on."""
     bare = {"fallback": {"fired_this_turn": True}, "meta_gate": {"correction_applied": True}}
     done = run("signals", dumped(tmp_path, bare), cwd=tmp_path)
-    assert done.stdout.startswith("In the turn fallback, meta_gate spoke: one too many.\n")
+    assert done.stdout.startswith("In the turn, more than one layer spoke: fallback, meta_gate.\n")
 
 
 def test_nobody_said_anything(tmp_path: Path) -> None:
     """An empty dump is a quiet turn, and every layer is unknown."""
     done = run("signals", dumped(tmp_path, {}), cwd=tmp_path)
     assert done.stdout == (
-        "In the turn nobody warned.\n\n"
+        "In the turn, no layer warned.\n\n"
         "unknown: bst, working_memory, org_kernel, fallback, meta_gate, supervisor, structured_retry,"
         " memory_classifier\n"
     )
@@ -121,11 +121,11 @@ def test_a_dump_cannot_drive_a_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "is no JSON object"),
-        (b"[]", "is no JSON object"),
-        (b"{" * 100, "is no JSON object"),
-        (b'{"a":' * 100_000, "is no JSON object"),
-        (b'{"a": "\xff"}', "is no JSON object"),
+        (b"", "is not a JSON object"),
+        (b"[]", "is not a JSON object"),
+        (b"{" * 100, "is not a JSON object"),
+        (b'{"a":' * 100_000, "is not a JSON object"),
+        (b'{"a": "\xff"}', "is not a JSON object"),
         (b" " * (LIMIT + 1), "is larger than"),
     ],
 )

@@ -34,7 +34,7 @@ NEW_DEV = DEV.replace("# kept\n", '# kept\n_version: "1.0"\n').replace(
     "failures", "consecutive_tool_failures"
 )
 BY_HAND = (
-    "left to you: the trigger reads `context_usage`, and it is written with escapes or over several lines; "
+    "upgrade by hand: the trigger reads `context_usage`, and it is written with escapes or over several lines; "
     "write `context_fill` instead\n"
 )
 
@@ -59,11 +59,11 @@ def test_a_line_per_file_says_what_was_changed_and_where(shop: Path) -> None:
         "roles/dev.yaml: 3:1 adds `_version` `1.0`; "
         "7:47 writes `consecutive_tool_failures` instead of `failures`\n"
     )
-    assert done.stderr == f"roles/dev.yaml:10:14: {BY_HAND}1 file rewritten, 3 left as they are\n"
+    assert done.stderr == f"roles/dev.yaml:10:14: {BY_HAND}1 file rewritten, 3 unchanged\n"
     assert contents(shop) == before | {"roles/dev.yaml": NEW_DEV.encode()}
     again = run("upgrade", "--check", cwd=shop)
     assert (again.returncode, again.stdout) == (0, "")
-    assert again.stderr.endswith("0 files would be rewritten, 4 left as they are\n")
+    assert again.stderr.endswith("0 files would be rewritten, 4 unchanged\n")
 
 
 def test_check_writes_nothing_and_fails_when_something_would_change(shop: Path) -> None:
@@ -75,7 +75,7 @@ def test_check_writes_nothing_and_fails_when_something_would_change(shop: Path) 
         "roles/dev.yaml: 2:41 adds `_version` `1.0`; "
         "6:47 writes `consecutive_tool_failures` instead of `failures`\n"
     )
-    assert done.stderr == f"roles/dev.yaml:9:14: {BY_HAND}1 file would be rewritten, 3 left as they are\n"
+    assert done.stderr == f"roles/dev.yaml:9:14: {BY_HAND}1 file would be rewritten, 3 unchanged\n"
     assert contents(shop) == before
 
 
@@ -135,7 +135,7 @@ def test_a_failure_stops_and_says_what_was_rewritten_before_it(shop: Path, call:
     assert done.stdout.startswith("roles/dev.yaml: 3:1 adds")
     assert done.stderr == (
         f"error: `roles/eve.yaml` cannot be rewritten: {os.strerror(error).lower()}\n"
-        "help: rewritten before it: `roles/dev.yaml`\n"
+        "help: already rewritten: `roles/dev.yaml`\n"
     )
     assert contents(shop) == before | {"roles/dev.yaml": NEW_DEV.encode()}
 
@@ -172,7 +172,7 @@ def test_an_edit_made_meanwhile_is_not_lost(shop: Path) -> None:
     with mock.patch("orgkernel.cli.upgrade.write_upgrades", late):
         done = run("upgrade", cwd=shop)
     assert done.returncode == 2
-    assert "it changed meanwhile" in done.stderr
+    assert "the file has changed since it was read" in done.stderr
     assert path.read_text(encoding="utf-8") == DEV + "# more\n"
 
 
@@ -181,7 +181,7 @@ def test_a_broken_file_is_named_and_the_others_are_rewritten(shop: Path) -> None
     write_tree(shop, {"roles/bad.yaml": "_schema: orgkernel:role_profile\nrole_id: a\nrole_id: b\n"})
     done = run("upgrade", ".", cwd=shop)
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
-    assert "roles/bad.yaml: left alone: the key `role_id` is already on line 2\n" in done.stderr
+    assert "roles/bad.yaml: not upgraded: the key `role_id` is already on line 2\n" in done.stderr
 
 
 def test_only_what_is_named_is_rewritten(shop: Path) -> None:

@@ -16,8 +16,8 @@ import time
 
 from sqlalchemy import event
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.location import parse_location
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.store import Store
 
 _CALLERS = 3

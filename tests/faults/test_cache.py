@@ -16,12 +16,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from orgkernel.kernel import loader as loading
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.entries import DamagedEntry
-from orgkernel.loading.packed import Packed
+from orgkernel.loading.sources import Packed
+from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.packing import pack_snapshot, verify_snapshot
+from orgkernel.snapshots.packing import DamagedEntry, pack_snapshot, verify_snapshot
 from orgkernel.snapshots.roots import resolve_paths
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here
@@ -122,9 +121,9 @@ def test_parts_that_turn_out_to_be_wrong_later_are_told_and_left(shop: Path) -> 
     (path,) = (path for path in cached(shop) if path.name.startswith("snapshot"))
     content = path.read_bytes()
     body = content[len(MAGIC) + 32 :]
-    names, roots, digests, flags, kinds, sizes, parts, whole = msgspec.msgpack.decode(body)[0]
     everything = msgspec.msgpack.decode(body)
-    everything[0] = [names, roots, digests, flags, kinds, sizes, b"\xc1" * len(parts), whole]
+    for _, _, _, _, _, documents, *_ in everything[0]:
+        documents[:] = [[kind, b"\xc1", b"\xc1", unknown] for kind, _, _, unknown in documents]
     path.write_bytes(entry(msgspec.msgpack.encode(everything)))
     done = run_here("manifest", "dev", "--org", "shop", "--format", "json", cwd=shop)
     assert (done.returncode, done.stdout) == (0, plain.stdout)
@@ -146,7 +145,7 @@ def test_a_server_looks_at_everything_before_it_answers(shop: Path) -> None:
         Packed(restored.tree.documents[0].packed.record, b"\xa1a"),
     ):
         snapshot = Loader(request, {}, cache).load()
-        snapshot.tree.documents[0]._packed = wrong
+        snapshot.tree.documents[0].packed = wrong
         with pytest.raises(DamagedEntry):
             verify_snapshot(snapshot)
 

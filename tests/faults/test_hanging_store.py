@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.state.audit_queries import read_rows
 from orgkernel.state.location import Location
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.api.asking import problem, stored_client

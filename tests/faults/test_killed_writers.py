@@ -9,22 +9,27 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.state.audit_queries import read_rows
 from orgkernel.state.tables import grants
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
+from tests.support.depth import DEPTH
 from tests.support.trees import REPOSITORY
 
-KILLS = 100
+KILLS = 100 * DEPTH
 """For each of two disks: 200 in all."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Path, seed: int) -> None:
     """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all."""
     folder = tmp_path if seed == 1 else quick_folder
     command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=REPOSITORY, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120 * DEPTH, cwd=REPOSITORY, check=False
+    )
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()
     assert len(told) == len(set(told)) > KILLS / 2
@@ -45,7 +50,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
 WRITER = """
 import os, sys, time
 from orgkernel.state.location import parse_location
-from orgkernel.state.records import AuditEntry
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.store import Store
 with Store(parse_location("state.db", sys.argv[1]), clock=time.time, tokens=os.urandom, busy_seconds=60) as store:
     for number in range(int(sys.argv[2])):
@@ -55,9 +60,10 @@ with Store(parse_location("state.db", sys.argv[1]), clock=time.time, tokens=os.u
 """
 
 
+@pytest.mark.deep
 def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> None:
     """Not even while both make the store; every change has a version of its own, every lock a token of its own."""
-    number = 150
+    number = 150 * DEPTH
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITER, str(quick_folder), str(number), name],
@@ -67,7 +73,7 @@ def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> No
     ]  # fmt: skip
     told: list[str] = []
     for writer in writers:
-        out, err = writer.communicate(timeout=120)
+        out, err = writer.communicate(timeout=120 * DEPTH)
         assert writer.returncode == 0, err
         told += out.splitlines()
     with opened(sqlite_at(quick_folder)) as store:

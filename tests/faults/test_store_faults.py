@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
-from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.state.audit_queries import read_rows
 from orgkernel.state.migrating import NEWEST
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.store import Store
 from orgkernel.state.upgrading import upgrade_store
 from orgkernel.state.verify import verify_audit
@@ -41,7 +41,7 @@ def python(program: str, *arguments: str, **settings: object) -> subprocess.Comp
         import os, sys, time
         from orgkernel.errors import OrgkernelError
         from orgkernel.state.location import parse_location
-        from orgkernel.state.records import AuditEntry
+        from orgkernel.decisions.state_records import AuditEntry
         from orgkernel.state.store import Store
 
         def open_store():

@@ -91,7 +91,12 @@ def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
     assert job["permissions"] == {"contents": "read"}
     assert job["timeout-minutes"]
     assert job["steps"][-1] == {"run": ".ci/nightly"}
-    assert "make differential " in (REPOSITORY / ".ci/nightly").read_text(encoding="utf-8")
+    assert "make nightly " in (REPOSITORY / ".ci/nightly").read_text(encoding="utf-8")
+    target = (
+        (REPOSITORY / "Makefile").read_text(encoding="utf-8").partition("\nnightly:")[2].partition("\n\n")[0]
+    )
+    assert "ORGKERNEL_DEPTH=$(DEPTH)" in target
+    assert "$(MAKE) differential" in target
     assert "CASES ?= 100000\n" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from orgkernel.decisions.access.layers import LAYER_OF
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
 # Where reasons of an answer are made. The codes of problems over HTTP and of errors are no reasons.
-MADE_IN = ("orgkernel/decisions/**/*.py", "manifest_api/use_limits.py", "manifest_api/auditing.py")
+MADE_IN = ("orgkernel/decisions/**/*.py", "orgkernel/operations/decisions.py")
 # The oracle shares the codes, and this file speaks of them: neither shows that one is answered.
 NO_EVIDENCE = ("tests/reference/", "tests/meta/test_reason_codes.py", "tests/benchmarks/")
 

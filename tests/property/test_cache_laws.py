@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.kernel import loader as loading
+from orgkernel.loading import tree as reading
 from orgkernel.loading.cache import Cache
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.role import build_role_manifest
 from orgkernel.manifest.v1 import encode
+from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.packing import pack_snapshot
 from orgkernel.snapshots.roots import resolve_paths
@@ -235,26 +236,141 @@ def test_warm_equals_cold_when_files_are_old(
         st.tuples(st.sampled_from(["dev", "co", "ops"]), st.sampled_from(SAID)), min_size=1, max_size=6
     )
 )
-def test_patched_equals_rebuilt(
+def test_profiles_that_gain_lines_are_reloaded_as_if_cold(
     texts: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Profiles that gain a line each, one after the other, in two organizations that share them."""
+    """One after the other, in two organizations that share them."""
     other = (
         "_schema: orgkernel:organization\norg_id: other\nhierarchy: {co: {subordinates: [dev]}, dev: {}}\n"
     )
     edits = [[write("second/org.yaml", other)], *([say(f"roles/{role}.yaml", text)] for role, text in texts)]
-    run_law(tmp_path_factory.getbasetemp() / "patched", edits, 0)
+    run_law(tmp_path_factory.getbasetemp() / "gaining", edits, 0)
 
 
-def test_a_changed_description_is_patched_and_a_changed_tool_is_not(tmp_path: Path) -> None:
-    """The law above does not hold because nothing is ever patched."""
+def test_only_the_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other document is the one of the last snapshot; where nothing changed, the snapshot itself is."""
     tree = write_tree(tmp_path, SHOP)
     loader = Loader(resolve_paths(["."], str(tree)), {})
     before = loader.load()
+    assert loader.load() is before
     path = tree / "roles/dev.yaml"
-    path.write_text(path.read_text() + "standing_orders: [Look twice.]\n")
-    after = loader.load()
-    unchanged = after.organizations["shop"].records.posts["ops"]
-    assert unchanged is before.organizations["shop"].records.posts["ops"]
     path.write_text(path.read_text() + "credentials: [deploy_key]\n")
-    assert loader.load().organizations["shop"].records.posts["ops"] is not unchanged
+    read: list[str] = []
+    original = reading.read_text
+    monkeypatch.setattr(reading, "read_text", lambda path, name: read.append(name) or original(path, name))
+    after = loader.load()
+    assert read == ["roles/dev.yaml"]
+    kept = {id(document) for document in before.tree.documents}
+    anew = [document.name for document in after.tree.documents if id(document) not in kept]
+    assert anew == ["roles/dev.yaml"]
+
+
+ROLES = ("co", "xo", "dev", "ops", "doc")
+# Two organizations share the profiles; one keeps tools apart, prefers roles, counts skills and caps a tool by rank.
+CROSSING = {
+    "org.yaml": """\
+_schema: orgkernel:organization
+org_id: shop
+hierarchy: {co: {subordinates: [xo, doc]}, doc: {}, xo: {subordinates: [dev, ops]}, dev: {}, ops: {}}
+domains: [codegen, docker_ops]
+domain_routing: {codegen: [ops, dev]}
+separations: {hands: {tools: [ticket, shell]}}
+""",
+    "second/org.yaml": """\
+_schema: orgkernel:organization
+org_id: second
+hierarchy: {xo: {subordinates: [dev]}, dev: {}}
+overrides: {xo: {doctrine: {salute_interval_turns: 9}, pace_plan: {alternate: null}}}
+""",
+    "tools.yaml": """\
+_schema: orgkernel:tool_catalog
+tools:
+  ticket: {type: remote_api, departments: [front]}
+  shell: {type: computer_use, actions: {run: full}, rank_matrix: {senior: write}}
+  lamp: {type: remote_api, side_effects: read}
+""",
+    "plans.yaml": """\
+_schema: orgkernel:plan_catalog
+plans:
+  sell: {domains: [docker_ops], tools: [ticket], steps: [a]}
+  count: {domains: [codegen], steps: [a]}
+""",
+    "ladder.yaml": """\
+_schema: orgkernel:rank_ladder
+ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
+promotions: {senior: {requirements: [{scope: role, min_proficiency: 1, min_count: 2}]}}
+""",
+    "policies.yaml": """\
+_schema: orgkernel:access_policies
+policies: {night: {effect: deny, match: {principal: {role: dev}}, permissions: {tools: [lamp]}}}
+""",
+    "crew.yaml": """\
+_schema: orgkernel:crew_roster
+agents: {a1: {assignments: [{role: dev}, {role: ops}]}}
+""",
+}
+_IDS = {
+    "bst_domains": ("codegen", "docker_ops", "bugfix", "codgen", "nowhere"),
+    "htn_plans": ("sell", "count", "codegen_module", "cuont"),
+    "tools_primary": ("ticket", "shell", "lamp", "call_subordinate", "tikcet"),
+    "tools_secondary": ("ticket", "lamp", "shell"),
+    "skills": ("communication", "collaboration", "no_such_skill"),
+    "intents": ("buy", "ask"),
+}
+_USES = st.lists(
+    st.tuples(st.sampled_from(("ticket", "shell", "lamp")), st.sampled_from(("none", "read", "full"))),
+    max_size=2,
+)
+ABLE = st.fixed_dictionaries(
+    {}, optional={field: st.lists(st.sampled_from(ids), max_size=4) for field, ids in _IDS.items()}
+)
+
+
+@st.composite
+def profiles(draw: st.DrawFn, role_id: str) -> str:
+    """A profile whose other fields are always the same, at other lines perhaps."""
+    lines = [*draw(st.lists(st.sampled_from(("# a line", "description: Does it.")), max_size=2, unique=True))]
+    lines += ["_schema: orgkernel:role_profile", f"role_id: {role_id}"]
+    kind = {"co": "commander", "xo": "executive", "doc": "executive"}.get(role_id, "specialist")
+    lines += [f"role_type: {kind}"]
+    able = draw(ABLE)
+    if able:
+        lines += ["capabilities:", *(f"  {field}: [{', '.join(ids)}]" for field, ids in able.items())]
+        uses = draw(_USES)
+        if uses:
+            lines += ["  tools:", *(f"    - {{tool: {tool}, level: {level}}}" for tool, level in uses)]
+    if role_id == "ops":
+        lines += [
+            "dispatch: {may_from: [xo]}",
+            "may_grant: [{tool: lamp, level: read}]",
+            "pace_plan: {contingent: {trigger: context_fill > 0.9, escalate_to: xo}}",
+        ]
+    if role_id == "dev":
+        lines += ["chain_of_command: {reports_to: xo}"]
+    return "\n".join(lines) + "\n"
+
+
+EDITED_PROFILES = st.sampled_from(ROLES).flatmap(
+    lambda role_id: st.tuples(st.just(role_id), profiles(role_id))
+)
+
+
+@settings(max_examples=40)
+@given(
+    start=st.tuples(*(profiles(role_id) for role_id in ROLES)),
+    steps=st.lists(st.lists(EDITED_PROFILES, min_size=1, max_size=2), min_size=1, max_size=4),
+)
+def test_reloaded_equals_rebuilt_where_files_refer_to_each_other(
+    start: tuple[str, ...],
+    steps: list[list[tuple[str, str]]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Profiles that get other abilities, one or two at once, where every rule about abilities has something to say."""
+    texts = {f"roles/{role_id}.yaml": text for role_id, text in zip(ROLES, start, strict=True)}
+    folder = tmp_path_factory.mktemp("crossing")
+    tree = write_tree(folder, {**CROSSING, **texts})
+    request = resolve_paths(["."], str(tree))
+    staying = Loader(request, {})
+    for edits in [[], *steps]:
+        write_tree(folder, {f"roles/{role_id}.yaml": text for role_id, text in edits})
+        assert everything(staying.load()) == everything(Loader(request, {}).load())

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from orgkernel.diff.diff import (
     Version,
-    apply_changes,
     compare_manifests,
     compare_versions,
     normalize,
-    reverse,
 )
 from orgkernel.manifest.v1 import OrganizationManifest
+from tests.support.apply_changes import apply_changes
 from tests.support.edited_trees import edited, edits, small_documents, template_documents, versions_of
+from tests.support.reverse_changes import reverse
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 from tests.unit.manifest.everything import EVERYTHING
 

@@ -24,7 +24,7 @@ from orgkernel.loading.marks import find_mark, has_value, mark_after, unpack_mar
 from orgkernel.loading.parsed import MAX_REFUSALS, ParsedText
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.snapshots.snapshot import build_snapshot
+from orgkernel.snapshots.build import build_snapshot
 from tests.support.trees import ONTOLOGY, REPOSITORY, TEMPLATES
 
 SHIPPED = sorted([*TEMPLATES.rglob("*.yaml"), *ONTOLOGY.glob("*.yaml")])

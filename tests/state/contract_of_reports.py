@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from orgkernel.decisions.state_records import AuditFilter, ReportReceipt
 from orgkernel.decisions.state_view import StateView
 from orgkernel.errors import Refused
-from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.state.audit_queries import read_rows
 from orgkernel.state.location import Location
-from orgkernel.state.records import ReportReceipt
 from orgkernel.state.reports import KEPT_SECONDS
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit

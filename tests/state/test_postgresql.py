@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.errors import BadStore, StoreError
 from orgkernel.state.backup import back_up, read_info
 from orgkernel.state.location import Location, parse_location
 from orgkernel.state.migrating import NEWEST
-from orgkernel.state.records import AuditEntry
 from orgkernel.state.transaction import Transaction
 from orgkernel.state.verify import verify_audit
 from tests.state.contract import StoreContract

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orgkernel.loading.files import Root
-from orgkernel.snapshots.snapshot import Snapshot, build_snapshot
+from orgkernel.snapshots.build import build_snapshot
+from orgkernel.snapshots.snapshot import Snapshot
 
 REPOSITORY = Path(__file__).parents[2]
 ONTOLOGY = REPOSITORY / "ontology"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orgkernel import Kernel
-from orgkernel.kernel.permits import Permits
+from orgkernel.operations.permits import Permits
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Toolbox
 from orgkernel.toolbox.adapters.adapter import Adapter, Call

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from orgkernel import Kernel
+from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import UsageError
-from orgkernel.state.audit_queries import AuditFilter, read_rows
+from orgkernel.state.audit_queries import read_rows
 from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from tests.state.opening import opened, sqlite_at
 from tests.toolbox.crew import TOOLS, brief, organization, toolbox

@@ -13,7 +13,7 @@ import pytest
 
 from orgkernel import AccessRequest, Kernel
 from orgkernel.errors import PermitRefused
-from orgkernel.kernel.permits import Permit, Permits, encode_input
+from orgkernel.operations.permits import Permit, Permits, encode_input
 from orgkernel.toolbox import PythonFunction
 from orgkernel.toolbox.adapters.adapter import Adapter
 from tests.state.opening import opened, sqlite_at
@@ -185,7 +185,7 @@ def test_a_permit_cannot_be_copied(permits: Permits) -> None:
 def test_a_pickle_made_by_hand_is_no_permit(permits: Permits, mail: Adapter, mails: Mails) -> None:
     """What is unpickled as a permit is another object."""
     permitted(permits)
-    made = pickle.loads(b"\x80\x02corgkernel.kernel.permits\nPermit\n)\x81.")
+    made = pickle.loads(b"\x80\x02corgkernel.operations.permits\nPermit\n)\x81.")
     assert type(made) is Permit
     with pytest.raises(PermitRefused):
         run(mail, made)

@@ -12,4 +12,4 @@ class Status(ApiHandler):
             context = AgentContext.get(str(input.get("context") or "")) if input.get("context") else None
             return describe(getattr(context, "streaming_agent", None) or getattr(context, "agent0", None))
         except Exception as error:
-            return {"on": False, "why": "the extension cannot be asked", "error": str(error)}
+            return {"on": False, "why": "the extension cannot be loaded", "error": str(error)}

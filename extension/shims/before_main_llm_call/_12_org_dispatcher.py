@@ -1,4 +1,4 @@
-"""Confirm the role, evaluate PACE, report. Part of orgkernel; remove it with its installer."""
+"""Confirm the role, evaluate PACE and report. Part of orgkernel; remove it with its installer."""
 
 try:
     from helpers.extension import Extension
@@ -12,7 +12,7 @@ class OrgDispatcher(Extension):
             from usr.organizations.lib.orgkernel_agent_zero import hooks
 
             hooks.before_main_llm_call(self.agent, **kwargs)
-        except Exception as error:  # the turn goes on
+        except Exception as error:  # the turn continues
             try:
                 if self.agent.get_data("_orgkernel_missing") is None:
                     self.agent.set_data("_orgkernel_missing", True)

@@ -13,4 +13,4 @@ class OrgTurn(Extension):
 
             hooks.message_loop_start(self.agent, **kwargs)
         except Exception:
-            pass  # the turn goes on; what can be told is told in `hooks`, and that it is missing by `_12_org_dispatcher`
+            pass  # the turn continues; `hooks` reports its own errors, and `_12_org_dispatcher` reports a missing package

@@ -1,4 +1,4 @@
-"""Report a task that was answered. Part of orgkernel; remove it with its installer."""
+"""Report an answered task. Part of orgkernel; remove it with its installer."""
 
 try:
     from helpers.extension import Extension
@@ -13,4 +13,4 @@ class OrgReport(Extension):
 
             hooks.monologue_end(self.agent, **kwargs)
         except Exception:
-            pass  # the turn goes on; what can be told is told in `hooks`, and that it is missing by `_12_org_dispatcher`
+            pass  # the turn continues; `hooks` reports its own errors, and `_12_org_dispatcher` reports a missing package

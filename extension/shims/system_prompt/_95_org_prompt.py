@@ -1,4 +1,4 @@
-"""Show the tools of the role, and its brief. Part of orgkernel; remove it with its installer."""
+"""Show the tools of the role and its brief. Part of orgkernel; remove it with its installer."""
 
 try:
     from helpers.extension import Extension
@@ -13,4 +13,4 @@ class OrgPrompt(Extension):
 
             hooks.system_prompt(self.agent, **kwargs)
         except Exception:
-            pass  # the turn goes on; what can be told is told in `hooks`, and that it is missing by `_12_org_dispatcher`
+            pass  # the turn continues; `hooks` reports its own errors, and `_12_org_dispatcher` reports a missing package

@@ -1,4 +1,4 @@
-"""Refuse calls that are not the role's. Part of orgkernel; remove it with its installer."""
+"""Refuse calls of tools that the role may not use. Part of orgkernel; remove it with its installer."""
 
 try:
     from helpers.errors import RepairableException
@@ -16,6 +16,6 @@ class OrgGate(Extension):
 
             refusal = hooks.tool_execute_before(self.agent, **kwargs)
         except Exception:
-            pass  # the turn goes on; what can be told is told in `hooks`, and that it is missing by `_12_org_dispatcher`
+            pass  # the turn continues; `hooks` reports its own errors, and `_12_org_dispatcher` reports a missing package
         if refusal:
             raise RepairableException(refusal)

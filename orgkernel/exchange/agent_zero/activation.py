@@ -1,10 +1,10 @@
-"""Switch an organization on and off in a host, by files alone (issue 5 §5; facts of the host, §8).
+"""Activate and deactivate an organization in a host by writing files.
 
-What is written: the bundle, the flat role files, a native profile for each role, and last of all `active.json`, which
-is the switch. A bundle's name carries its checksum, so that at every moment the `active.json` in force names a whole
-bundle: a crash leaves the old organization or the new one, and calling again finishes the work.
+It writes the bundle, the flat role files, a native profile for each role and, last, `active.json`, which is the switch.
+The name of a bundle contains its checksum, so `active.json` names a complete bundle at every moment. After a crash
+either the old or the new organization is active, and calling again finishes the work.
 
-A file or a profile of the same name that is not ours stays as it is and is named in the report.
+A foreign file or profile of the same name is kept and named in the report.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ _SHOWN_OF_CHECKSUM = 12
 
 @dataclass(frozen=True, slots=True)
 class ActivationReport:
-    """What an activation or deactivation did; paths below the host's root, sorted."""
+    """What an activation or deactivation did: sorted paths, relative to the host's root."""
 
     written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Files and profiles of others in the way of ours, and files of ours that somebody has changed; they stay."""
+    """Foreign files and profiles in the way, and written files that were changed later. They are kept."""
     set_aside: str | None = None
-    """Where an `active.json` that we did not write was moved to."""
+    """The new name of a foreign `active.json` that was moved aside."""
 
 
 def activate(
     root: str, compiled: Mapping[str, Any], chosen: Mapping[str, str | None], source: str | None = None
 ) -> ActivationReport:
-    """Make a compiled organization the active one. Settings that are not chosen stay as they were.
+    """Activate a compiled organization. Settings that are not given stay unchanged.
 
-    `source` is the folder of its documents, noted so that the status can say whether they have changed since. Raises
-    `UsageError` where no host lies, and OSError where it cannot be written to.
+    `source` is the folder of its documents. It is recorded so that the status can report whether they have changed.
+    Raises `UsageError` if the folder is not a host, and OSError if it cannot be written to.
     """
     generation = find_generation(root)
     owned = OwnedFiles(root, JOURNAL)
@@ -74,7 +74,7 @@ def activate(
 
 
 def deactivate(root: str) -> ActivationReport:
-    """Switch off, and remove what activation wrote; an `active.json` of somebody else is set aside, not removed."""
+    """Deactivate, and remove what activation wrote. A foreign `active.json` is moved aside, not removed."""
     find_generation(root)
     owned = OwnedFiles(root, JOURNAL)
     active = owned.full(ACTIVE)
@@ -86,15 +86,15 @@ def deactivate(root: str) -> ActivationReport:
     removed, changed = owned.remove(path for path in owned.journal.files if path != ACTIVE)
     owned.settle({})
     if not os.path.isdir(owned.full(f"{FOLDER}/lib")):
-        # The extension went first, and left the folders it had made because ours lay in them.
-        with contextlib.suppress(OSError):  # not empty, or gone
+        # The extension was removed first and left its folders, because they still held these files.
+        with contextlib.suppress(OSError):  # not empty or already removed
             os.rmdir(owned.full(f"{FOLDER}/bundles"))
             os.rmdir(owned.full(FOLDER))
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
 
 
 def read_settings(path: str) -> Settings:
-    """The settings of an `active.json`; the defaults where there is none that can be read."""
+    """The settings of an `active.json`; the defaults if it is missing or cannot be read."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             data = json.load(file)
@@ -106,20 +106,20 @@ def read_settings(path: str) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Files that are written all or none: with one of them in somebody else's hands, the rest would mean nothing."""
+    """Files that are written together or not at all, because a part of them would be useless."""
 
     name: str
     texts: Mapping[str, str]
     brought: bool = False
-    """Whether the host itself brings something of that name."""
+    """Whether the host itself has something of that name."""
     always: bool = False
-    """Whether nothing but ours can be meant by the name, so that whatever stands there is replaced."""
+    """Whether the name is unique to orgkernel, so that an existing file is replaced."""
 
 
 def _planned(
     root: str, generation: Generation, compiled: Mapping[str, Any], bundle: Bundle, settings: Settings
 ) -> Iterator[_Group]:
-    """Everything an activation writes, the switch last."""
+    """Everything that an activation writes, with the switch last."""
     short = bundle.checksum.partition(":")[2][:_SHOWN_OF_CHECKSUM]
     bundle_name = f"{BUNDLES}/{bundle.org_id}-{short}.json"
     yield _Group(bundle_name, {bundle_name: render_bundle(compiled)}, always=True)
@@ -128,10 +128,10 @@ def _planned(
         flat = f"{FOLDER}/roles/{role.role_id}.json"
         yield _Group(flat, {flat: _as_json(role.profile)})
         if settings.enforcement == "observe":
-            continue  # the host would offer every profile to its agents, in their prompts
+            continue  # the host would list every profile in the prompts of its agents
         folder = f"{generation.profiles}/{role.role_id}"
         files = profile_files(generation, bundle, role, settings, tool_ids)
-        # A profile that the host itself brings would be changed by one of the same name.
+        # A profile of the same name would change one of the host's own.
         brought = folder != f"agents/{role.role_id}" and os.path.lexists(
             os.path.join(root, "agents", role.role_id)
         )
@@ -141,7 +141,7 @@ def _planned(
 
 
 def _choose(owned: OwnedFiles, groups: Iterator[_Group]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What is written, and what is in the way of the rest."""
+    """The files to write, and the paths in the way of the others."""
     texts: dict[str, str] = {}
     kept = []
     for group in groups:
@@ -153,7 +153,7 @@ def _choose(owned: OwnedFiles, groups: Iterator[_Group]) -> tuple[dict[str, str]
 
 
 def _is_taken(owned: OwnedFiles, group: _Group) -> bool:
-    """Whether somebody else has a file of the group, or any other file in its folder, or made the folder a link."""
+    """Whether a file of the group is foreign, its folder holds another file, or its folder is a link."""
     if group.name in group.texts:
         return not owned.is_free(group.name)
     folder = owned.full(group.name)

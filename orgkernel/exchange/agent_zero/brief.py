@@ -1,7 +1,7 @@
-"""What a role is told about itself: short, in the second person, and only what changes how it works.
+"""The text that tells a role about itself: short, in the second person, only what changes how it works.
 
-A brief goes into the prompt of every model call of the role, so each sentence has to be worth its tokens; tools are
-named as the host calls them. About 150 words are aimed at: what is long in the documents is cut at whole items.
+The brief is in the prompt of every model call of the role, so each sentence must be worth its tokens. It uses the host's
+names for tools and aims at about 150 words; long lists are cut after a few items.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def _sentences(
     yield _stop(manifest.description)
     yield f"You report to {_superior(manifest)}."
     if manifest.domains:
-        yield f"You take: {_listed(domain.id for domain in manifest.domains)}."
+        yield f"You handle: {_listed(domain.id for domain in manifest.domains)}."
     if manifest.plans:
         yield f"Your plans: {_listed(plan.id for plan in manifest.plans)}."
-    yield f"Your tools: {', '.join(host_tools)}. Other tools are not yours."
+    yield f"Your tools: {', '.join(host_tools)}. You may not use other tools."
     if delegates_to:
-        yield f"You may hand work to: {_listed(delegates_to)}."
+        yield f"You may delegate to: {_listed(delegates_to)}."
     if manifest.does_not_have:
         yield f"You do not have: {' '.join(_stop(item.id) for item in manifest.does_not_have[:MOST_LISTED])}"
     yield from (_stop(item.id) for item in manifest.standing_orders[:MOST_LISTED])
@@ -39,7 +39,7 @@ def _sentences(
 
 
 def _superior(manifest: RoleManifest) -> str:
-    """Who stands above, as a sentence calls it; somebody outside the organization has no name but an id."""
+    """The superior's name in a sentence. A superior outside the organization has only an id."""
     above = manifest.chain_of_command[0] if manifest.chain_of_command else None
     if above is None or above.id == USER:
         return "the user"
@@ -47,11 +47,11 @@ def _superior(manifest: RoleManifest) -> str:
 
 
 def _way_out(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
-    """What to do with what the role cannot do: the way that is open to it."""
-    hand_on = "hand it to a subordinate, or " if delegates_to else ""
+    """What the role should do with work that it cannot do."""
+    hand_on = "delegate it to a subordinate or " if delegates_to else ""
     return (
-        f"What you cannot do or have no tool for: {hand_on}answer with `response`, saying what is missing, "
-        f"what you tried and that {_superior(manifest)} should take it. Do not work around it."
+        f"If you cannot do something or lack a tool for it, {hand_on}answer with `response`: say what is missing, "
+        f"what you tried and that {_superior(manifest)} should take over. Do not work around it."
     )
 
 
@@ -63,6 +63,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _stop(text: str) -> str:
-    """A text as one line that ends like a sentence."""
+    """A text on one line with a final stop."""
     text = " ".join(text.split())
     return text if not text or text[-1] in ".!?" else f"{text}."

@@ -1,8 +1,8 @@
 """Compile an organization into the bundle that a host reads (`orgkernel.runtime.bundle`).
 
-Everything a host would have to decide is decided here, from the organization's own manifests: who takes which domain,
-what the access decision allows each role when nothing is known of the circumstances, whom it may dispatch. The law
-`bundle_equals_decisions` compares both. Deterministic: one snapshot gives the same bytes.
+Everything that a host would have to decide is decided here, from the organization's own manifests: who takes which
+domain, what the access decision allows each role when no circumstances are known, and whom it may dispatch. The law
+`bundle_equals_decisions` compares both. The result is deterministic: one snapshot always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.decisions.access.listing import what_can
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch_order import rank_candidates
 from orgkernel.exchange.agent_zero.brief import render_brief
 from orgkernel.exchange.agent_zero.host_names import HostNames, name_tools
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
@@ -26,12 +26,12 @@ from orgkernel.triggers import parse_trigger
 
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
-    """A bundle as the text of its file."""
+    """The text of a bundle's file."""
     return json.dumps(bundle, ensure_ascii=False, indent=1) + "\n"
 
 
 def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
-    """The bundle of an organization that has no error findings; `compiled_by` names this program and its version."""
+    """The bundle of an organization without errors. `compiled_by` names this program and its version."""
     names = name_tools(view)
     manifests = {role_id: build_role_manifest(view, role_id) for role_id in view.roles}
     roles = {role_id: _role(view, manifest, names) for role_id, manifest in manifests.items()}
@@ -53,12 +53,11 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
 
 
 def _takers(view: OrgView) -> dict[str, str | None]:
-    """Everything a word can mean to the role that takes it: declared domains, and what only aliases name."""
-    words = dict(zip(view.records.domains, view.records.domains, strict=True))
-    for word, alias in view.records.aliases.items():
-        if alias.target is not None:
-            words.setdefault(alias.target, word)
-    return {domain: decide_dispatch(view, word).role_id for domain, word in words.items()}
+    """Each domain and the role that takes it: declared domains, and domains that only aliases name."""
+    aliases = view.records.aliases.values()
+    domains = dict.fromkeys((*view.records.domains, *(alias.target for alias in aliases)))
+    takers = {domain: rank_candidates(view, domain)[:1] for domain in domains if domain is not None}
+    return {domain: best[0].role_id if best else None for domain, best in takers.items()}
 
 
 def _organization(view: OrgView) -> JsonObject:
@@ -137,7 +136,7 @@ def _pace(profile: RoleProfile) -> JsonObject:
             "action": tier.action,
             "description": tier.description,
             "escalate_to": tier.escalate_to,
-            # A trigger on `primary` is read by nobody (ORG508).
+            # A trigger on `primary` has no effect (ORG508).
             "trigger": parse_trigger(tier.trigger).tree if tier.trigger and name in ABOVE_PRIMARY else None,
             "text": tier.trigger or "",
         }

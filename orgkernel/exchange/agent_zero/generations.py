@@ -1,4 +1,4 @@
-"""The three generations of the host, told apart by their files, and where each looks for agent profiles."""
+"""The three generations of the host, recognized by their files, and where each looks for agent profiles."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Generation:
     name: str
     words: str
     profiles: str
-    """Folder of agent profiles, one folder each."""
+    """Folder of agent profiles. Each profile has a folder of its own."""
     role_prompt: str
-    """File of a profile's prompts that says what the role is."""
+    """The prompt file of a profile that describes the role."""
 
 
 FIRST = Generation("G1", "up to 0.9.7", "agents", "agent.system.main.role.md")
@@ -27,7 +27,7 @@ THIRD = Generation("G3", "0.9.9, 1.0 and later", "usr/agents", "agent.system.mai
 
 
 def find_generation(root: str) -> Generation:
-    """The generation of the host whose files lie in a folder. Raises `UsageError` where no host lies."""
+    """The generation of the host in a folder. Raises `UsageError` if the folder is not a host."""
     if os.path.isfile(os.path.join(root, "helpers", "extension.py")):
         return THIRD
     try:
@@ -37,7 +37,7 @@ def find_generation(root: str) -> Generation:
             text = file.read()
     except OSError:
         raise UsageError(
-            f"{quote(root)} is no Agent-Zero: neither helpers/extension.py nor python/helpers/extension.py is there",
-            "name the folder that Agent-Zero runs from, `/a0` in its image",
+            f"{quote(root)} is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
+            "pass the folder that Agent-Zero runs from (`/a0` in its image)",
         ) from None
     return SECOND if "get_paths" in text else FIRST

@@ -1,6 +1,6 @@
-"""What the host calls the tools of a catalog, and which of them a role always keeps.
+"""The host's names for the tools of a catalog, and the tools that a role always keeps.
 
-A tool without a name for Agent-Zero is called there by its id, as the tools of MCP servers and a user's own are.
+A tool without a name for Agent-Zero is called by its id there, like tools of MCP servers and a user's own tools.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from orgkernel.graph.questions import OrgView
 
 RUNTIME = "agent_zero"
-# What no role of this host can do without, whatever a catalog says of it (facts of the host, §7): the only way to
-# end a turn, and the only one to hand work on.
+# Tools that every role of this host needs, whatever a catalog says: the only tool that ends a turn, and the only one
+# that delegates work.
 ANSWER = "response"
 HAND_ON = "call_subordinate"
 
@@ -23,23 +23,23 @@ class HostNames:
 
     by_tool: Mapping[str, str]
     tools: Mapping[str, str]
-    """Name in the host to the tool it stands for."""
+    """Each name in the host, and the tool that it stands for."""
 
     def of(self, tool_id: str) -> str:
-        """What the host calls a tool; one that no catalog declares is called by its id."""
+        """The host's name for a tool. A tool that no catalog declares is called by its id."""
         return self.by_tool.get(tool_id) or host_part(tool_id)
 
     def essential(self, view: OrgView, role_id: str) -> list[str]:
-        """Names of the tools that are never taken from a role."""
+        """Host names of the tools that are never taken from a role."""
         names = [self.of(tool_id) for tool_id in view.essential_tools_of(role_id)]
         delegates = view.records.posts[role_id].profile.can_delegate
         return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
 
 
 def name_tools(view: OrgView) -> HostNames:
-    """The names of all tools the organization sees.
+    """The names of all tools that the organization sees.
 
-    Several tools may bear one name: it then stands for one that a role is equipped with, before the first declared.
+    If several tools share a name, it means the first one that a role is equipped with, else the first declared.
     """
     by_tool = {
         tool_id: host_part(definition.record.names.get(RUNTIME) or tool_id)
@@ -60,5 +60,5 @@ def name_tools(view: OrgView) -> HostNames:
 
 
 def host_part(name: str) -> str:
-    """The tool of a name that may carry a method, as in `scheduler:list_tasks`: hooks see what stands before it."""
+    """The tool part of a name that may have a method, as in `scheduler:list_tasks`. Hooks see only the tool part."""
     return name.partition(":")[0]

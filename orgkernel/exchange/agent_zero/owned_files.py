@@ -1,8 +1,8 @@
-"""Files we write into a tree that others write into as well: which of them are ours, and only those are changed.
+"""Write files into a tree that other programs write to as well, and change only files that were written here.
 
-A journal names every file with the digests of what was written there. A file is ours while its content has one of
-them: whoever edits it makes it theirs, and it stays. The journal is written before the first file and names old and new
-contents until the last, so that after a crash at any moment the next call knows all that may be ours.
+A journal lists every written file with the digests of its written contents. A file is owned while its content has one of
+these digests; once somebody edits it, it is theirs and is kept. The journal is written before the first file and lists
+old and new contents until the last, so after a crash the next call knows every file that may be owned.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ SCHEMA = "orgkernel:activation"
 
 @dataclass(slots=True)
 class Journal:
-    """What was written below a root; paths are relative to it, with slashes."""
+    """The files written below a root. Paths are relative to it, with slashes."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
-    """Path to the digests of what was written there."""
+    """The digests of the written contents, by path."""
     folders: list[str] = field(default_factory=list)
-    """Folders that were made for them, outer ones first."""
+    """Folders that were created for them, outer ones first."""
     about: dict[str, Any] = field(default_factory=dict)
 
 
 class OwnedFiles:
-    """The files of one journal in one tree; every change of the journal is on disk before what it announces."""
+    """The files of one journal in one tree. The journal is on disk before the files that it announces."""
 
     def __init__(self, root: str, journal_path: str) -> None:
         self._root = root
@@ -40,19 +40,19 @@ class OwnedFiles:
         self.journal = _read_journal(self.full(journal_path))
 
     def full(self, path: str) -> str:
-        """Where a file of the tree lies."""
+        """The full path of a file in the tree."""
         return os.path.join(self._root, *path.split("/"))
 
     def name_of(self, full: str) -> str:
-        """The path, below the root, of a file of the tree."""
+        """The path of a file relative to the root."""
         return os.path.relpath(full, self._root).replace(os.sep, "/")
 
     def is_free(self, path: str) -> bool:
-        """Whether a file may be written: nothing is there, or what is there is ours."""
+        """Whether a file may be written: it does not exist, or it is owned."""
         return not os.path.lexists(self.full(path)) or self.is_ours(path)
 
     def is_ours(self, path: str) -> bool:
-        """Whether what lies there is what was written."""
+        """Whether the file still has a content that was written here."""
         full = self.full(path)
         if path not in self.journal.files or os.path.islink(full):
             return False
@@ -63,7 +63,7 @@ class OwnedFiles:
             return False
 
     def announce(self, texts: Mapping[str, str], about: Mapping[str, Any]) -> None:
-        """Write down what will be written, besides what has been."""
+        """Record the files that will be written, in addition to those that were."""
         for path, text in texts.items():
             written = [*self.journal.files.get(path, ()), _digest(text.encode())]
             self.journal.files[path] = list(dict.fromkeys(written))
@@ -75,12 +75,12 @@ class OwnedFiles:
         self._save()
 
     def write(self, path: str, text: str) -> None:
-        """Write an announced file; whoever reads it sees the old one or the new one."""
+        """Write an announced file. A reader sees either the old or the new one."""
         os.makedirs(os.path.dirname(self.full(path)), exist_ok=True)
         replace_file(self.full(path), text.encode())
 
     def remove(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Remove those of some files that are ours; those removed, and those that somebody changed, which stay."""
+        """Remove the owned files among these. Returns the removed files and those kept because they were changed."""
         removed, changed = [], []
         for path in list(paths):
             if self.is_ours(path):
@@ -91,7 +91,7 @@ class OwnedFiles:
         return removed, changed
 
     def settle(self, texts: Mapping[str, str]) -> None:
-        """Everything announced is written: the journal names that and nothing else; without anything, it goes too."""
+        """Finish: the journal now lists only the announced files. If there are none, it is removed."""
         self.journal.files = {path: [_digest(text.encode())] for path, text in texts.items()}
         self._drop_folders(keep={folder for path in (*texts, self._path) for folder in _folders_of(path)})
         if texts:
@@ -102,9 +102,9 @@ class OwnedFiles:
         self._drop_folders(keep=frozenset())
 
     def _drop_folders(self, keep: Collection[str]) -> None:
-        """Remove the folders we made that nobody needs; one that holds anything stays, and is no longer ours."""
+        """Remove created folders that are no longer needed. A folder with content is kept and is no longer owned."""
         for folder in sorted(set(self.journal.folders) - set(keep), key=len, reverse=True):
-            with contextlib.suppress(OSError):  # not empty, or gone
+            with contextlib.suppress(OSError):  # not empty or already removed
                 os.rmdir(self.full(folder))
         self.journal.folders = [folder for folder in self.journal.folders if folder in keep]
 
@@ -121,7 +121,7 @@ class OwnedFiles:
 
 
 def _read_journal(path: str) -> Journal:
-    """The journal there; one that cannot be read is none, so that nothing is taken for ours that may not be."""
+    """Read the journal. One that cannot be read counts as missing, so no foreign file counts as owned."""
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
@@ -139,12 +139,12 @@ def _read_journal(path: str) -> Journal:
 
 
 def _is_below(path: str) -> bool:
-    """Whether a path of a journal cannot lead out of the root."""
+    """Whether a path in a journal stays inside the root."""
     return bool(path) and not os.path.isabs(path) and ".." not in path.split("/") and "\\" not in path
 
 
 def _folders_of(path: str) -> list[str]:
-    """The folders a file lies in, outer ones first."""
+    """The folders that contain a file, outer ones first."""
     steps = path.split("/")[:-1]
     return ["/".join(steps[: number + 1]) for number in range(len(steps))]
 

@@ -1,7 +1,7 @@
 """A role as a native agent profile of the host, so that `call_subordinate(profile=ROLE)` runs it.
 
-A profile says who the role is in the host's own form; builds that have the plugin `_tool_access` also get the policy
-that keeps the role to its tools. What a form cannot say (plans, tiers, the chain of command) the extension does.
+A profile describes the role in the host's own form. Builds with the plugin `_tool_access` also get the policy that
+limits the role to its tools. The extension does what a profile cannot express (plans, tiers, the chain of command).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ToolIds = Mapping[str, tuple[str, ...]]
 
 
 def find_tool_ids(root: str) -> ToolIds:
-    """The tools that lie in a host of the third generation, by the name they are called by, to their ids there."""
+    """The tools in a third-generation host: the name of each in calls, and its id in the host."""
     found: dict[str, list[str]] = {}
     for name in _modules(os.path.join(root, "tools")):
         found.setdefault(name, []).append(f"local:{name}")
@@ -44,7 +44,7 @@ def profile_files(
         return {"_context.md": f"# {about['title']}\n{about['description']}\n{about['context']}\n", **files}
     if generation is not THIRD:
         return {"agent.json": json.dumps(about, ensure_ascii=False, indent=2) + "\n", **files}
-    # A JSON value is YAML as well.
+    # A JSON value is also YAML.
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in about.items())
     files = {"agent.yaml": "".join(lines), **files}
     if settings.enforcement == "enforce":
@@ -54,21 +54,21 @@ def profile_files(
 
 
 def _plain(text: str) -> str:
-    """Text that the host's prompts show as it stands: in them `{{…}}` is a variable, or a file to include."""
+    """Text that the host's prompts show unchanged: in them, `{{…}}` is a variable or a file to include."""
     return text.replace("{{", "{ {")
 
 
 def _context(bundle: Bundle, role: BundleRole) -> str:
-    takes = f"Takes: {', '.join(role.domains)}. " if role.domains else ""
+    takes = f"Handles: {', '.join(role.domains)}. " if role.domains else ""
     return (
-        f"{takes}A role of {bundle.organization['org_name']}, reporting to {role.reports_to or 'the user'}."
+        f"{takes}A role in {bundle.organization['org_name']} that reports to {role.reports_to or 'the user'}."
     )
 
 
 def _tool_access(
     bundle: Bundle, role: BundleRole, settings: Settings, tool_ids: ToolIds
 ) -> Mapping[str, object]:
-    """What the role may not use is blocked; what no catalog knows, as the setting for unlisted tools says."""
+    """Tools that the role may not use are blocked. Tools in no catalog follow the setting for unlisted tools."""
     refuses = settings.unlisted_tools == "refuse"
     others = [name for name in bundle.tools if name not in role.host_tools]
     default = "block" if refuses else "allow"

@@ -1,7 +1,7 @@
-"""What a host cannot be told: decisions that depend on what it does not see, or on somebody who would have to be asked.
+"""Find decisions that a bundle cannot express, because they depend on unknown circumstances or on an approval.
 
-A bundle says one thing for all circumstances: what is allowed while none is known. Who compiles is told where that is
-not the whole answer.
+A bundle has one answer for all circumstances: what is allowed while none is known. The remarks tell the person who
+compiles where that is not the whole answer.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from orgkernel.exchange.agent_zero.host_names import RUNTIME
 from orgkernel.graph.questions import OrgView
 
 _METHOD = (
-    "its name has a method, and a host is asked for the whole tool: a role that has one of its methods may call all; "
-    "declare them as `actions` of one tool"
+    "the host's name for it has a method, and a host checks only the whole tool, so a role that may call one method may "
+    "call all of them; declare the methods as `actions` of one tool"
 )
 
 
 def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
-    """One sentence for each reason, with the tools it concerns."""
+    """One sentence for each reason, with the tools that it concerns."""
     tools_of: dict[str, dict[str, None]] = {}
     for tool_id, declared in view.records.tools.items():
         if ":" in declared.record.names.get(RUNTIME, "") and view.holders_of(tool_id):
@@ -34,7 +34,7 @@ def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
 
 def _texts(grant: Mapping[str, Any]) -> Iterator[str]:
     if grant["ask"]:
-        yield "somebody would have to approve it, and a host has nobody to ask: it is refused there"
+        yield "it needs an approval, which a host cannot ask for, so the host refuses it"
     if grant["conditional"]:
         allowed = "allowed" if any(grant["actions"].values()) else "refused"
-        yield f"it depends on {grant['conditional']}, which a host does not see: it is {allowed} there"
+        yield f"it depends on {grant['conditional']}, which a host does not know, so it is {allowed} there"

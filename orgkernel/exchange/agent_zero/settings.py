@@ -1,4 +1,4 @@
-"""How an active organization is kept to in a host: `x_orgkernel` in `active.json`."""
+"""How a host enforces an active organization: `x_orgkernel` in `active.json`."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user chose; the defaults are those of the host."""
+    """The user's settings. The defaults are those of the host."""
 
     enforcement: str = "enforce"
     on_error: str = "pass"
     unlisted_tools: str = "warn"
 
     def changed(self, chosen: Mapping[str, Any]) -> Settings:
-        """These settings with what was chosen; what is no choice is left as it is."""
+        """These settings with the valid choices applied. Invalid ones change nothing."""
         return replace(self, **{name: chosen[name] for name in CHOICES if chosen.get(name) in CHOICES[name]})
 
     @staticmethod
     def slips(given: object) -> tuple[str, ...]:
-        """What somebody wrote among the settings that is none, so that a default is used; `bundle` is no choice."""
+        """The invalid settings, for which a default is used. `bundle` is not a setting."""
         if not isinstance(given, Mapping):
-            return () if given is None else ("x_orgkernel is no mapping",)
+            return () if given is None else ("`x_orgkernel` is not a mapping",)
         return tuple(
-            f"{name} is `{str(value)[:40]}`, not one of {', '.join(CHOICES[name])}"
+            f"`{name}` is `{str(value)[:40]}`, not one of {', '.join(CHOICES[name])}"
             if name in CHOICES
-            else f"there is no setting `{str(name)[:40]}`"
+            else f"unknown setting `{str(name)[:40]}`"
             for name, value in given.items()
             if name != "bundle" and (name not in CHOICES or value not in CHOICES[name])
         )

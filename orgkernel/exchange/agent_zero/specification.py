@@ -1,8 +1,8 @@
-"""Organizations and roles in the JSON form of the kernel specification, which hosts and their other layers read.
+"""Organizations and roles in the JSON form of the kernel specification, which hosts and their layers read.
 
-What the specification names is always written, defaults included; what this project adds only where it says something.
-What a role is here – its superior, its subordinates, what the organization overrides – is written out, so that the form
-means the same without the organization beside it.
+Fields of the specification are always written, with their defaults. Fields that orgkernel adds are written only if they
+are set. Everything about a role that the organization decides (its superior, its subordinates, its overrides) is written
+out, so that the form is complete without the organization.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orgkernel.runtime.tiers import TIERS
 
 JsonObject = dict[str, Any]
 
-# The fields of the specification, in its order. Everything else is ours.
+# The fields of the specification, in its order. orgkernel adds all others.
 _ROLE = ("role_id", "role_name", "role_type", "chain_of_command", "capabilities", "requirements", "pace_plan", "doctrine")  # fmt: skip
 _CAPABILITIES = ("bst_domains", "htn_plans", "tools_primary", "tools_secondary", "skills")
 _TIER = ("description", "action")
@@ -29,7 +29,7 @@ _ORGANIZATION = (
 
 
 def role_form(view: OrgView, role_id: str) -> JsonObject:
-    """A role as the specification's `role_profile`, at its place in the organization. Raises KeyError for no role."""
+    """A role in its organization as the specification's `role_profile`. Raises KeyError for an unknown role."""
     profile = view.records.posts[role_id].profile
     form = _head(profile.kind, profile.version) | _written(profile, _ROLE)
     form["role_name"] = profile.name
@@ -48,7 +48,7 @@ def role_form(view: OrgView, role_id: str) -> JsonObject:
 
 
 def organization_form(view: OrgView) -> JsonObject:
-    """The organization as the specification's `organization`, with the chain of command as it is."""
+    """The organization as the specification's `organization`, with the effective chain of command."""
     organization = view.records.organization
     form = _head(organization.kind, organization.version) | _written(organization, _ORGANIZATION)
     form["org_name"] = organization.name
@@ -73,7 +73,7 @@ def _head(kind: str, version: str) -> JsonObject:
 
 
 def _written(record: Record, always: tuple[str, ...]) -> JsonObject:
-    """These fields, then those others that differ from their defaults."""
+    """These fields, then all other fields that differ from their defaults."""
     given: Mapping[str, Any] = _plain(record)
     first = {name: _plain(getattr(record, name)) for name in always}
     rest = {name: value for name, value in given.items() if name not in always and not name.startswith("_")}
@@ -86,5 +86,5 @@ def _whole(record: Record) -> JsonObject:
 
 
 def _plain(value: Any) -> Any:
-    """A value as decoded JSON has it: what is a tuple in a record is a list there."""
+    """A value as in decoded JSON: a tuple of a record becomes a list."""
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,4 +1,4 @@
-"""What is on in a host, and why not: read from its files, and from what its extension wrote down."""
+"""The status of a host, read from its files and from the status that its extension wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.exchange.agent_zero.settings import Settings
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 
-# What differs between two compilations of the same documents.
+# Fields that differ between two compilations of the same documents.
 _OF_COMPILING = ("digest", "checksum", "compiled_by")
 HOST_STATUS = f"{FOLDER}/status.json"
 TOGGLED_OFF = "usr/plugins/orgkernel/.toggle-0"
@@ -22,40 +22,40 @@ INSTALLED = f"{FOLDER}/lib/orgkernel_agent_zero/installed.txt"
 
 
 class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the organization layer of a host is on, and everything one needs to see why."""
+    """Whether the organization layer of a host is on, and the facts that explain why."""
 
     on: bool
     why: str
-    """Why it is on, off, or only half on."""
+    """Why it is on, off or only partly on."""
     generation: str
     installed: str | None
-    """Version of the extension; None where it is not installed."""
+    """Version of the extension. None if it is not installed."""
     shims: tuple[str, ...]
     missing: tuple[str, ...]
-    """Installed files that are no longer there."""
+    """Installed files that are missing now."""
     organization: str | None
     enforcement: str | None
     on_error: str | None
     unlisted_tools: str | None
     bundle: str | None
     digest: str | None
-    """Of the documents the bundle was compiled from."""
+    """Digest of the documents that the bundle was compiled from."""
     source: str | None
-    """The folder of those documents; None for a template, or where nobody has said."""
+    """The folder of those documents. None for a template or if it was not recorded."""
     behind: bool | None
-    """Whether the documents have changed since; None where they are not at hand."""
+    """Whether the documents have changed since. None if they are not available."""
     slips: tuple[str, ...]
-    """What stands among the settings and is none."""
+    """Invalid settings."""
     kept: tuple[str, ...]
-    """Files and profiles of others that stand where ours would."""
+    """Foreign files and profiles in the place of activation's files."""
     loaded: str | None
-    """Digest of what the host has loaded, as its extension last said."""
+    """Digest of the bundle that the host last reported as loaded."""
     last_error: str | None
     since: str | None
 
 
 def read_status(root: str) -> HostStatus:
-    """The status of the host in a folder. Raises `UsageError` where no host lies."""
+    """The status of the host in a folder. Raises `UsageError` if the folder is not a host."""
     generation = find_generation(root)
     version, files = _read_installed(root)
     shims = tuple(name for name in files if _is_shim(name))
@@ -68,9 +68,9 @@ def read_status(root: str) -> HostStatus:
     missing = tuple(name for name in files if not os.path.isfile(os.path.join(root, name)))
     on, why = _judge(version, missing, document, problem or unusable, name, said)
     if on and os.path.lexists(os.path.join(root, *TOGGLED_OFF.split("/"))):
-        on, why = False, "the plugin is switched off in the host's settings"
+        on, why = False, "the plugin is disabled in the host's settings"
     elif version is not None and document is None and not problem and owned.files:
-        why += "; what activation wrote beside it is still there: `orgkernel org deactivate` removes it"
+        why += "; files of an activation are left; remove them with `orgkernel org deactivate`"
     settings = read_settings(os.path.join(root, *ACTIVE.split("/"))) if document else None
     return HostStatus(
         on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
@@ -85,7 +85,7 @@ def read_status(root: str) -> HostStatus:
 
 
 def is_same(root: str, status: HostStatus, compiled: dict[str, Any]) -> bool:
-    """Whether the bundle in force says what a newly compiled one says."""
+    """Whether the active bundle equals a newly compiled one."""
     held = _read_json(root, f"{FOLDER}/{status.bundle}")
     return {**held, **dict.fromkeys(_OF_COMPILING)} == {**compiled, **dict.fromkeys(_OF_COMPILING)}
 
@@ -100,60 +100,62 @@ def _judge(
 ) -> tuple[bool, str]:
     """On or off, and why."""
     if version is None:
-        active = " (an organization is active, but nothing acts on it)" if document else ""
+        active = " (an organization is active, but has no effect)" if document else ""
         return False, f"the extension is not installed{active}"
     if missing:
-        return (
-            False,
-            f"{len(missing)} installed file{'s' * (len(missing) != 1)} of the extension are gone; install it again",
-        )
+        files = "file of the extension is" if len(missing) == 1 else "files of the extension are"
+        return False, f"{len(missing)} installed {files} missing; install it again"
     if problem:
-        still = "; a host that has loaded one keeps it until it is restarted" if _text(said, "loaded") else ""
+        still = (
+            "; a running host keeps the loaded organization until it is restarted"
+            if _text(said, "loaded")
+            else ""
+        )
         return False, f"{problem}{still}"
     if document is None:
         return False, "no organization is active"
     if _text(said, "last_error"):
-        return True, "it is active, and the host reported an error"
+        return True, "an organization is active, and the host reported an error"
     if bundle is None:
         return (
             True,
-            "it is active by hand, without a compiled bundle: roles and plans act where the host tracks belief states, "
-            "tools are not kept to",
+            "an organization is active without a compiled bundle: roles and plans work if the host tracks belief states, "
+            "tools are not limited",
         )
-    return True, "it is active"
+    return True, "an organization is active"
 
 
 def _read_active(root: str) -> tuple[dict[str, Any] | None, str]:
-    """The active organization, or why there is none; no file is no problem."""
+    """The active organization, or the problem with its file. A missing file is not a problem."""
     if not os.path.lexists(os.path.join(root, *ACTIVE.split("/"))):
         return None, ""
     document = _read_json(root, ACTIVE)
     if not isinstance(document, dict):
         return None, "active.json cannot be read as JSON"
     if not isinstance(document.get("org_id"), str) or not document["org_id"]:
-        return None, "active.json is no organization: it has no `org_id`"
+        return None, "active.json is not an organization document: it has no `org_id`"
     return document, ""
 
 
 def _read_named_bundle(root: str, document: dict[str, Any]) -> tuple[Bundle | None, str | None, str]:
-    """The bundle the host reads for an `active.json`, its name, and what is wrong with it."""
+    """The bundle that the host reads for an `active.json`, its name, and the problem with it."""
     given = document.get(SETTINGS_KEY)
     named = given.get("bundle") if isinstance(given, dict) else None
     name = named if isinstance(named, str) else f"bundles/{document['org_id']}.json"
     path = f"{FOLDER}/{name}"
     if not os.path.isfile(os.path.join(root, *path.split("/"))):
-        return None, None, f"the bundle `{name}` is missing; activate again" if named else ""
+        return None, None, f"the bundle `{name}` is missing; activate the organization again" if named else ""
     try:
         bundle = read_bundle(_read_json(root, path))
     except BundleError as error:
-        return None, name, f"the bundle `{name}` cannot be used: {error}; activate again"
+        return None, name, f"the bundle `{name}` cannot be used: {error}; activate the organization again"
     if bundle.org_id != document["org_id"]:
-        return None, name, f"the bundle `{name}` is of organization `{bundle.org_id}`"
+        return None, name, f"the bundle `{name}` belongs to organization `{bundle.org_id}`"
     return bundle, name, ""
 
 
 def _read_installed(root: str) -> tuple[str | None, tuple[str, ...]]:
-    """Version and files of the extension, as its installer wrote them down."""
+    """Version and files of the extension, as its installer recorded them."""
     try:
         with open(os.path.join(root, *INSTALLED.split("/")), encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -166,7 +168,7 @@ def _read_installed(root: str) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _is_shim(path: str) -> bool:
-    """Whether an installed file is one the host calls at a hook."""
+    """Whether the host calls an installed file at a hook."""
     return "/extensions/" in path and path.endswith(".py")
 
 

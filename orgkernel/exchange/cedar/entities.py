@@ -1,4 +1,4 @@
-"""Everything an organization declares about who may use what, as Cedar entities."""
+"""The entities of Cedar: everything that an organization declares about who may use what."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 Entity = dict[str, Any]
 
-# Whatever an action requires, nobody may do it to whom nothing is granted.
+# Every action requires a level: a subject without a grant may do nothing.
 LEAST = LEVELS[1]
 
 
 def build_entities(view: OrgView) -> Iterator[Entity]:
-    """In the order of the documents: groups, roles, agents, those outside the crew, tools, credentials, data."""
+    """All entities in document order: groups, roles, agents, subjects outside the crew, tools, credentials, data."""
     records = view.records
     yield from _groups(view)
     yield from crew_entities(view)
@@ -41,7 +41,7 @@ def _entity(
 
 
 def _groups(view: OrgView) -> Iterator[Entity]:
-    """Whoever has a tool at a level has it at the lower ones."""
+    """A holder of a tool at one level also has the lower levels."""
     for tool_id in view.records.tools:
         lower: list[dict[str, str]] = []
         for level in LEVELS[1:]:
@@ -78,12 +78,12 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
 
 
 def _required(tool: Tool) -> dict[str, str]:
-    """Every word an action of the tool can be asked for by, to the level it requires."""
+    """Every name for an action of the tool, and the level that it requires."""
     declared = {action: max(level, LEAST, key=LEVELS.index) for action, level in tool.required_levels.items()}
     whole = max(declared.values(), key=LEVELS.index)
     words: dict[str, str] = {"use": whole, "run": whole, **declared}
     if tool.concurrency == "exclusive":
-        # Taking the lock needs the level of at least one thing that can then be done.
+        # Taking the lock needs the lowest level that any action requires.
         words.setdefault("lock", min(declared.values(), key=LEVELS.index))
     return words
 
@@ -98,7 +98,7 @@ def _essential_for(tool: Tool) -> Iterator[str]:
 
 
 def _credentials(records: OrgRecords) -> list[str]:
-    """Credentials are declared by being named: by a role, a tool or a policy."""
+    """All credentials. A credential is declared when a role, a tool or a policy names it."""
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():

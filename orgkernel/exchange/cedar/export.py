@@ -1,4 +1,4 @@
-"""An organization for Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`."""
+"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA_FILE, POLICIES_FILE, ENTITIES_FILE = "schema.cedarschema", "policies.ceda
 
 
 def export_cedar(view: OrgView) -> Export:
-    """What an organization declares about access, from its documents; the same bytes for the same documents."""
+    """What an organization declares about access. The same documents always give the same bytes."""
     entities = ",\n".join(
         json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in build_entities(view)
     )

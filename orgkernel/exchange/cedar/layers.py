@@ -1,13 +1,13 @@
-"""The layers that every organization has, as Cedar policies: the entities hold what each of them declares.
+"""The layers of every organization as Cedar policies. The entities hold what an organization declares for them.
 
-The `@id` of a policy is the code that our decision gives for the same reason.
+The `@id` of a policy is the code of the same reason in orgkernel's decision.
 """
 
-# Never refused to somebody for whom it is essential; inside `unless`.
+# True if the tool is essential for the principal. Used in `unless`.
 ESSENTIAL = "resource is OrgKernel::ToolAction && principal in resource.tool.essential_for"
 
 LAYERS = f"""\
-// Roles and agents are given what roles list, at the level they list.
+// Roles and agents get what roles list, at the listed level.
 @id("BOUND_TO_ROLE")
 permit (principal, action, resource)
 when {{ principal in resource.holders }};
@@ -16,7 +16,7 @@ when {{ principal in resource.holders }};
 permit (principal, action, resource is OrgKernel::ToolAction)
 when {{ principal in resource.tool.essential_for }};
 
-// Where requests are not checked with the schema, Cedar takes any action.
+// Cedar accepts any action in requests that are not checked against the schema.
 @id("ACTION_UNKNOWN")
 forbid (principal, action, resource)
 unless {{ if resource is OrgKernel::Data then action == OrgKernel::Action::"read" else action == OrgKernel::Action::"use" }};

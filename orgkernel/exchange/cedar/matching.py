@@ -1,4 +1,4 @@
-"""When a policy applies, as Cedar conditions: who asks, in which circumstances, and where no other policy matches."""
+"""When a policy applies, as Cedar conditions: the principal, the circumstances, and fallbacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.records.access_policies import STAR, Condition, Policy, Principal
 
 ALWAYS, NEVER = "true", "false"
 _TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
-# Of whom a star stands for all: a role stands for any agent that fills it.
+# The condition for a `*` of each kind. A role stands for any agent that fills it.
 _ANY = {
     "system": f"principal is {NAMESPACE}::System",
     "webhook": f"principal is {NAMESPACE}::Webhook",
@@ -19,12 +19,12 @@ _ANY = {
 
 
 def all_of(parts: Iterable[str]) -> str:
-    """Everything holds; true for nothing."""
+    """All parts hold. True without parts."""
     return " && ".join(part for part in parts if part != ALWAYS) or ALWAYS
 
 
 def any_of(parts: Iterable[str]) -> str:
-    """Something holds; false for nothing."""
+    """Any part holds. False without parts."""
     alternatives = tuple(dict.fromkeys(parts))
     if ALWAYS in alternatives:
         return ALWAYS
@@ -34,7 +34,7 @@ def any_of(parts: Iterable[str]) -> str:
 
 
 def render_match(policy: Policy) -> str:
-    """Who asks, and in which circumstances."""
+    """The principal and the circumstances of a policy."""
     principal = policy.match.principal
     who = () if principal is None else _principal(principal)
     conditions = policy.match.conditions
@@ -43,7 +43,7 @@ def render_match(policy: Policy) -> str:
 
 
 def render_fallback(policy: Policy, others: Iterable[Policy]) -> str:
-    """Always; for a fallback, where no policy that is none matches."""
+    """Always true, except for a fallback: it applies if no other policy matches."""
     if not policy.fallback:
         return ALWAYS
     matching = any_of(render_match(other) for other in others if not other.fallback)

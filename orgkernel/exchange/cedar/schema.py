@@ -2,7 +2,7 @@
 
 SCHEMA = """\
 namespace OrgKernel {
-  // What a request tells besides who asks for what; everything may be left out, and then does not hold.
+  // The circumstances of a request. Every attribute is optional; one that is missing does not hold.
   type Circumstances = {
     channel?: String,
     peer_kind?: String,
@@ -13,12 +13,12 @@ namespace OrgKernel {
     // Minute of the local day, and whether it is Saturday or Sunday.
     minute?: Long,
     weekend?: Bool,
-    // Whether whoever has to be asked has said yes; whether the subject holds the lock of an exclusive tool.
+    // Whether the request is approved; whether the subject holds the lock of an exclusive tool.
     approved?: Bool,
     holds_lock?: Bool,
   };
 
-  // Roles given a resource (`tool:ID/LEVEL`, `credential:ID`, `data:ID`), `crew`, `delegating`, `outside`, `owner`, `unknown`.
+  // Roles that get a resource (`tool:ID/LEVEL`, `credential:ID`, `data:ID`), `crew`, `delegating`, `outside`, `owner`, `unknown`.
   entity Group in [Group];
   entity Department;
   entity Relationship;
@@ -33,7 +33,7 @@ namespace OrgKernel {
   entity Agent in [Role] = {
     names: Set<String>,
     rank?: String,
-    // Qualifications; results of tests are state, so an export knows of none.
+    // Qualifications. Test results are state, so an export contains none.
     passed: Set<String>,
     worker: Bool,
   };
@@ -50,7 +50,7 @@ namespace OrgKernel {
     qualifications: Set<String>,
     essential_for: Set<Group>,
   };
-  // An action of a tool, `TOOL/ACTION`: `use` and `run` stand for all of them, `lock` for taking an exclusive tool.
+  // An action of a tool, `TOOL/ACTION`: `use` and `run` mean all of them, `lock` takes an exclusive tool.
   entity ToolAction = {
     tool: Tool,
     level: String,

@@ -1,4 +1,4 @@
-"""Access policies as Cedar policies: what they allow, cap, deny, and want somebody to be asked for (design §6)."""
+"""Access policies as Cedar policies: what they allow, cap, deny and require approval for (design §6)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from orgkernel.records.access_policies import DATA_TIERS, STAR, Policy
 _TOOL, _CREDENTIAL, _DATA = (
     f"resource is {NAMESPACE}::{kind}" for kind in ("ToolAction", "Credential", "Data")
 )
-# Cedar allows what nothing declares, where a policy speaks of everything.
+# A policy about everything would make Cedar allow undeclared resources.
 _OUTSIDE = f"principal in {uid('Group', 'outside')} && resource has holders"
 _APPROVED = "context has approved && context.approved"
 
 
 def render_statements(definitions: Iterable[Definition[Policy]]) -> Iterator[str]:
-    """The policies that are enabled and decide anything, by name: their order decides nothing."""
+    """The enabled policies that decide something, sorted by name: their order has no effect."""
     deciding = [each for each in definitions if each.record.enabled and each.record.effect != "annotate"]
     records = [each.record for each in deciding]
     for each in sorted(deciding, key=lambda each: each.id):
@@ -59,12 +59,12 @@ def _said(*parts: str) -> tuple[str, ...]:
 
 
 def _is_exact_list(policy: Policy) -> bool:
-    """A star to deny beside a list to allow means exactly that list (policies and governance §2.9)."""
+    """Whether the policy denies `*` and allows a list: it then means exactly that list (policies and governance §2.9)."""
     return STAR in policy.permissions.excepted_tools and bool(policy.permissions.named_tools)
 
 
 def _covered(policy: Policy) -> Iterator[str]:
-    """What it speaks of, kind by kind; a deny or ask that names nothing speaks of everything."""
+    """The resources that it covers, kind by kind. A deny or ask policy that names nothing covers everything."""
     permissions = policy.permissions
     if policy.effect != "allow" and (permissions.tools, permissions.credentials, permissions.data) == (
         None,
@@ -81,7 +81,7 @@ def _covered(policy: Policy) -> Iterator[str]:
 
 
 def _left_out(policy: Policy) -> Iterator[str]:
-    """What a ceiling leaves nothing of: of the kinds it speaks of, all that it does not name."""
+    """The resources that a ceiling removes: everything that it does not name in the kinds that it covers."""
     permissions = policy.permissions
     if permissions.named_tools is not None:
         yield from _not_of_kind(_TOOL, _names("resource.tool.id", permissions.named_tools))
@@ -92,7 +92,7 @@ def _left_out(policy: Policy) -> Iterator[str]:
 
 
 def _tiers(policy: Policy) -> str:
-    """An allowance lets into its tier and the lower ones; a deny or ask is about its tier and the higher ones."""
+    """An allow covers its tier and the lower ones. A deny or ask covers its tier and the higher ones."""
     assert policy.permissions.data is not None
     tier = DATA_TIERS.index(policy.permissions.data)
     return f"resource.level <= {tier}" if policy.effect == "allow" else f"resource.tier >= {tier}"
@@ -105,7 +105,7 @@ def _denied(policy: Policy) -> str:
 
 
 def _names(attribute: str, words: Iterable[str]) -> str:
-    """Whether an id is one that names, beginnings of names with a star, or a star alone speak of."""
+    """Whether an id matches one of the words: a name, a prefix with a star, or a star alone."""
     return any_of(
         ALWAYS
         if word == STAR

@@ -1,4 +1,4 @@
-"""Who asks, as Cedar entities: roles and agents with what they are given, and everybody outside the crew."""
+"""Subjects as Cedar entities: roles and agents with their grants, and subjects outside the crew."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
 from orgkernel.records.role_profile import RoleProfile
 
-# The sender whom the directory does not know.
+# The sender that the directory does not know.
 UNKNOWN = "unknown"
 
 
 def crew_entities(view: OrgView) -> Iterator[dict[str, Any]]:
-    """Roles, as a holder at the entry rank, and agents, who have what all of their roles have."""
+    """Roles (as a holder at the entry rank) and agents (with everything that their roles have)."""
     records = view.records
     for role_id in view.roles:
         profile = records.posts[role_id].profile
@@ -45,7 +45,7 @@ def _crew_attrs(names: list[str], rank: str | None, profiles: list[RoleProfile])
 
 
 def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[tuple[str, str]]:
-    """The groups a role is in: everything it is given, and its department."""
+    """The groups of a role: one for each grant, and its department."""
     yield "Group", "crew"
     if profile.can_delegate:
         yield "Group", "delegating"
@@ -57,7 +57,7 @@ def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[
         yield "Group", f"credential:{credential}"
     highest = max((DATA_TIERS.index(each) for each in profile.data if each in DATA_TIERS), default=0)
     for number, tier in enumerate(DATA_TIERS):
-        # A tier includes the lower ones; the lowest shows nothing.
+        # A tier includes the lower ones. The lowest tier gives nothing.
         if highest and number <= highest:
             yield "Group", f"data:{tier}"
     for name in dict.fromkeys(profile.data):
@@ -66,7 +66,7 @@ def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[
 
 
 def _rank(records: OrgRecords, member: Member, profiles: Iterable[RoleProfile]) -> str | None:
-    """The rank an agent starts at: its own, that of its trust, the entry rank of its role, the lowest."""
+    """The starting rank of an agent: its own, else by its trust, else the entry rank of its role, else the lowest."""
     if member.rank is not None:
         return _known_rank(records, member.rank)
     if member.trust is not None:
@@ -87,7 +87,7 @@ def _known_rank(records: OrgRecords, rank_id: str) -> str | None:
 
 
 def outside_entities(records: OrgRecords) -> Iterator[dict[str, Any]]:
-    """People, the owner and the unknown sender, who need not be declared; system origins; webhooks."""
+    """People, with the owner and the unknown sender even if undeclared, system origins and webhooks."""
     for person_id, declared in records.people.items():
         person = declared.record
         yield _outsider("Person", person_id, person.relationship == "owner", person.relationship, person.tags)

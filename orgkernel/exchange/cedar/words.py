@@ -1,4 +1,4 @@
-"""Names and texts as Cedar writes them."""
+"""Write names and texts in Cedar's syntax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NAMESPACE = "OrgKernel"
 
 
 def text(value: str) -> str:
-    r"""A string literal; Cedar's escapes are those of Rust.
+    r"""A string literal. Cedar uses Rust's escapes.
 
     >>> print(text('say "a\\b"'), text("tab\t"))
     "say \"a\\b\"" "tab\u{9}"
@@ -21,7 +21,7 @@ def text(value: str) -> str:
 
 
 def beginning(value: str) -> str:
-    r"""A pattern of `like` for everything that begins so; a star of the name itself is escaped.
+    r"""A `like` pattern for a prefix. A star in the prefix itself is escaped.
 
     >>> print(beginning("mail_"))
     "mail_*"
@@ -49,7 +49,7 @@ def attribute(kind: str, name: str) -> dict[str, Any]:
 
 
 def holders(resource: str, level: str = "") -> str:
-    """The id of the group of roles that are given a resource, at least at a level.
+    """The id of the group of roles that have a resource, at least at a level.
 
     >>> holders("tool:deploy", "read"), holders("credential:registry")
     ('tool:deploy/read', 'credential:registry')

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
-from orgkernel.kernel.permits import Terms
+from orgkernel.operations.permits import Terms
 
 Redeem = Callable[..., Terms]
 """`Permits.redeem` of the kernel whose permits are good here."""

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgkernel.decisions.dispatch import decide_dispatch, find_tie
-from orgkernel.decisions.preference import routing_order
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch_order import find_tied, rank_handlers, routing_order
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import write_tree
@@ -83,12 +83,15 @@ def test_executive_takes_the_article_it_needs(views: dict[str, OrgView]) -> None
 
 
 def test_a_tie_is_found_only_where_nothing_but_the_order_decides(views: dict[str, OrgView]) -> None:
-    """The chosen role's edge and the next one's."""
-    tie = find_tie(views["preference"], "e")
-    assert tie
-    assert [edge.source for edge in tie] == ["three", "four"]
-    assert find_tie(views["preference"], "a") is None
-    assert find_tie(views["routing"], "a") is None
+    """The chosen role and those that could have been chosen as well."""
+    tied = {
+        domain: [each.role_id for each in find_tied(ranked)]
+        for domain, ranked in rank_handlers(views["preference"])
+    }
+    assert tied["e"] == ["three", "four"]
+    assert tied["a"] == ["two"]
+    assert dict(rank_handlers(views["routing"]))["a"][0].role_id == "two"
+    assert len(find_tied(dict(rank_handlers(views["routing"]))["a"])) == 1
 
 
 def test_the_routing_of_a_domain_may_be_written_under_an_alias(views: dict[str, OrgView]) -> None:

@@ -91,10 +91,10 @@ def test_a_layer_that_needs_another_is_a_fault() -> None:
     assert rehearse({"bst": players["bst"], "breaks": breaks}).faults == (
         "turn 1, breaks: breaks raised KeyError: 'bst'",
         "turn 1, breaks → bst: breaks raised KeyError: 'bst'",
-        "turn 1, bst → breaks: breaks speaks, and nobody does when bst is absent",
+        "turn 1, bst → breaks: breaks speaks, but no layer speaks without bst",
     )
     assert rehearse({"bst": players["bst"], "silent": falls_silent}).faults == (
-        "turn 1, bst → silent: silent speaks, and nobody does when bst is absent",
+        "turn 1, bst → silent: silent speaks, but no layer speaks without bst",
     )
 
 

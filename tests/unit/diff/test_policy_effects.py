@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.diff.diff import Version, compare_versions, reverse
+from orgkernel.diff.diff import Version, compare_versions
 from orgkernel.diff.render_diff import render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.organization import build_organization_manifest
+from tests.support.reverse_changes import reverse
 from tests.support.trees import write_tree
 
 ORG = """\

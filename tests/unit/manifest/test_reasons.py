@@ -53,7 +53,7 @@ def check_reasons(kernel: Kernel, manifest: Any) -> None:
         for why in item["why"]:
             assert 1 <= why["line"] <= len(lines[why["file"]]), (path, why)
             line = lines[why["file"]][why["line"] - 1]
-            said = why["text"].endswith("the default holds") or mentions(
+            said = why["text"].endswith("the default applies") or mentions(
                 line, item.get("id", ""), why["text"]
             )
             assert said, (path, item.get("id"), why, line)
@@ -113,12 +113,11 @@ def check_lists(data: Any, bare: set[str], path: str = "") -> None:
 
 
 def test_a_default_says_that_nobody_wrote_it(whole: Kernel) -> None:
-    """A setting that is not written says so, one that is written says where."""
+    """A setting that is not set says so, one that is set says where."""
     facts = {fact.id: fact for fact in whole.manifest("whole", "maker").doctrine}
-    assert facts["autonomous_retry_limit"].why[0].text == "doctrine.autonomous_retry_limit is written"
+    assert facts["autonomous_retry_limit"].why[0].text == "doctrine.autonomous_retry_limit is set"
     assert (
-        facts["report_on_failure"].why[0].text
-        == "doctrine.report_on_failure is not written, the default holds"
+        facts["report_on_failure"].why[0].text == "doctrine.report_on_failure is not set; the default applies"
     )
 
 

@@ -54,21 +54,21 @@ def test_each_wrong_expectation_is_told_at_its_line(tmp_path: Path) -> None:
     ] == [
         (
             "outcome",
-            "the outcome is `allow`, `deny` is expected, because role steward equipped with tool smart_home",
+            "the outcome is `allow`, not `deny`, because role steward equipped with tool smart_home",
         ),
-        ("because", "the reasons are [BOUND_TO_ROLE, GRANTED], [BOUND_TO_ROLE] are expected"),
+        ("because", "the reasons are [BOUND_TO_ROLE, GRANTED], not [BOUND_TO_ROLE]"),
         (
             "obligations",
-            "the obligations are [without_credential:jira], [] are expected",
+            "the obligations are [without_credential:jira], not []",
         ),
-        ("remedies", "the remedies are [], [nothing] are expected"),
-        ("level", "the level is `full`, `read` is expected"),
+        ("remedies", "the remedies are [], not [nothing]"),
+        ("level", "the level is `full`, not `read`"),
         ("ask", "month must be in 1..12"),
-        ("are", "they are [role:errand_runner], [role:steward] are expected"),
+        ("are", "the subjects are [role:errand_runner], not [role:steward]"),
         (
             "can",
-            "it can {tool:github: [use], tool:jira: [use], tool:response: [use], tool:weather: [use], "
-            "tool:web_search: [use]}, {tool:jira: [use]} is expected",
+            "the permissions are {tool:github: [use], tool:jira: [use], tool:response: [use], tool:weather: [use], "
+            "tool:web_search: [use]}, not {tool:jira: [use]}",
         ),
         ("name", "the case asks nothing"),
         ("org", "there is no organization `nowhere`"),

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from orgkernel.kernel.settings import Project
-from orgkernel.project import compare, roots
+from orgkernel.project import compare
 from orgkernel.project.compare import compare_trees
+from orgkernel.snapshots import roots
 from tests.support.trees import REPOSITORY, change_line
 
 

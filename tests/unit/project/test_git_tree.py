@@ -85,7 +85,7 @@ def test_every_way_to_name_a_revision(repository: Repository, revision: str) -> 
 )  # fmt: skip
 def test_what_is_no_revision(repository: Repository, revision: str) -> None:
     """Refused with a message, and never taken for an option."""
-    with pytest.raises(UsageError, match="is no revision of the repository"):
+    with pytest.raises(UsageError, match="is not a revision in the repository"):
         find_tree(repository, revision)
 
 

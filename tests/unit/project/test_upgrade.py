@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orgkernel.loading.edits import Edit, apply_edits, landing, move_back, move_forward
 from orgkernel.loading.files import decode
+from orgkernel.project.edits import Edit, apply_edits, landing, move_back, move_forward
 from orgkernel.project.upgrade import FileUpgrade, render_diff, upgrade_source
 from orgkernel.project.upgrade_steps import Change, Draft, Left
 from tests.support.trees import ONTOLOGY, TEMPLATES
@@ -138,7 +138,7 @@ def test_every_document_of_a_file_is_upgraded_and_others_in_it_stay() -> None:
     [
         (
             trigger("*words").replace("description: d", "description: &words failures >= 3"),
-            "it would read differently after the upgrade; rewrite it by hand; `orgkernel check` says what",
+            "the upgrade would change its meaning; rewrite it by hand; `orgkernel check` shows what to change",
         ),
         (
             "_schema: orgkernel:role_profile\nrole_id: a\nrole_id: b\n",
@@ -183,7 +183,7 @@ def test_files_that_are_not_ours_are_passed_over() -> None:
     assert upgrade_source(source) is None
     named = upgrade_source(source, named=True)
     assert named is not None
-    assert named.refusal == "it holds no document that is read here"
+    assert named.refusal == "it contains no orgkernel document"
 
 
 def test_a_deprecated_field_is_left_to_a_person() -> None:
@@ -230,7 +230,7 @@ def test_a_step_to_a_version_that_is_not_read_changes_nothing() -> None:
     found = upgrade_source(decode("a.yaml", "a.yaml", text.encode()), **LATER)
     assert found is not None
     assert found.text == text
-    assert found.refusal.startswith("it would have a finding it has not now")
+    assert found.refusal.startswith("the upgrade would cause a new finding")
 
 
 def test_steps_lead_from_version_to_version(monkeypatch: pytest.MonkeyPatch) -> None:

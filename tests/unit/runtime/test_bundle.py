@@ -93,13 +93,13 @@ def test_something_else_is_no_bundle(odd: Any) -> None:
 @pytest.mark.parametrize(
     ("route", "value", "code", "where", "text"),
     [
-        (("_version",), "2.0", "BUNDLE_TOO_NEW", "_version", "version 2.0 is not one this runtime reads (1.0); compile again, or upgrade the extension"),
-        (("_version",), "one", "BUNDLE_MALFORMED", "_version", "`one` is no version such as 1.0"),
+        (("_version",), "2.0", "BUNDLE_TOO_NEW", "_version", "this runtime reads version 1.0, not 2.0; compile again, or upgrade the extension"),
+        (("_version",), "one", "BUNDLE_MALFORMED", "_version", "`one` is not a version such as 1.0"),
         (("dispatch", "codegen"), "nobody", "BUNDLE_MALFORMED", "dispatch/codegen", "names role `nobody`, which is not among `roles`"),
-        (("roles", "co", "role_id"), "xo", "BUNDLE_MALFORMED", "roles/co/role_id", "is not `co`"),
+        (("roles", "co", "role_id"), "xo", "BUNDLE_MALFORMED", "roles/co/role_id", "differs from its key `co`"),
         (("roles", "co", "essential"), ["rocket"], "BUNDLE_MALFORMED", "roles/co/essential", "names a tool that is not among `host_tools`"),
         (("roles", "co", "max_turns"), True, "BUNDLE_MALFORMED", "roles/co/max_turns", "is not a whole number above zero"),
-        (("roles", "co", "pace"), {"fifth": {}}, "BUNDLE_MALFORMED", "roles/co/pace/fifth", "there is no tier `fifth`"),
+        (("roles", "co", "pace"), {"fifth": {}}, "BUNDLE_MALFORMED", "roles/co/pace/fifth", "`fifth` is not a PACE tier"),
         (("tools", "input", "roles"), ["ghost"], "BUNDLE_MALFORMED", "tools/input/roles", "names role `ghost`, which is not among `roles`"),
     ],
 )  # fmt: skip
@@ -154,7 +154,7 @@ def test_what_json_cannot_hold_is_refused() -> None:
         ("codegen", "codegen", "role `co` takes domain `codegen`"),
         ("coding", "codegen", "`coding` means domain `codegen`, and role `co` takes domain `codegen`"),
         ("osint", "osint", "no role handles domain `osint`"),
-        ("philosophical", None, "`philosophical` is listed as meaning no domain here"),
+        ("philosophical", None, "`philosophical` is an alias that means no domain here"),
         ("juggling", None, "no catalog declares domain `juggling`"),
     ],
 )

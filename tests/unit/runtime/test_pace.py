@@ -70,9 +70,9 @@ def test_failures_lead_from_primary_over_alternate_to_contingent_and_back():
         if decision.changed:
             said.append(decision.text())
     assert said == [
-        "alternate, up from primary: consecutive_tool_failures 3 >= 3",
-        "contingent, up from alternate: consecutive_tool_failures 5 >= 5",
-        "primary, restored from contingent: no trigger above holds",
+        "escalated from primary to alternate: consecutive_tool_failures 3 >= 3",
+        "escalated from alternate to contingent: consecutive_tool_failures 5 >= 5",
+        "restored from contingent to primary: no higher trigger is true",
     ]
 
 
@@ -80,14 +80,14 @@ def test_a_tier_can_be_skipped():
     """Escalation is at once: nothing has to pass through the tiers between."""
     decision = decide_pace(SPECIFICATION, seen(0, unrecoverable_error=True))
     assert (decision.tier, decision.raised, decision.restored) == ("emergency", True, False)
-    assert decision.text() == "emergency, up from primary: unrecoverable_error"
+    assert decision.text() == "escalated from primary to emergency: unrecoverable_error"
 
 
 def test_a_tier_is_left_for_the_one_that_still_holds():
     """Where the window is no longer full and failures go on, contingent gives way to alternate, not to primary."""
     decision = decide_pace(SPECIFICATION, seen(4), "contingent")
     assert (decision.tier, decision.restored) == ("alternate", True)
-    assert decision.text() == "alternate, restored from contingent: consecutive_tool_failures 4 >= 3"
+    assert decision.text() == "restored from contingent to alternate: consecutive_tool_failures 4 >= 3"
 
 
 def test_what_is_not_seen_any_more_keeps_its_tier():
@@ -100,7 +100,7 @@ def test_what_is_not_seen_any_more_keeps_its_tier():
         False,
         ("context_fill",),
     )
-    assert blind.text() == "contingent, as before: not known to be over without context_fill"
+    assert blind.text() == "still contingent: whether it is over is unknown without context_fill"
 
 
 def test_what_was_never_seen_keeps_nobody_from_coming_back():
@@ -121,7 +121,7 @@ def test_each_tier_is_let_go_by_itself():
 def test_a_new_task_begins_in_primary():
     """What was held is forgotten, and the sentence says why."""
     decision = decide_pace(SPECIFICATION, seen(0, context_fill=None), "contingent", new_task=True)
-    assert decision.text() == "primary, restored from contingent: a new task began"
+    assert decision.text() == "restored from contingent to primary: a new task began"
 
 
 def test_a_new_task_that_begins_badly_escalates_at_once():
@@ -146,8 +146,8 @@ def test_without_a_plan_a_role_stays_in_primary():
 @pytest.mark.parametrize(
     ("tier", "obligation"),
     [
-        ("primary", Obligation("normal_execution", None, "go on as planned: Execute task using preferred tools and HTN plan")),
-        ("alternate", Obligation("fallback_chain", None, "use the fallback of the tool that fails, or take a smaller step: Self-recovery")),
+        ("primary", Obligation("normal_execution", None, "continue as planned: Execute task using preferred tools and HTN plan")),
+        ("alternate", Obligation("fallback_chain", None, "use the fallback of the failing tool, or take a smaller step: Self-recovery")),
         ("contingent", Obligation("escalate", "s2_xo", "hand over to s2_xo: Report inability")),
         ("emergency", Obligation("abort_and_report", "s2_xo", "stop, preserve the state and report to s2_xo: Abort task")),
     ],
@@ -196,15 +196,15 @@ def test_a_plan_is_read_from_a_bundle():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"pace": []}, "`pace` is no mapping of tiers"),
-        ({"pace": {"panic": {}}}, "`panic` is no PACE tier"),
-        ({"pace": {"alternate": 3}}, "`pace/alternate` is no mapping"),
-        ({"pace": {"alternate": {"trigger": ["flag"]}}}, "`pace/alternate/trigger`: `flag` has 0 operands in a trigger tree"),
-        ({"pace": {"alternate": {"trigger": "context_fill > 1"}}}, "`pace/alternate/trigger`: each part of a trigger tree is a list that starts with its operator"),
-        ({"pace": {"alternate": {"action": 3}}}, "`pace/alternate` has a value that is no text"),
-        ({"pace": {"alternate": {"escalate_to": ["co"]}}}, "`pace/alternate` has a value that is no text"),
-        ({"max_turns": 0}, "`max_turns` is no number of turns"),
-        ({"max_turns": True}, "`max_turns` is no number of turns"),
+        ({"pace": []}, "`pace` is not a mapping of tiers"),
+        ({"pace": {"panic": {}}}, "`panic` is not a PACE tier"),
+        ({"pace": {"alternate": 3}}, "`pace/alternate` is not a mapping"),
+        ({"pace": {"alternate": {"trigger": ["flag"]}}}, "`pace/alternate/trigger`: `flag` has the wrong number of operands in a trigger tree: 0"),
+        ({"pace": {"alternate": {"trigger": "context_fill > 1"}}}, "`pace/alternate/trigger`: each part of a trigger tree must be a list that starts with its operator"),
+        ({"pace": {"alternate": {"action": 3}}}, "`pace/alternate` has a value that is not text"),
+        ({"pace": {"alternate": {"escalate_to": ["co"]}}}, "`pace/alternate` has a value that is not text"),
+        ({"max_turns": 0}, "`max_turns` is not a number of turns"),
+        ({"max_turns": True}, "`max_turns` is not a number of turns"),
     ],
 )  # fmt: skip
 def test_what_is_no_plan_is_refused_with_its_place(data: dict[str, Any], message: str):

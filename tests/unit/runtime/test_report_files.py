@@ -197,7 +197,7 @@ def test_the_latest_is_written_where_the_archive_cannot_be(tmp_path: Path):
         (b"{half", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b"\xff", "not JSON"),
-        (b"{}", "a report says `_schema: orgkernel:salute_report`"),
+        (b"{}", "a report must have `_schema: orgkernel:salute_report`"),
         (b" " * (LARGEST_FILE + 1), f"larger than {LARGEST_FILE} bytes"),
     ],
 )
@@ -214,5 +214,5 @@ def test_a_report_that_is_no_json_is_a_problem_in_words(tmp_path: Path):
     """Nothing is written of it."""
     written = write_report(str(tmp_path), {**REPORT, "x_now": object()})
     assert (written.latest, written.archived) == (None, None)
-    assert written.problem.startswith("the report is no JSON")
+    assert written.problem.startswith("the report cannot be written as JSON")
     assert files_of(tmp_path) == []

@@ -80,7 +80,7 @@ def test_the_alternate_tier_says_which_tools() -> None:
         "Bugfix Specialist (bugfix_specialist) went from PACE tier primary to alternate: consecutive_tool_failures 3 >= 3."
         " Do not repeat the call that failed (code_execution_tool). Use another of your tools: document_query."
         " If only the same tool can do it, take a smaller step with it and check its input first."
-        " The plan of the role says: use the fallback of the tool that fails, or take a smaller step: try the other tool."
+        " The role's PACE plan says: use the fallback of the failing tool, or take a smaller step: try the other tool."
     )
     assert (steering.intervention_type, steering.about) == ("pace_alternate", ("bugfix_specialist",))
 
@@ -90,9 +90,9 @@ def test_the_contingent_tier_says_to_whom() -> None:
     steering, _ = said(4, decide(5), NEW)
     assert body(steering) == (
         "Bugfix Specialist (bugfix_specialist) went from PACE tier primary to contingent: consecutive_tool_failures 5 >= 5."
-        " Stop retrying. Hand the task over to Engineering XO (engineering_xo): call response and say what failed,"
-        " what you tried, and what is needed to go on."
-        " The plan of the role says: hand over to engineering_xo: say that it cannot be done."
+        " Stop retrying. Hand the task over to Engineering XO (engineering_xo): call response and state what failed,"
+        " what you tried and what is needed to continue."
+        " The role's PACE plan says: hand over to engineering_xo: say that it cannot be done."
     )
 
 
@@ -101,9 +101,9 @@ def test_the_emergency_tier_preserves_the_state_and_reports() -> None:
     steering, _ = said(4, decide(error=True), NEW)
     assert body(steering) == (
         "Bugfix Specialist (bugfix_specialist) went from PACE tier primary to emergency: unrecoverable_error."
-        " Stop now and begin nothing new. Preserve the state: save what is finished, and note which files you changed"
-        " and which step you reached. Then report to CO (co): call response and say what is done, what is not,"
-        " and why you stopped. The plan of the role says: stop, preserve the state and report to co."
+        " Stop now and start nothing new. Preserve the state: save finished work, and note the files you changed"
+        " and the step you reached. Then report to CO (co): call response and state what is done, what is not done"
+        " and why you stopped. The role's PACE plan says: stop, preserve the state and report to co."
     )
 
 
@@ -130,7 +130,7 @@ def test_it_says_when_it_is_over() -> None:
     steering, memory = said(10, decide(0, previous="contingent"), memory)
     assert body(steering) == (
         "Bugfix Specialist (bugfix_specialist) went from PACE tier contingent to primary."
-        " Earlier instructions about failures no longer hold: go on with the task."
+        " Ignore earlier instructions about failures and continue with the task."
     )
     assert said(20, decide(0), memory) == (None, memory)
 
@@ -245,9 +245,9 @@ def test_in_the_macrocosm_it_reads_subordinates() -> None:
     )
     steering, memory = said(4, None, NEW, XO, theirs)
     assert body(steering) == (
-        "Bugfix Specialist (bugfix_specialist) reports PACE tier contingent: 5 tool failures in a row, context 91 % full."
-        " It says of its task: 'fix the parser'. It cannot go on by itself."
-        " Take the task over, or send it what it lacks, or give it to somebody else."
+        "Bugfix Specialist (bugfix_specialist) reports PACE tier contingent: 5 tool failures in a row, context 91% full."
+        " Its task: 'fix the parser'. It cannot continue alone."
+        " Take over the task, or send what it needs, or give the task to another role."
     )
     assert (steering.intervention_type, steering.about) == ("report_contingent", ("bugfix_specialist",))
     assert said(50, None, memory, XO, theirs) == (None, memory)
@@ -336,7 +336,7 @@ def test_it_does_not_listen_to_itself() -> None:
     """A task that quotes a steering is quoted without it, so texts do not grow round by round."""
     task = f"fix the parser {mark_own_text('Hand over.')[0]}"
     steering, _ = said(4, None, NEW, XO, report("contingent", activity={"current_task": task}))
-    assert "It says of its task: 'fix the parser'." in steering.text
+    assert "Its task: 'fix the parser'." in steering.text
 
 
 def test_a_host_that_knows_no_turns_is_served() -> None:

@@ -233,9 +233,9 @@ def shared(depth: int) -> list[Any]:
     return tree
 
 
-MALFORMED = "each part of a trigger tree is a list that starts with its operator"
-NUMBER_RANGE = "a number in a trigger tree lies between 0 and 9007199254740992"
-NAME_FORM = "a name in a trigger tree is lower-case letters, digits and underscores"
+MALFORMED = "each part of a trigger tree must be a list that starts with its operator"
+NUMBER_RANGE = "a number in a trigger tree must be between 0 and 9007199254740992"
+NAME_FORM = "a name in a trigger tree must be lower-case letters, digits and underscores"
 
 
 @pytest.mark.parametrize(
@@ -247,17 +247,17 @@ NAME_FORM = "a name in a trigger tree is lower-case letters, digits and undersco
         ([], MALFORMED),
         ([[]], MALFORMED),
         ([1, 2, 3], MALFORMED),
-        (["xor", ERROR, ERROR], "`xor` does not form a condition in a trigger tree"),
-        (["name", "max"], "`name` does not form a condition in a trigger tree"),
-        (["number", 1], "`number` does not form a condition in a trigger tree"),
-        (["+", MAX, MAX], "`+` does not form a condition in a trigger tree"),
-        ([">", ERROR, MAX], "`flag` does not form a number in a trigger tree"),
-        ([">", [">", MAX, MAX], MAX], "`>` does not form a number in a trigger tree"),
-        (["or", ERROR], "`or` has 1 operands in a trigger tree"),
-        (["not", ERROR, ERROR], "`not` has 2 operands in a trigger tree"),
-        ([">", MAX], "`>` has 1 operands in a trigger tree"),
-        (["flag"], "`flag` has 0 operands in a trigger tree"),
-        (["flag", "a", "b"], "`flag` has 2 operands in a trigger tree"),
+        (["xor", ERROR, ERROR], "`xor` is not a valid condition in a trigger tree"),
+        (["name", "max"], "`name` is not a valid condition in a trigger tree"),
+        (["number", 1], "`number` is not a condition in a trigger tree"),
+        (["+", MAX, MAX], "`+` is not a valid condition in a trigger tree"),
+        ([">", ERROR, MAX], "`flag` is not a valid number in a trigger tree"),
+        ([">", [">", MAX, MAX], MAX], "`>` is not a valid number in a trigger tree"),
+        (["or", ERROR], "`or` has the wrong number of operands in a trigger tree: 1"),
+        (["not", ERROR, ERROR], "`not` has the wrong number of operands in a trigger tree: 2"),
+        ([">", MAX], "`>` has the wrong number of operands in a trigger tree: 1"),
+        (["flag"], "`flag` has the wrong number of operands in a trigger tree: 0"),
+        (["flag", "a", "b"], "`flag` has the wrong number of operands in a trigger tree: 2"),
         (["flag", "__class__\n"], NAME_FORM),
         (["flag", "x.__class__"], NAME_FORM),
         (["flag", "Max"], NAME_FORM),
@@ -271,7 +271,7 @@ NAME_FORM = "a name in a trigger tree is lower-case letters, digits and undersco
         ([">", ["number", float("nan")], MAX], NUMBER_RANGE),
         ([">", ["number", float("inf")], MAX], NUMBER_RANGE),
         ([">", ["number", 2**53 + 1], MAX], NUMBER_RANGE),
-        ([">", ["number", -0.0], MAX], "minus zero is not a number of a trigger tree"),
+        ([">", ["number", -0.0], MAX], "minus zero is not allowed in a trigger tree"),
         (nested(51), "trigger tree is nested more than 50 levels deep"),
         (nested(20_000), "trigger tree is nested more than 50 levels deep"),
         (["or", *([ERROR] * 1000)], "trigger tree has more than 1000 parts"),

@@ -1,0 +1,99 @@
+"""What an installation weighs, and what it costs to start: each command beside the start of bare Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from orgkernel.snapshots.shipped import shipped_folder
+
+_STARTS = 15
+# Files older than this are believed by the cache without a look inside.
+_SETTLED = 2.5
+_ORG = "software_dev"
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def start(folder: Path) -> dict[str, Any]:
+    """Seconds of whole processes, in turns: importing us, and commands on one small organization, cold and warm."""
+    tree = folder.parent / _ORG
+    shutil.copytree(Path(shipped_folder("templates")) / _ORG, tree, dirs_exist_ok=True)
+    run = [
+        sys.executable,
+        "-c",
+        "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()",
+    ]
+    asked = ["--org", _ORG, "--path", str(tree)]
+    commands = {
+        "python": [sys.executable, "-c", "pass"],
+        "pydantic": [sys.executable, "-c", "from pydantic import BaseModel, Field, ValidationError"],
+        "import": [sys.executable, "-c", "import orgkernel"],
+        "version": [*run, "--version"],
+        "check_cold": [*run, "check", "--no-cache", str(tree)],
+        "check_warm": [*run, "check", str(tree)],
+        "dispatch": [*run, "dispatch", "codegen", *asked],
+        "manifest": [*run, "manifest", "codegen_specialist", *asked, "--format", "json"],
+    }
+    # Compiled modules are part of an installation, and so is a cache that is ours alone.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["XDG_CACHE_HOME"] = str(folder.parent / "start_cache")
+    time.sleep(_SETTLED)
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for turn in range(_STARTS + 1):
+        for name, command in commands.items():
+            begin = time.perf_counter()
+            subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment
+            )
+            if turn:  # the first turn compiles and fills the cache
+                times[name].append(time.perf_counter() - begin)
+    return {name: median(those) for name, those in times.items()}
+
+
+def installation(folder: Path) -> dict[str, Any]:
+    """How many packages our default dependencies are, and their megabytes without compiled modules."""
+    found: dict[str, Distribution] = {}
+    _collect("orgkernel", frozenset(), found, set())
+    sizes = [
+        Path(str(file.locate())).stat().st_size
+        for name, package in found.items()
+        if name != "orgkernel"
+        for file in package.files or ()
+        if file.suffix != ".pyc" and Path(str(file.locate())).is_file()
+    ]
+    return {"packages": len(found) - 1, "megabytes": sum(sizes) / 1e6}
+
+
+def _collect(
+    name: str,
+    extras: frozenset[str],
+    found: dict[str, Distribution],
+    seen: set[tuple[str, frozenset[str]]],
+) -> None:
+    key = re.sub(r"[-_.]+", "-", name).lower()
+    if (key, extras) in seen:
+        return
+    seen.add((key, extras))
+    try:
+        package = distribution(name)
+    except PackageNotFoundError:
+        return  # for another platform or version of Python
+    found[key] = package
+    for line in package.requires or ():
+        wanted, _, marker = line.partition(";")
+        extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", marker)
+        if extra and extra[1] not in extras:
+            continue
+        needed = _NAME.match(wanted)
+        asked = re.search(r"\[([^\]]*)\]", wanted)
+        if needed:
+            inner = frozenset(asked[1].replace(" ", "").split(",")) if asked else frozenset()
+            _collect(needed[0], inner, found, seen)

@@ -1,0 +1,204 @@
+"""What a store remembers beside what decisions read (`decisions/state_view.py`): requests, keys, uses, audit rows.
+
+Times are seconds since 1970-01-01 UTC. Sources: policies and governance §4–5, design §10 "Who may ask".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from orgkernel.decisions.state_view import Waiver
+from orgkernel.records.levels import ToolLevel
+
+RequestKind = Literal["access", "command", "action"]
+"""A standing permission, one interactive command, or one single action; each has its own timer."""
+RequestStatus = Literal["pending", "approved", "denied", "expired"]
+Approval = Literal["once", "day", "always"]
+Scope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
+"""What a key is good for; `admin` for everything, keys included."""
+SCOPES: tuple[Scope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
+KEY_PREFIX = "orgk_"
+"""What every key begins with, so that one that got somewhere it should not be is recognized."""
+
+AuditKind = Literal[
+    "decision",
+    "usage",
+    "agent",
+    "grant",
+    "restriction",
+    "request",
+    "result",
+    "lock",
+    "key",
+    "report",
+    "audit",
+]
+AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "unproven"]
+Stream = Literal["decision", "history"]
+"""Decisions and usage are kept for a shorter time than the history of what was granted, so each has its own chain."""
+_SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
+
+
+def stream_of(kind: AuditKind) -> Stream:
+    """The chain a row of this kind belongs to."""
+    return "decision" if kind in _SHORT else "history"
+
+
+class AccessRequest(msgspec.Struct, frozen=True):
+    """Somebody asks for a permission (policies and governance §4.2)."""
+
+    request_id: str
+    requester: str
+    resources: tuple[str, ...]
+    created_at: float
+    expires_at: float
+    kind: RequestKind = "access"
+    level: ToolLevel = "full"
+    waives: tuple[Waiver, ...] = ()
+    org_id: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    reason: str = ""
+    summary: str = ""
+    original_message: str = ""
+    tool_call_id: str | None = None
+    context: Mapping[str, Any] | None = None
+    status: RequestStatus = "pending"
+    responder: str | None = None
+    response: str | None = None
+    """`once`, `day`, `always` or `deny`."""
+    response_at: float | None = None
+    grant_id: str | None = None
+
+
+class ApiKey(msgspec.Struct, frozen=True):
+    """A key without its secret, of which only the SHA-256 is kept."""
+
+    key_id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    created_at: float
+    agent_id: str | None = None
+    """The agent that uses it: such a key can never issue or approve for that agent."""
+    created_by: str = ""
+    expires_at: float | None = None
+    revoked_at: float | None = None
+
+    def is_active(self, now: float) -> bool:
+        """Whether it still opens anything."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class GrantUse(msgspec.Struct, frozen=True):
+    """One use of a grant, and the audit row of the decision that used it."""
+
+    grant_id: str
+    at: float
+    audit_id: str
+
+
+class ToolUse(msgspec.Struct, frozen=True):
+    """How often an agent has really called a tool."""
+
+    agent_id: str
+    tool_id: str
+    uses: int
+    failures: int
+    first_at: float
+    last_at: float
+    seconds: float = 0.0
+
+
+class ReportReceipt(msgspec.Struct, frozen=True):
+    """What became of a report that was handed in."""
+
+    outcome: Literal["stored", "known", "expired"]
+    """It is new; it was there already; it is older than reports are kept, and there is a later one."""
+    number: int | None
+    """Of the report; None for one that is not kept."""
+
+
+class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is written down about one decision or one change (policies and governance §5.1, §5.2).
+
+    `kind` and `activity` say what happened: a decision and its outcome, a grant and `created`, `used`, `expired` or
+    `revoked`. Texts are masked when they are written; names of credentials may appear, their values never do.
+    """
+
+    kind: AuditKind
+    at: float
+    activity: str = ""
+    """Of a decision: allow, deny or ask; else what was done."""
+    subject: str = ""
+    """Whom it is about, `kind:ID`."""
+    actor: str = ""
+    """Who did it, where that is somebody else."""
+    action: str = ""
+    resource: str = ""
+    code: str = ""
+    """The decision's reason code."""
+    org_id: str = ""
+    relationship: str = ""
+    """Of the subject, where it has one; `unknown` for a sender nobody knows."""
+    channel: str = ""
+    sender: str = ""
+    session: str = ""
+    record_id: str = ""
+    """The grant, request, key or lock it is about."""
+    level: str = ""
+    grants: tuple[str, ...] = ()
+    policies_matched: tuple[str, ...] = ()
+    policies_denied: tuple[str, ...] = ()
+    snapshot: str = ""
+    state_version: int = 0
+    seconds: float | None = None
+    """How long it took."""
+    reason: str = ""
+    detail: Mapping[str, Any] | None = None
+
+
+class AuditRow(msgspec.Struct, frozen=True):
+    """An entry as it stands in the chain of its writer."""
+
+    writer: str
+    stream: Stream
+    sequence: int
+    previous: str
+    digest: str
+    entry: AuditEntry
+
+    @property
+    def audit_id(self) -> str:
+        """The name of the row."""
+        return audit_id(self.writer, self.stream, self.sequence)
+
+
+def audit_id(writer: str, stream: str, sequence: int) -> str:
+    """The name of a row: which chain, and where in it."""
+    return f"{writer}:{stream}:{sequence}"
+
+
+class AuditFilter(msgspec.Struct, frozen=True):
+    """Which rows: every field that is set has to hold."""
+
+    since: float | None = None
+    until: float | None = None
+    kind: str | None = None
+    activity: str | None = None
+    subject: str | None = None
+    """`kind:ID`, or `kind:` for all of a kind."""
+    channel: str | None = None
+    relationship: str | None = None
+    record_id: str | None = None
+
+
+class AuditFinding(msgspec.Struct, frozen=True):
+    """Something about the audit that is not as it was written."""
+
+    problem: AuditProblem
+    row: str
+    """The name of the row; of a checkpoint, the writer."""
+    message: str

@@ -1,0 +1,192 @@
+"""Decide and write down: the row of the audit, and the uses of grants that go with it (policies and governance §4.9, §5.1).
+
+A use of a grant for a number of uses counts only when it is written down for somebody who may report. To anybody else
+such a grant would be one without limit, since nothing is ever used up by asking; and if asking used it up, anybody on this
+machine could take what was given to somebody else. So whoever may not report is answered `ask` where everything hangs on
+such a grant.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.decision import AccessDecision, AccessRow
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.errors import Conflict
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.access import AccessDesk
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.context import Actor
+from orgkernel.state.ticket import Ticket
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+TRIES = 3
+_NEEDS_REPORT = Reason(
+    "GRANT_NEEDS_REPORT",
+    "it rests on a grant for a number of uses, which only a credential with the scope `report` can use up",
+)
+_USED_UP = Reason("GRANT_USED_UP", "the grant it needs was used up by somebody else in the meantime")
+_CONSUME = "consume_grant:"
+
+Answered = tuple[AccessDecision, tuple[Reason, ...], str]
+"""A decision, its reasons, and the name of its audit row; empty where nothing is stored."""
+
+
+class Decided(Struct, frozen=True):
+    """A question that is decided, and whose row is on its way."""
+
+    org: str
+    asked: AccessRequest
+    actor: Actor
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    ticket: Ticket | None
+    """Of the row; None where there is no store."""
+
+    def answer(self, row: str = "") -> Answered:
+        """The answer, now that its row is written: without the obligations that writing it has met."""
+        used = {f"{_CONSUME}{grant}" for grant in self.decision.grants} if self.actor.uses_grants else set()
+        if not used:
+            return self.decision, self.reasons, row
+        left = tuple(each for each in self.decision.obligations if each not in used)
+        return replace(self.decision, obligations=left), self.reasons, row
+
+    def used_up(self) -> Answered:
+        """The answer where others were quicker each time."""
+        code, decision = _USED_UP.code, self.decision
+        denied = AccessDecision(
+            "deny", code, (code,), decision.level_required, "none", (), decision.snapshot, decision.state_version
+        )  # fmt: skip
+        return denied, (_USED_UP,), ""
+
+
+def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest, actor: Actor) -> Decided:
+    """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
+    began = time.perf_counter()
+    desk = kernel.access_desk(org)
+    request = desk.at_this_moment(request)
+    decision, reasons = _as_told(*desk.decide_with_reasons(request), request, actor)
+    if store is None:
+        return Decided(org, request, actor, decision, reasons, None)
+    entry = build_entry(
+        desk.view, request, decision, at=request.context.now, actor=actor.name,
+        seconds=time.perf_counter() - began,
+    )  # fmt: skip
+    ticket = store.audit.submit(entry, decision.grants if actor.uses_grants else ())
+    return Decided(org, request, actor, decision, reasons, ticket)
+
+
+def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessRequest, actor: Actor) -> Answered:
+    """Decide, and answer once the row is on the disk. Raises as `decide`."""
+    for _ in range(TRIES):
+        decided = decide(kernel, store, org, request, actor)
+        assert decided.ticket is not None
+        try:
+            return decided.answer(decided.ticket.result())
+        except Conflict:
+            store.read_view()  # somebody else used the grant up: what is true now is another answer
+    return decided.used_up()
+
+
+def rows_as_told(
+    desk: AccessDesk, rows: Sequence[AccessRow], asked: AccessRequest, actor: Actor
+) -> Sequence[AccessRow]:
+    """The rows of a list as deciding about each of them would answer."""
+    if actor.uses_grants:
+        return rows
+    if all(grant.uses_left is None for grants in desk.state.grants.values() for grant in grants):
+        return rows
+    return [told for row in rows for told in _told(desk, row, asked, actor)]
+
+
+def build_entry(
+    view: OrgView,
+    request: AccessRequest,
+    decision: AccessDecision,
+    *,
+    at: float,
+    actor: str = "",
+    seconds: float | None = None,
+) -> AuditEntry:
+    """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
+    context = request.context
+    holder = tables_of(view).holder(request.subject)
+    relationship = ""
+    matched: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    if holder is None or holder.identity.kind == "unknown":
+        relationship = "unknown"
+    elif holder.identity.relationship is not None:
+        relationship = holder.identity.relationship
+    if holder is not None and holder.policies:
+        matched = tuple(policy.id for policy in holder.matching(context))
+        denied = tuple(policy.id for policy in holder.policy_set(context).policies if policy.denies)
+    is_sender = request.subject.startswith("sender:")
+    return AuditEntry(
+        "decision",
+        at,
+        decision.outcome,
+        subject=holder.subject if holder is not None else request.subject,
+        actor=actor,
+        action=request.action,
+        resource=request.resource,
+        code=decision.code,
+        org_id=view.org_id,
+        relationship=relationship,
+        channel=context.channel or "",
+        sender=request.subject.partition(":")[2] if is_sender else "",
+        session=context.session or "",
+        level=decision.level_effective,
+        grants=decision.grants,
+        policies_matched=matched,
+        policies_denied=denied,
+        snapshot=decision.snapshot,
+        state_version=decision.state_version,
+        seconds=seconds,
+    )
+
+
+def _as_told(
+    decision: AccessDecision, reasons: tuple[Reason, ...], request: AccessRequest, actor: Actor
+) -> tuple[AccessDecision, tuple[Reason, ...]]:
+    """A decision as it holds for whoever asks."""
+    if not _is_withheld(decision, actor):
+        return decision, reasons
+    code = _NEEDS_REPORT.code
+    asks = replace(
+        decision, outcome="ask", code=code, codes=(code,), obligations=(f"approval:{request.resource}",), grants=()
+    )  # fmt: skip
+    return asks, (_NEEDS_REPORT,)
+
+
+def _told(desk: AccessDesk, row: AccessRow, asked: AccessRequest, actor: Actor) -> Iterator[AccessRow]:
+    if row.outcome != "allow":
+        yield row
+        return
+    requests = (
+        replace(asked, subject=row.subject, action=action, resource=row.resource) for action in row.actions
+    )
+    withheld = tuple(request.action for request in requests if _is_withheld(desk.decide(request), actor))
+    left = tuple(action for action in row.actions if action not in withheld)
+    if left:
+        yield replace(row, actions=left)
+    if withheld:
+        yield replace(row, actions=withheld, outcome="ask", code=_NEEDS_REPORT.code)
+
+
+def _is_withheld(decision: AccessDecision, actor: Actor) -> bool:
+    return (
+        bool(decision.grants)
+        and not actor.uses_grants
+        and any(each.startswith(_CONSUME) for each in decision.obligations)
+    )

@@ -1,0 +1,29 @@
+"""Make and revoke the keys of the HTTP API. Agents and roles cannot: they could give themselves scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orgkernel.decisions.state_records import ApiKey, Scope
+from orgkernel.operations.context import Context
+from orgkernel.operations.rights import require_outside
+
+
+def create_key(
+    context: Context,
+    name: str,
+    scopes: Sequence[Scope],
+    *,
+    agent_id: str | None = None,
+    expires_at: float | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key and its secret, which nobody can read again; raises `Refused`."""
+    require_outside(context, "make keys")
+    return context.store.keys.create(
+        name, scopes, created_by=context.actor.name, agent_id=agent_id, expires_at=expires_at
+    )
+
+
+def revoke_key(context: Context, key_id: str, reason: str = "") -> ApiKey:
+    """Make a key useless at once; raises `UnknownRecord`, and `Conflict` when it is revoked already."""
+    return context.store.keys.revoke(key_id, actor=context.actor.name, reason=reason)

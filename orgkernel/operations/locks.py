@@ -1,0 +1,104 @@
+"""Take an exclusive tool, give it back, or take it out of somebody's hands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_view import ToolLock
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import OrgkernelError, Refused
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.context import Context
+from orgkernel.operations.decisions import decide_and_wait
+from orgkernel.operations.rights import UNKNOWN_NAME
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+MAY_NOT_LOCK = "MAY_NOT_LOCK"
+_IN_OTHER_HANDS = ("LOCKED",)
+"""If this is the only reason, the store decides: it knows who holds the tool at the moment of the change."""
+
+
+def acquire_lock(
+    context: Context,
+    org: str,
+    tool: str,
+    holder: str | None = None,
+    circumstances: AccessRequest = AccessRequest("", "lock", ""),  # noqa: B008  (frozen)
+    *,
+    seconds: float | None = None,
+    reason: str = "",
+) -> ToolLock:
+    """Take an exclusive tool, if its holder may. The decision is made and recorded like the use of a tool.
+
+    The token of the lock rises with every lock of the tool. Raises `Refused`, and `Conflict` (`TOOL_LOCKED`).
+    """
+    kernel, holder = context.documents, context.actor.speaks_for(holder, "holder")
+    org_id, most = _require_exclusive(kernel, org, tool)
+    request = msgspec.structs.replace(circumstances, subject=holder, action="lock", resource=f"tool:{tool}")
+    decision, reasons, _ = decide_and_wait(kernel, context.store, org_id, request, context.actor)
+    if decision.outcome != "allow" and decision.codes != _IN_OTHER_HANDS:
+        said = "; ".join(f"{each.code}: {each.text}" for each in reasons)
+        raise Refused(f"{quote(holder)} may not lock {quote(tool)}", said, MAY_NOT_LOCK)
+    lasts = min((each for each in (seconds, most) if each is not None), default=None)
+    return context.store.locks.acquire(org_id, tool, holder, timeout=lasts, reason=reason)
+
+
+def release_lock(context: Context, org: str, tool: str, token: int, holder: str | None = None) -> ToolLock:
+    """Give a tool back by the token of its lock; raises `Conflict` (`STALE_TOKEN`) when that is not held any more."""
+    holder = context.actor.speaks_for(holder, "holder")
+    return context.store.locks.release(_org_id(context, org), tool, holder, token)
+
+
+def break_lock(context: Context, org: str, tool: str, reason: str = "") -> ToolLock:
+    """Take a tool out of its holder's hands; the old token is stale. Raises `UnknownRecord` when nobody holds it."""
+    return context.store.locks.break_(_org_id(context, org), tool, actor=context.actor.name, reason=reason)
+
+
+def lock_for_call(
+    store: Store, org_id: str, tool_id: str, holder: str, timeout: float | None
+) -> tuple[ToolLock, bool]:
+    """The lock for a call, and whether it was taken for the call; the call itself is decided on afterwards.
+
+    Raises `Conflict` (`TOOL_LOCKED`) if somebody else holds the tool.
+    """
+    found = next((each for each in store.locks.list(org_id) if each.tool_id == tool_id), None)
+    if found is not None and found.holder == holder:
+        return found, False
+    return store.locks.acquire(org_id, tool_id, holder, timeout=timeout, reason="a call"), True
+
+
+def unlock_after_call(store: Store, lock: ToolLock) -> None:
+    """Give back what was taken for a call; raises `Conflict` if it was lost meanwhile."""
+    store.locks.release(lock.org_id, lock.tool_id, lock.holder, lock.token)
+
+
+def is_held(store: Store, lock: ToolLock) -> bool:
+    """Whether a lock is still held; False also when the store cannot say."""
+    try:
+        store.locks.check(lock.org_id, lock.tool_id, lock.holder, lock.token)
+    except OrgkernelError:
+        return False
+    return True
+
+
+def _org_id(context: Context, org: str) -> str:
+    return org if context.kernel is None else context.kernel.organization(org).snapshot.org_id
+
+
+def _require_exclusive(kernel: Kernel, org: str, tool: str) -> tuple[str, float | None]:
+    """The organization, and for how long the tool may be held; raises `Refused` for a tool that needs no lock."""
+    snapshot = kernel.organization(org).snapshot
+    tools = snapshot.index.records.tools
+    exclusive = [each for each in tools if tools[each].record.concurrency == "exclusive"]
+    if tool not in exclusive:
+        what = "needs no lock" if tool in tools else "is not declared"
+        help = did_you_mean(tool, exclusive) or (
+            f"exclusive tools are {listing(exclusive)}" if exclusive else "no tool is exclusive"
+        )
+        raise Refused(f"the tool {quote(tool)} {what}", help, UNKNOWN_NAME)
+    return snapshot.org_id, tools[tool].record.lock_timeout_seconds

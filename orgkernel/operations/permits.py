@@ -1,0 +1,178 @@
+"""Permits: what the decider hands out for one call of one tool, and what an adapter asks for before it calls anything.
+
+A permit has nothing in it. What it permits is written in the book of the kernel that made it, beside the permit itself,
+and only that very object finds its line again: a copy, a pickle or a look-alike finds none. It is good once, for a few
+seconds, in the process that made it, for one subject, resource, action and input; presenting it for anything else voids
+it (design §5, §6 end).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, PermitRefused
+from orgkernel.operations.decisions import build_entry
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.stored import Store
+
+SECONDS = 10.0
+"""How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
+
+
+def encode_input(tool_input: Mapping[str, Any]) -> bytes:
+    r"""An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
+
+    >>> encode_input({"b": 1, "a": ["ü"]})
+    b'{"a":["\\u00fc"],"b":1}'
+    """
+    try:
+        text = json.dumps(dict(tool_input), sort_keys=True, allow_nan=False, separators=(",", ":"))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    return text.encode("ascii")
+
+
+class Permit:
+    """Leave to make one call. Worth nothing to anybody but the kernel that made it."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Copies would be worthless; raises `TypeError`, so that nobody finds out later."""
+        raise TypeError("a permit cannot be copied or stored")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a permit is for."""
+
+    org_id: str
+    subject: str
+    resource: str
+    """`tool:ID` or `tool:ID:PATH`."""
+    action: str
+    digest: str
+    """SHA-256 of the input."""
+    until: float
+    process: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A decision about one call, the permit where it allows it, and the audit row that says so."""
+
+    decision: AccessDecision
+    permit: Permit | None
+    audit_id: str
+
+
+class Permits:
+    """The permits of one kernel. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        store: Store | None = None,
+        *,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._opened = kernel
+        self._store = store
+        self._seconds = seconds
+        self._clock = clock
+        self._wall_clock = wall_clock
+        self._lock = threading.Lock()
+        self._book: dict[int, tuple[Permit, Terms]] = {}
+        self._order: deque[tuple[float, int]] = deque()
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel as it is now, deciding with the state of the store; it is a copy, so it is not to be kept."""
+        return self._opened if self._store is None else self._opened.with_store(self._store)
+
+    def decide(self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True) -> Ruling:
+        """Decide about a call and, where it is allowed, permit it. With a store, what is answered is on the disk first.
+
+        Grants that are good for a number of uses are used by this, in the same transaction. Without `permit` it is only
+        decided and written down. Raises what `Kernel.decide` and the store raise.
+        """
+        context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
+        request = msgspec.structs.replace(request, context=context)
+        decision = self.kernel.decide(org, request)
+        try:
+            audit_id = self._write(org, request, decision, decision.grants if permit else ())
+        except Conflict:
+            # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
+            decision = self.kernel.decide(org, request)
+            audit_id = self._write(org, request, decision, decision.grants if permit else ())
+        allowed = permit and decision.outcome == "allow"
+        return Ruling(decision, self._permit(org, request, tool_input) if allowed else None, audit_id)
+
+    def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
+        """Use up a permit for exactly this call; raises `PermitRefused`."""
+        with self._lock:
+            found = self._book.get(id(permit))
+            if found is None or found[0] is not permit:
+                raise PermitRefused(
+                    f"there is no permit to call {quote(tool_id)}",
+                    "each call needs a permit of its own; `ToolContext.invoke` asks for one",
+                )
+            del self._book[id(permit)]
+        terms = found[1]
+        if terms.until <= self._clock():
+            raise PermitRefused(f"the permit to call {quote(tool_id)} has expired", "ask again")
+        tool = terms.resource.split(":", 2)[1]
+        if terms.process != os.getpid() or (tool, terms.action, terms.digest) != (
+            tool_id, action, _digest(tool_input),
+        ):  # fmt: skip
+            raise PermitRefused(
+                f"the permit is not for this call of {quote(tool_id)}", "it is void now; ask again"
+            )
+        return terms
+
+    def _permit(self, org: str, request: AccessRequest, tool_input: bytes) -> Permit:
+        permit, now = Permit(), self._clock()
+        until = now + self._seconds
+        terms = Terms(
+            org, request.subject, request.resource, request.action, _digest(tool_input), until, os.getpid()
+        )
+        with self._lock:
+            while self._order and self._order[0][0] <= now:
+                _, number = self._order.popleft()
+                stale = self._book.get(number)
+                if stale is not None and stale[1].until <= now:
+                    del self._book[number]
+            # INVARIANT: the book holds the permit, so its id names no other object while the line stands.
+            self._book[id(permit)] = permit, terms
+            self._order.append((until, id(permit)))
+        return permit
+
+    def _write(
+        self, org: str, request: AccessRequest, decision: AccessDecision, uses: tuple[str, ...]
+    ) -> str:
+        if self._store is None:
+            return ""
+        view = self._opened.organization(org).snapshot.index
+        entry = build_entry(view, request, decision, at=self._wall_clock(), actor=request.on_behalf_of or "")
+        return self._store.audit.write(entry, uses)
+
+
+def _digest(tool_input: bytes) -> str:
+    return hashlib.sha256(tool_input).hexdigest()

@@ -1,0 +1,321 @@
+"""One write through each surface: the operation itself, a route of the application, a command; and what came of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.decisions.state_records import SCOPES, AuditFilter
+from orgkernel.errors import OrgkernelError
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
+from orgkernel.operations import agents, grants, keys, locks, reports, requests, restrictions
+from orgkernel.operations.context import Actor, Context, actor_named
+from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
+from orgkernel.runtime.salute import read_report
+from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.location import Location, parse_location
+from tests.support.in_process import run_here
+
+OPERATOR = "system:cli"
+Said = dict[str, Any]
+
+
+class Happened(NamedTuple):
+    """What came of a write, alike for every surface: ids are numbered, times are `now`, the actor is `WHO`."""
+
+    code: str | None
+    """Of the refusal; None where the write was done, or where a surface tells no code."""
+    message: str
+    record: Any
+    """What the surface answered."""
+    rows: dict[str, Any]
+    """New and changed records of the store, by table."""
+    audit: list[Any]
+    """New rows of the audit, oldest first."""
+
+
+class World(NamedTuple):
+    """An organization, and a store in which something happened before."""
+
+    folder: Path
+    kernel: Kernel
+    place: Location
+
+    def prepare(self, before: list[list[Any]]) -> list[str]:
+        """Do what happened before; the ids of the records, in order."""
+        ids: list[str] = []
+        with open_store(self.place) as store:
+            for name, given in before:
+                part, _, method = name.partition(".")
+                done = getattr(getattr(store, part), method)(**_filled(given, ids))
+                record = done[0] if isinstance(done, tuple) else done
+                if method in ("issue", "create"):
+                    ids.append(getattr(record, record.__struct_fields__[0]))
+        return ids
+
+
+def run_operation(world: World, who: str, write: str, said: Said) -> Happened:
+    """By the function all surfaces call."""
+    with open_store(world.place) as store:
+        before = _Looked(store)
+        member = actor_named(who)
+        context = Context(world.kernel.with_store(store), store, Actor(who, member.member, uses_grants=True))
+        try:
+            done, refused = OPERATIONS[write](context, _with_times(said)), None
+        except OrgkernelError as error:
+            done, refused = None, error
+    with open_store(world.place) as store:
+        record = msgspec.to_builtins(done[0] if isinstance(done, tuple) else done)
+        code, message = (None, "") if refused is None else (refused.code, refused.message)
+        return before.compare(store, who, code, message, record)
+
+
+def run_route(world: World, who: str, write: str, said: Said) -> Happened | None:
+    """Over HTTP with a key of every scope, that of the agent where one acts; None where there is no route."""
+    if write not in ROUTES or not who.startswith((OPERATOR, "agent:")):
+        return None
+    agent = who.partition(":")[2] if who.startswith("agent:") else None
+    path, body = ROUTES[write](_with_times(said))
+    with open_store(world.place) as store:
+        scopes = SCOPES if agent is None else [scope for scope in SCOPES if scope != "admin"]
+        key, secret = store.keys.create("corpus", scopes, created_by="corpus", agent_id=agent)
+        before = _Looked(store)
+    with TestClient(create_app(world.kernel, store=world.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)) as client:  # fmt: skip
+        answer = client.post(path, json=body, headers={"Authorization": f"Bearer {secret}"})
+    told = answer.json()
+    with open_store(world.place) as store:
+        actor = f"caller:{key.key_id}"
+        if answer.is_success:
+            record = told["request"] if write == "request.approve" else told
+            return before.compare(store, actor, None, "", record)
+        return before.compare(store, actor, told["code"], told["detail"], None)
+
+
+def run_command(world: World, who: str, write: str, said: Said) -> Happened | None:
+    """By the command line; None where there is no command."""
+    arguments = COMMANDS[write](dict(said)) if write in COMMANDS else None
+    if arguments is None:
+        return None
+    with open_store(world.place) as store:
+        before = _Looked(store)
+    by = [] if who == OPERATOR else ["--by", who]
+    done = run_here(*arguments, *by, "--format", "json", "--store", world.place.path, cwd=world.folder)
+    with open_store(world.place) as store:
+        if done.returncode == 0:
+            return before.compare(store, who, None, "", json.loads(done.stdout))
+        message = re.match(r"error: (.*)", done.stderr)
+        assert message, done.stderr
+        return before.compare(store, who, None, message[1], None)
+
+
+SURFACES: dict[str, Callable[[World, str, str, Said], Happened | None]] = {
+    "operation": run_operation,
+    "route": run_route,
+    "command": run_command,
+}
+
+OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
+    "grant.issue": lambda context, said: grants.issue_grant(context, msgspec.convert(said, GrantDraft)),
+    "grant.revoke": lambda context, said: grants.revoke_grant(context, **_renamed(said, id="grant_id")),
+    "restriction.issue": lambda context, said: restrictions.issue_restriction(
+        context, msgspec.convert(said, RestrictionDraft)
+    ),
+    "restriction.lift": lambda context, said: restrictions.lift_restriction(
+        context, **_renamed(said, id="restriction_id")
+    ),
+    "request.ask": lambda context, said: requests.ask(context, msgspec.convert(said, RequestDraft)),
+    "request.approve": lambda context, said: requests.approve(context, **_renamed(said, id="request_id")),
+    "request.deny": lambda context, said: requests.deny(context, **_renamed(said, id="request_id")),
+    "agent.add": lambda context, said: agents.add_agent(context, **_renamed(said, agent="agent_id")),
+    "agent.rank": lambda context, said: agents.set_rank(context, **_renamed(said, agent="agent_id")),
+    "agent.trust": lambda context, said: agents.set_trust(context, **_renamed(said, agent="agent_id")),
+    "agent.move": lambda context, said: agents.move_agent(context, **_renamed(said, agent="agent_id")),
+    "agent.qualify": lambda context, said: agents.record_result(context, **_renamed(said, agent="agent_id")),
+    "lock.acquire": lambda context, said: locks.acquire_lock(context, **said),
+    "lock.release": lambda context, said: locks.release_lock(context, **said),
+    "lock.break": lambda context, said: locks.break_lock(context, **said),
+    "report.hand_in": lambda context, said: reports.hand_in_report(context, read_report(said)),
+    "key.create": lambda context, said: keys.create_key(context, **said),
+    "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
+}
+
+
+def _route(path: str) -> Callable[[Said], tuple[str, Said]]:
+    """A path with names of the body in it, which are then not in the body; `org` may also be asked for in the query."""
+
+    def fill(said: Said) -> tuple[str, Said]:
+        named = re.findall(r"{(\w+)}", path)
+        return path.format(**said), {name: value for name, value in said.items() if name not in named}
+
+    return fill
+
+
+ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
+    "grant.issue": _route("/v1/grants"),
+    "grant.revoke": _route("/v1/grants/{id}/revoke"),
+    "restriction.issue": _route("/v1/restrictions"),
+    "restriction.lift": _route("/v1/restrictions/{id}/lift"),
+    "request.ask": _route("/v1/requests"),
+    "request.approve": _route("/v1/requests/{id}/approve"),
+    "request.deny": _route("/v1/requests/{id}/deny"),
+    "agent.rank": _route("/v1/agents/{agent}/rank?org={org}"),
+    "agent.move": _route("/v1/agents/{agent}/lifecycle?org={org}"),
+    "lock.acquire": _route("/v1/locks"),
+    "lock.release": _route("/v1/locks/{org}/{tool}/release"),
+    "lock.break": _route("/v1/locks/{org}/{tool}/break"),
+    "report.hand_in": _route("/v1/salute"),
+}
+
+
+def _command(words: str) -> Callable[[Said], list[str] | None]:
+    """A command with its arguments by name; what is left are options, repeated for lists. None where one is missing."""
+
+    def fill(said: Said) -> list[str] | None:
+        found: list[str] = []
+        for word in words.split():
+            if not word.startswith("{"):
+                found.append(word)
+                continue
+            if (value := said.pop(word[1:-1], None)) is None:
+                return None
+            found += value if isinstance(value, list) else [str(value)]
+        for name, value in said.items():
+            for each in value if isinstance(value, list) else [value]:
+                found += [_OPTIONS.get(name, f"--{name}"), str(each)]
+        return found
+
+    return fill
+
+
+_OPTIONS = {
+    "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
+}  # fmt: skip
+COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
+    "grant.issue": _command("grant issue {subject} {resources}"),
+    "grant.revoke": _command("grant revoke {id}"),
+    "restriction.issue": _command("restriction issue {subject} {resources}"),
+    "restriction.lift": _command("restriction lift {id}"),
+    "request.ask": _command("request create {requester} {resources}"),
+    "request.approve": _command("request approve {id} {approval}"),
+    "request.deny": _command("request deny {id}"),
+    "agent.add": _command("agent add {agent}"),
+    "agent.rank": _command("agent set-rank {agent} {rank}"),
+    "agent.trust": _command("agent set-trust {agent} {trust}"),
+    "agent.move": _command("agent move {agent} {lifecycle}"),
+    "lock.break": _command("lock break {org} {tool}"),
+    "key.create": _command("key create {name}"),
+    "key.revoke": _command("key revoke {id}"),
+}
+
+_TABLES: dict[str, Callable[[Any], Any]] = {
+    "agents": lambda store: store.agents.list(),
+    "grants": lambda store: store.grants.list(),
+    "keys": lambda store: [key for key in store.keys.list() if key.name != "corpus"],
+    "locks": lambda store: store.locks.list(),
+    "reports": lambda store: store.reports.latest(),
+    "requests": lambda store: store.requests.list(),
+    "restrictions": lambda store: store.restrictions.list(),
+    "results": lambda store: store.results.list(),
+}
+_BEGINS = ("issued_at", "created_at", "acquired_at", "at")
+_NOT_ALIKE = ("snapshot", "state_version", "seconds", "key", "body")
+"""What no two runs have in common: the secret of a key among it."""
+
+
+class _Looked:
+    """What is in a store at a moment."""
+
+    def __init__(self, store: Any) -> None:
+        self._rows = {name: msgspec.to_builtins(tuple(read(store))) for name, read in _TABLES.items()}
+        self._audit = [msgspec.to_builtins(row.entry) for row in read_rows(store.rows, AuditFilter())][::-1]
+
+    def compare(self, store: Any, actor: str, code: str | None, message: str, record: Any) -> Happened:
+        """What a later look finds besides."""
+        now = _Looked(store)
+        alike = _Alike(actor)
+        for rows in self._rows.values():
+            alike(rows)  # ids are numbered in the order of what was there first
+        changed = {
+            name: [alike(row) for row in rows if row not in self._rows[name]]
+            + [{"gone": alike(row)} for row in self._rows[name] if not _has(rows, row)]
+            for name, rows in now._rows.items()
+        }
+        audit = [alike(row) for row in now._audit if row not in self._audit]
+        return Happened(
+            code, alike(message), alike(record), {name: rows for name, rows in changed.items() if rows}, audit
+        )
+
+
+def _has(rows: Any, row: Any) -> bool:
+    """Whether a record is still there, changed or not: by its first field, or the first two where that is a lock."""
+    names = list(row)[:2] if "tool_id" in row else list(row)[:1]
+    return any(all(each.get(name) == row[name] for name in names) for each in rows)
+
+
+class _Alike:
+    """Makes what two runs tell alike."""
+
+    def __init__(self, actor: str) -> None:
+        self._actor = actor
+        self._ids: dict[str, str] = {}
+
+    def __call__(self, value: Any, name: str = "", begin: float | None = None) -> Any:
+        if isinstance(value, dict):
+            begin = next((value[each] for each in _BEGINS if value.get(each)), begin)
+            found = {key: self(each, key, begin) for key, each in value.items() if key not in _NOT_ALIKE}
+            return {key: each for key, each in found.items() if each not in (None, "", [], {})}
+        if isinstance(value, list | tuple):
+            return [self(each, name) for each in value]
+        if name in ("issued_by", "actor", "responder", "created_by", "credential") and value == self._actor:
+            return "WHO"
+        if isinstance(value, str):
+            value = re.sub(r"\b[0-9a-f]{12}:decision:\d+", "DECISION", value)
+            return re.sub(r"\b[grxk]-[0-9a-f]{12}\b", self._number, value)
+        if name == "expires_at" and value and begin and value - begin < 10**7:
+            return f"after {round(value - begin)} seconds"
+        if name == "expires_at" and value:
+            return datetime.fromtimestamp(value, UTC).isoformat()
+        if name == "at" or name.endswith("_at"):
+            return "now" if value else None
+        return value
+
+    def _number(self, found: re.Match[str]) -> str:
+        return self._ids.setdefault(
+            found[0], f"{found[0][0]}{len(self._ids) + 1}" if int(found[0][2:], 16) else found[0]
+        )
+
+
+def _filled(said: Any, ids: list[str]) -> Any:
+    """What is said, with `$1` for the id of the first record made before."""
+    if isinstance(said, dict):
+        return {name: _filled(value, ids) for name, value in said.items()}
+    return ids[int(said[1:]) - 1] if isinstance(said, str) and re.fullmatch(r"\$\d", said) else said
+
+
+def filled(said: Said, ids: list[str]) -> Said:
+    """What is said, with the ids of what was made before."""
+    found: Said = _filled(said, ids)
+    return found
+
+
+def _with_times(said: Said) -> Said:
+    ends = said.get("expires_at")
+    return said if ends is None else {**said, "expires_at": datetime.fromisoformat(ends).timestamp()}
+
+
+def _renamed(said: Said, **names: str) -> Said:
+    return {names.get(name, name): value for name, value in said.items()}
+
+
+def place_in(folder: Path) -> Location:
+    """A store in a folder."""
+    return parse_location("state.db", str(folder))

@@ -1,0 +1,78 @@
+"""Every write of the corpus comes to the same by every surface: the same refusal, record, rows and audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orgkernel.kernel.kernel import Kernel
+from tests.operations.surfaces import (
+    COMMANDS,
+    OPERATIONS,
+    OPERATOR,
+    ROUTES,
+    SURFACES,
+    Happened,
+    World,
+    filled,
+    place_in,
+)
+from tests.support.trees import copy_template
+
+FILES = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
+}
+CASES = [
+    pytest.param(name, case, id=f"{name}: {case['name']}")
+    for name, file in FILES.items()
+    for case in file["cases"]
+]
+
+
+@pytest.fixture(scope="module")
+def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Kernel]]:
+    """The organization of each file, read once."""
+    found = {}
+    for name, file in FILES.items():
+        folder = copy_template(tmp_path_factory.mktemp(name) / file["organization"], file["organization"])
+        for path, text in file.get("append", {}).items():
+            with (folder / path).open("a", encoding="utf-8") as document:
+                document.write(text)
+        found[name] = folder, Kernel.open(folder)
+    return found
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_a_write_is_the_same_by_every_surface(
+    organizations: dict[str, tuple[Path, Kernel]], quick_folder: Path, name: str, case: dict[str, Any]
+) -> None:
+    """And what the case says it is."""
+    folder, kernel = organizations[name]
+    found: dict[str, Happened] = {}
+    for surface, run in SURFACES.items():
+        place = quick_folder / surface
+        place.mkdir()
+        world = World(folder, kernel, place_in(place))
+        ids = world.prepare(case.get("before", []))
+        happened = run(world, case.get("by", OPERATOR), case["do"], filled(case["with"], ids))
+        if happened is not None:
+            found[surface] = happened
+    operation = found.pop("operation")
+    for surface, happened in found.items():
+        code = operation.code if surface == "route" else None  # the command line tells no codes
+        assert happened == operation._replace(code=code), surface
+    assert case["do"] == "agent.qualify" or found, "no surface has this write"
+    expected = {"code": None, "message": "", "rows": {}, "audit": []} | case["expect"]
+    assert {field: getattr(operation, field) for field in expected} == expected
+
+
+def test_every_operation_is_in_the_corpus_done_and_refused() -> None:
+    """And every surface's writes are those of operations."""
+    assert ROUTES.keys() | COMMANDS.keys() <= OPERATIONS.keys()
+    cases = [case for file in FILES.values() for case in file["cases"]]
+    assert {case["do"] for case in cases if "code" not in case["expect"]} == OPERATIONS.keys()
+    assert {case["do"] for case in cases if "code" in case["expect"]} == OPERATIONS.keys()
