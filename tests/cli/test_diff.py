@@ -336,7 +336,9 @@ def test_an_organization_with_errors(repository: Path) -> None:
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert done.returncode == 0
     assert "research_xo gains subordinate nobody" in done.stdout
-    assert done.stderr.startswith("note: NEW (org): organization `software_dev` has 1 error; it is compared")
+    assert done.stderr.startswith(
+        "note: NEW (org): organization `software_dev` has 1 error; only the readable"
+    )
 
 
 def test_a_role_that_cannot_be_read(repository: Path) -> None:
@@ -415,7 +417,7 @@ def test_json_is_a_summary_and_a_list(repository: Path) -> None:
     (change,) = [each for each in found["changes"] if each["subject"] == "identity:can_delegate"]
     assert (change["before"], change["after"]) == (False, True)
     place = {
-        "text": "chain_of_command.can_delegate is written",
+        "text": "chain_of_command.can_delegate is set",
         "file": "org/roles/codegen_specialist.yaml",
         "line": 15,
     }
