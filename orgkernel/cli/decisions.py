@@ -9,7 +9,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
-from orgkernel.decisions.access.explain import NEUTRAL
+from orgkernel.decisions.access.layer import NEUTRAL
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable

@@ -30,7 +30,6 @@ __all__ = [
     "Change",
     "Summary",
     "Version",
-    "compare_manifests",
     "compare_versions",
     "normalize",
     "summarize",
@@ -65,11 +64,6 @@ def compare_versions(
         else:
             changes.append(_whole(org_id, old.get(org_id), new.get(org_id)))
     return sort_changes(map(in_words, changes))
-
-
-def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
-    """All changes between two manifests of one organization, each with all its roles."""
-    return sort_changes(map(in_words, _compare(Version(old), Version(new), frozenset())))
 
 
 def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:

@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
-from orgkernel.decisions.access.subjects import Identity, identify
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diff.changes import Change, Effect
 from orgkernel.diff.directions import EFFECT_OF, Direction, added, times
@@ -99,7 +99,9 @@ def _effect(old: OrgView, new: OrgView, subjects: Iterable[str], tables: Iterabl
     return EFFECT_OF[added(directions)]
 
 
-def _direction(table: PolicyTable, before: Identity | None, after: Identity | None) -> Direction:
+def _direction(
+    table: PolicyTable, before: SubjectIdentity | None, after: SubjectIdentity | None
+) -> Direction:
     """Whether somebody may do more as the second than as the first; nobody declares the one that is None."""
     if before is None or after is None:
         there = before or after
@@ -120,7 +122,7 @@ def _direction(table: PolicyTable, before: Identity | None, after: Identity | No
     return added(directions)
 
 
-def _matching(table: PolicyTable, identity: Identity | None) -> tuple[AccessPolicy, ...]:
+def _matching(table: PolicyTable, identity: SubjectIdentity | None) -> tuple[AccessPolicy, ...]:
     return () if identity is None else table.matching(identity)
 
 

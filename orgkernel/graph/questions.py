@@ -7,7 +7,7 @@ the law `index_equals_graph` compares them on every role, domain, plan and tool.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -33,16 +33,6 @@ class OrgView(ABC):
         self.memos: dict[object, Any] = {}
         """What functions of `memo.py` worked out about this view, by function; read and written by them alone."""
         self._cycles: dict[EdgeKind, tuple[tuple[str, ...], ...]] = {}
-        self._remembered: dict[Hashable, Any] = {}
-        self.access: Any = None
-        """What access is decided from, compiled by the decider when it is first asked and kept with the view."""
-
-    def remember(self, question: Hashable, answer: Callable[[], T]) -> T:
-        """What `answer` returns, asked once: a view never changes. Two threads may both ask; either answer is kept."""
-        remembered: T | None = self._remembered.get(question)
-        if remembered is None:
-            remembered = self._remembered[question] = answer()
-        return remembered
 
     @abstractmethod
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:

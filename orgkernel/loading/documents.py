@@ -59,18 +59,32 @@ _TELLING_AMONG_OURS = {
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
-_SAYS = re.compile(
-    r"""(?:^|\r|[{,]\s*)["']?_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)", re.MULTILINE
-)
+_SAYS = re.compile(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
+# What comes with the package is ours: a schema there is one, and need not be read to be passed over.
+_IS_JSON_SCHEMA = re.compile(r'\s*\{\s*"\$schema"\s*:')
 # Kinds of which there may be a hundred thousand, and in which a model puts nothing into other words than those written.
 _KEPT_AS_WRITTEN = frozenset({"role_profile"})
-_MAY_SAY = re.compile("_schema|" + "|".join(_TELLING))
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
 def says_ours(source: SourceText) -> bool:
     """Whether a text says that it is a document of ours, readable or not."""
-    return _SAYS.search(source.text) is not None
+    return _find_kind(source.text) is not None
+
+
+def _find_kind(text: str) -> str | None:
+    """The kind that a text says it is; empty where it says that it is ours and not what."""
+    for said in _SAYS.finditer(text):
+        at = said.start()
+        if at and text[at - 1] in "'\"":
+            at -= 1
+        if not at or text[at - 1] in "\r\n":
+            return said[1]
+        while at and text[at - 1].isspace():
+            at -= 1
+        if at and text[at - 1] in "{,":
+            return said[1]
+    return None
 
 
 def read_documents(
@@ -85,7 +99,9 @@ def read_documents(
         if not (named or among_ours or says_ours(source)):
             return ReadFile(skipped=True)
         return _broken(source, shared, [source.refusal])
-    if not (named or among_ours or _MAY_SAY.search(source.text)):
+    if not (named or among_ours or any(word in source.text for word in ("_schema", *_TELLING))):
+        return ReadFile(skipped=True)
+    if shared and not named and _IS_JSON_SCHEMA.match(source.text) and not says_ours(source):
         return ReadFile(skipped=True)
     if not named and _is_json_schema(source):
         return ReadFile(skipped=True)
@@ -244,8 +260,8 @@ def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, lis
 
 
 def _broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
-    match = _SAYS.search(source.text)
-    kind = match[1] if match and match[1] in KINDS else None
+    said = _find_kind(source.text)
+    kind = said if said in KINDS else None
     broken = BrokenDocument(source.name, source.path, kind, _claims(source, None), shared)
     return ReadFile(broken=(broken,), diagnostics=tuple(_diagnostic(source, refusal) for refusal in refusals))
 

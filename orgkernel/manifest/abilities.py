@@ -44,7 +44,7 @@ def role_abilities(
     context: AccessContext,
 ) -> Abilities:
     """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
-    holder = tables_of(view).holder(f"role:{role_id}")
+    holder = tables_of(view).subject(f"role:{role_id}")
     bound = [tool_item(view, edge) for edge in tools]
     always = list(essential_tools(view, essential, tools))
     if holder is not None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.holders import Holder, rank_now
+from orgkernel.decisions.access.layers.qualification import has_passed
+from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.listing import what_can
-from orgkernel.decisions.access.qualified import has_passed
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_edge, why_place
 from orgkernel.decisions.state_view import StateView
@@ -34,7 +35,7 @@ def build_agent_manifest(
     """The complete current profile of an agent. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
     member: Member = definition.record
-    holder = tables_of(view).holder(f"agent:{agent_id}")
+    holder = tables_of(view).subject(f"agent:{agent_id}")
     assert holder is not None  # the roster declares it
     stored = state.agents.get(agent_id)
     asked = AccessRequest(holder.subject, "", "", context)
@@ -94,7 +95,7 @@ def _rank(view: OrgView, step: int) -> RankItem | None:
     return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
 
 
-def _next_rank(view: OrgView, state: StateView, holder: Holder, now: float) -> NextRank | None:
+def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> NextRank | None:
     """The next rank, and the requirements for the promotion."""
     ranks, step = view.records.ranks, rank_now(view, state, holder) + 1
     if not 0 <= step < len(ranks):
@@ -123,7 +124,7 @@ def _said_of_rank(rank: Rank) -> dict[str, Any]:
 
 
 def _qualifications(
-    view: OrgView, state: StateView, holder: Holder, now: float
+    view: OrgView, state: StateView, holder: Subject, now: float
 ) -> Iterator[QualificationItem]:
     results = state.results.get(holder.identity.id, ())
     for name in dict.fromkeys(each.qualification for each in results):
@@ -145,7 +146,7 @@ def _qualifications(
         )
 
 
-def _tools(view: OrgView, holder: Holder, state: StateView, context: AccessContext) -> Iterator[v1.ToolItem]:
+def _tools(view: OrgView, holder: Subject, state: StateView, context: AccessContext) -> Iterator[v1.ToolItem]:
     """The tools of its roles, each once at the highest level, and tools that only grants give."""
     best: dict[str, Edge] = {}
     for role_id in holder.identity.roles:

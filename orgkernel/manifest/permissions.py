@@ -10,14 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access import codes
-from orgkernel.decisions.access.cells import Cell
-from orgkernel.decisions.access.evaluate import STOPPING, Verdict, level_left
-from orgkernel.decisions.access.holders import Holder
+from orgkernel.decisions.access.decide import ask
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.run import weigh_run
-from orgkernel.decisions.access.stored import WAIVABLE, WAIVED
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import why_place
 from orgkernel.decisions.state_view import StateView
@@ -27,98 +25,96 @@ from orgkernel.records.levels import LETTERS, LEVELS
 from orgkernel.runtime.utc import as_utc
 
 
-class _Layers:
-    """The level after each layer, recorded during the decision."""
+def _decisive(evaluation: Evaluation) -> str:
+    """The layer that decided the level: the one that granted it, or the one that took the rest."""
+    notes, stopping = evaluation.trace or [], evaluation.tables.order.stopping
+    left = evaluation.left
+    if left == evaluation.granted:
+        found = (note.layer.name for note in notes if note.granted == left)
+    else:
+        found = (
+            note.layer.name for note in notes if (0 if note.failing & stopping else note.ceiling) <= left
+        )
+    return next(found, notes[-1].layer.name)
 
-    def __init__(self) -> None:
-        self.notes: list[tuple[str, int, int, int]] = []
 
-    def note(self, layer: str, granted: int, ceiling: int, failing: int) -> None:
-        self.notes.append((layer, granted, ceiling, failing))
-
-    @property
-    def decisive(self) -> str:
-        """The layer that decided the level: the one that granted it, or the last one that reduced it."""
-        *_, (_, granted, ceiling, failing) = self.notes
-        left = 0 if failing & STOPPING else min(granted, ceiling)
-        if left == granted:
-            return next((layer for layer, given, _, _ in self.notes if given == granted), self.notes[-1][0])
-        for layer, _, top, fails in self.notes:
-            if (0 if fails & STOPPING else top) <= left:
-                return layer
-        return self.notes[-1][0]
-
-    @property
-    def capping(self) -> tuple[str, ...]:
-        """The layers that reduced the level."""
-        found = []
-        before = (len(LEVELS) - 1, 0)
-        for layer, _, ceiling, failing in self.notes:
-            if ceiling < before[0] or (failing & ~before[1]) & (STOPPING | codes.ASK_APPROVAL):
-                found.append(layer)
-            before = ceiling, failing
-        return tuple(found)
+def _capping(evaluation: Evaluation) -> tuple[str, ...]:
+    """The layers that took something."""
+    order = evaluation.tables.order
+    found = []
+    top, failed = len(LEVELS) - 1, 0
+    for note in evaluation.trace or ():
+        stops = note.failing & ~failed & (order.stopping | order.asking)
+        if note.ceiling < top or stops:
+            found.append(note.layer.name)
+        top, failed = note.ceiling, note.failing
+    return tuple(found)
 
 
 def effective_item(
-    view: OrgView, item: v1.ToolItem, holder: Holder, state: StateView, context: AccessContext
+    view: OrgView, item: v1.ToolItem, holder: Subject, state: StateView, context: AccessContext
 ) -> v1.ToolItem:
     """A bound tool with its effective level."""
     tables = tables_of(view)
-    cell, _ = tables.find(f"tool:{item.id}")
-    if cell.unknown or not _is_touched(view, holder, cell, state):
+    tool, _ = tables.find(f"tool:{item.id}")
+    if tool.unknown or not _is_touched(view, holder, tool, state):
         return item
-    layers = _Layers()
-    whole = AccessRequest(holder.subject, "use", cell.resource, context)
-    verdict = weigh_run(tables, state, holder, cell, "use", None, whole, layers)
+    evaluation = ask(tables, AccessRequest(holder.subject, "use", tool.resource, context), state)
+    evaluation.trace = []
+    evaluate(evaluation)
     rows = what_can(
-        view, holder.subject, request=AccessRequest(holder.subject, "", cell.resource, context), state=state
+        view, holder.subject, request=AccessRequest(holder.subject, "", tool.resource, context), state=state
     )
-    level = LEVELS[level_left(verdict)]
+    level = LEVELS[evaluation.left]
     return replace(
         item,
         level=level,
         letters=LETTERS[level],
-        declared_level=LEVELS[holder.bound.get(cell.resource, 0)],
-        allowed_actions=_in_order(cell, [row.actions for row in rows if row.outcome == "allow"]),
-        ask_actions=_in_order(cell, [row.actions for row in rows if row.outcome == "ask"]),
-        decided_by=item.decided_by if level == item.level and not verdict[0] else layers.decisive,
-        capped_by=layers.capping,
-        grants=_held(verdict),
+        declared_level=LEVELS[holder.bound.get(tool.resource, 0)],
+        allowed_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "allow"]),
+        ask_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "ask"]),
+        decided_by=item.decided_by
+        if level == item.level and not evaluation.failing
+        else _decisive(evaluation),
+        capped_by=_capping(evaluation),
+        grants=_held(evaluation),
         conditional="; ".join(dict.fromkeys(each for row in rows for each in row.conditions)) or None,
     )
 
 
-def _is_touched(view: OrgView, holder: Holder, cell: Cell, state: StateView) -> bool:
+def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView) -> bool:
     """Whether a layer other than the binding applies. For most tools of most roles none does."""
     limits = view.records.organization.limits
     return bool(
-        cell.is_capped
-        or cell.exclusive
-        or not cell.enabled
+        tool.departments
+        or tool.restricted_to
+        or tool.rank_levels
+        or tool.qualifications
+        or tool.exclusive
+        or not tool.enabled
         or holder.policies
         or any(key in state.grants or key in state.restrictions for key in holder.keys)
         or (holder.is_agent and state.agents)
-        or (cell.delegating and (holder.is_worker or not (limits.max_spawn_depth and limits.max_children and limits.max_concurrent)))
+        or (tool.delegating and (holder.is_worker or not (limits.max_spawn_depth and limits.max_children and limits.max_concurrent)))
     )  # fmt: skip
 
 
-def _in_order(cell: Cell, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def _in_order(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Actions in the order that the tool declares, without taking the lock."""
     found = {action for group in groups for action in group}
-    declared = () if cell.tool is None else cell.tool.required_levels
+    declared = () if tool.tool is None else tool.tool.required_levels
     return tuple(action for action in declared if action in found)
 
 
-def _held(verdict: Verdict) -> tuple[v1.HeldGrant, ...]:
+def _held(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
     return tuple(
         v1.HeldGrant(id=each.grant_id, level=each.level, expires_at=as_utc(each.expires_at))
-        for each in verdict[4].grants
+        for each in evaluation.given.grants
     )
 
 
 def granted_tools(
-    view: OrgView, holder: Holder, state: StateView, context: AccessContext, listed: frozenset[str]
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed: frozenset[str]
 ) -> tuple[str, ...]:
     """Tools that a holder has only by stored grants."""
     if not any(key in state.grants for key in holder.keys):
@@ -130,20 +126,20 @@ def granted_tools(
 
 
 def requestable(
-    view: OrgView, holder: Holder, state: StateView, context: AccessContext, wanted: Iterable[str]
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext, wanted: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
     """The tools among these that a grant would allow: only grantable reasons stand against them."""
     tables = tables_of(view)
+    order = tables.order
+    missing = order.codes["NOT_BOUND_TO_ROLE"].bit
+    liftable = sum(order.waivable.values()) | missing | order.asking
     for tool_id in wanted:
-        cell, _ = tables.find(f"tool:{tool_id}")
-        if cell.unknown:
+        asked = ask(tables, AccessRequest(holder.subject, "use", f"tool:{tool_id}", context), state)
+        if asked.resource.unknown:
             continue
-        asked = AccessRequest(holder.subject, "use", cell.resource, context)
-        failing = weigh_run(tables, state, holder, cell, "use", None, asked)[0]
-        if failing and not failing & ~(WAIVABLE | codes.NOT_BOUND_TO_ROLE | codes.ASK_APPROVAL):
-            waives = tuple(sorted(name for name, bit in WAIVED.items() if failing & bit))
+        failing = evaluate(asked).failing
+        if failing and not failing & ~liftable:
+            waives = tuple(sorted(name for name, bit in order.waivable.items() if failing & bit))
             definition = view.records.tools[tool_id]
             why = why_place(f"tool {tool_id} is declared", definition.place())
-            yield v1.RequestableTool(
-                id=tool_id, level=LEVELS[cell.required["use"]], waives=waives, why=(why,)
-            )
+            yield v1.RequestableTool(id=tool_id, level=LEVELS[asked.required], waives=waives, why=(why,))

@@ -120,7 +120,7 @@ def build_entry(
 ) -> AuditEntry:
     """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
     context = request.context
-    holder = tables_of(view).holder(request.subject)
+    holder = tables_of(view).subject(request.subject)
     relationship = ""
     matched: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.access.cells import build_cell
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import Grant
@@ -105,7 +104,7 @@ def _knows_resource(view: OrgView, resource: str) -> bool:
     tool = name.partition(":")[0]
     if tool.endswith(STAR):
         return kind != "tool" or any(each.startswith(tool[:-1]) for each in view.records.tools)
-    return not build_cell(view, resource)[0].unknown
+    return not tables_of(view).find(resource)[0].unknown
 
 
 def _knows_subject(view: OrgView, subject: str) -> bool:
@@ -115,7 +114,7 @@ def _knows_subject(view: OrgView, subject: str) -> bool:
         return name == "owner" or any(person.relationship == name for person in people)
     if kind == "tag":
         return any(name in person.tags for person in people)
-    return tables_of(view).holder(subject) is not None
+    return tables_of(view).subject(subject) is not None
 
 
 def _subjects(view: OrgView) -> Iterable[str]:

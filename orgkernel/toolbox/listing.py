@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.decisions.access.cells import LOCK
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.resource import LOCK
 from orgkernel.records.levels import LEVELS
 from orgkernel.toolbox.parts import Parts
 

@@ -7,7 +7,7 @@ lark; the first parse does.
 from orgkernel.triggers.names import ALIASES, NAMES, TriggerName, find_trigger_name, suggest_trigger_name
 from orgkernel.triggers.parse import MAX_LENGTH, parse_trigger
 from orgkernel.triggers.parsed import NameUse, ParsedTrigger, TriggerProblem
-from orgkernel.triggers.ranges import Vacuous, find_vacuous, find_vacuous_comparisons, is_implied, thresholds
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, is_implied, thresholds
 
 __all__ = [
     "ALIASES",
@@ -20,7 +20,6 @@ __all__ = [
     "Vacuous",
     "find_trigger_name",
     "find_vacuous",
-    "find_vacuous_comparisons",
     "is_implied",
     "parse_trigger",
     "suggest_trigger_name",

@@ -1,8 +1,7 @@
 """What a trigger can do over all values that its names can have, for the doctrine rules (design §8, family 5).
 
-`find_vacuous` proves that a trigger can never be true, or never be false; `find_vacuous_comparisons` does so for each
-comparison alone, which finds the dead branch of an OR; `thresholds` says where single comparisons trip, so that a rule
-can tell that contingent trips before alternate.
+`find_vacuous` proves that a trigger can never be true, or never be false; `thresholds` says where single comparisons trip,
+so that a rule can tell that contingent trips before alternate.
 
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
@@ -64,14 +63,6 @@ def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | N
         return Vacuous("never", _render_blamed(blamed))
     blamed = _prove_impossible(tree, False, (), max_turns)
     return None if blamed is None else Vacuous("always", _render_blamed(blamed))
-
-
-def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) -> tuple[Vacuous, ...]:
-    """The comparisons that are never true or always true by themselves, in reading order."""
-    if tree[0] in ("or", "and", "not"):
-        return tuple(found for part in tree[1:] for found in find_vacuous_comparisons(part, max_turns))
-    found = find_vacuous(tree, max_turns)
-    return (found,) if found else ()
 
 
 def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None) -> bool:

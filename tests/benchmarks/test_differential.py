@@ -37,16 +37,16 @@ def test_every_covered_layer_decides_cases(tally: differential.Tally, layer: str
 
 def test_a_wrong_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A decider that forgets restrictions of tools disagrees with Cedar."""
-    from orgkernel.decisions.access import cells
+    from orgkernel.decisions.access import resource
 
-    true_tool = cells._tool
+    true_tool = resource._tool
 
     def forgetful(view, tool_id):
-        cell = true_tool(view, tool_id)
-        cell.restricted_to = None
-        return cell
+        tool = true_tool(view, tool_id)
+        tool.restricted_to = None
+        return tool
 
-    monkeypatch.setattr(cells, "_tool", forgetful)
+    monkeypatch.setattr(resource, "_tool", forgetful)
     found = run(200, seed=4).disagreements
     assert found
     assert all("NOT_IN_RESTRICTED_TO" in each for each in found)

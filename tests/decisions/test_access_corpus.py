@@ -7,11 +7,10 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from orgkernel.decisions.access.codes import GRANT_EXPIRED, NAMES, SOURCES
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import what_can, who_can
-from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.graph.questions import OrgView
 from orgkernel.project.case_state import build_context, build_request, build_state
@@ -95,7 +94,7 @@ def test_the_corpus_exercises_every_code() -> None:
         for code in access.get("because", ())
     }
     elsewhere = {"DISPATCH_EDGE_FORBIDDEN", "MAY_DISPATCH", "POLICY_ALLOW", "NOT_IN_RESTRICTED_TO"}
-    assert {*NAMES.values(), *SOURCES, GRANT_EXPIRED} - expected == elsewhere
+    assert {*ORDER.codes, *ORDER.besides} - expected == elsewhere
 
 
 def test_an_error_of_ours_denies(organizations: dict[str, Organization]) -> None:

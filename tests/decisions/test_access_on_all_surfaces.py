@@ -12,10 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.access.codes import GRANT_EXPIRED
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
+from orgkernel.decisions.access.layers.grants import GRANT_EXPIRED
 from orgkernel.decisions.access.listing import what_can, who_can
-from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.case_state import FixedState, build_context, build_request, build_state

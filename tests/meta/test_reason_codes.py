@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.decisions.access.codes import BITS, EVALUATION_ERROR, GRANT_EXPIRED, NAMES, SOURCES
-from orgkernel.decisions.access.evidence import _SAYERS
-from orgkernel.decisions.access.layers import LAYER_OF
+from orgkernel.decisions.access.decide import EVALUATION_ERROR
+from orgkernel.decisions.access.layers import ORDER
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
@@ -30,7 +29,7 @@ def codes_in(file: Path) -> Iterator[str]:
 
 def declared() -> set[str]:
     made = {code for files in MADE_IN for file in ROOT.glob(files) for code in codes_in(file)}
-    return made | {*NAMES.values(), *SOURCES, EVALUATION_ERROR, GRANT_EXPIRED}
+    return made | {*ORDER.codes, *ORDER.besides, EVALUATION_ERROR}
 
 
 def expected() -> str:
@@ -51,7 +50,16 @@ def test_every_code_is_expected_somewhere(code: str) -> None:
     assert re.search(rf"\b{code}\b", TOLD)
 
 
+def test_the_docs_tell_the_layers_in_their_order() -> None:
+    """The table of `docs/access.md` names every layer once, in the order in which they are evaluated."""
+    page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
+    rows = page.partition("| layer | what it does |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    named = [name for row in rows for name in row.split("|")[1].strip().lower().split(", ")]
+    assert named == [layer.name for layer in ORDER.layers]
+
+
 def test_every_code_of_access_has_a_sentence_and_a_layer() -> None:
     """A code nobody can put into words could only be answered by a fault of ours."""
-    assert set(_SAYERS) == {*BITS, *SOURCES}
-    assert set(LAYER_OF) == {*BITS, *SOURCES, GRANT_EXPIRED}
+    assert all(callable(code.say) for code in ORDER.codes.values())
+    assert set(ORDER.layer_of) == {*ORDER.codes, *ORDER.besides}
+    assert set(ORDER.layer_of.values()) <= {layer.name for layer in ORDER.layers}

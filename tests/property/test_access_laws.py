@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.access.codes import SOURCES
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, Change
-from orgkernel.decisions.access.explain import NEUTRAL, explain_access
+from orgkernel.decisions.access.engine import static_rows
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layer import NEUTRAL
+from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
-from orgkernel.decisions.access.reasoned import decide_with_reasons
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -39,6 +41,7 @@ from tests.reference.access_worlds import (
 )
 from tests.support.trees import TEMPLATES, read
 
+SOURCES = [code.name for code in ORDER.sources]
 SEEDS = st.integers(0, 2**32)
 BETTER = {"deny": 0, "ask": 1, "allow": 2}
 World = dict[str, Any]
@@ -245,6 +248,38 @@ def test_forward_and_reverse_agree(seed: int) -> None:
             request = msgspec.structs.replace(asked, subject=subject, action=action, resource=resource)
             outcome = decide_access(view, request, state).outcome
             assert forward.get((subject, action, resource), ("deny", ()))[0] == outcome
+
+
+@given(SEEDS)
+@settings(max_examples=25)
+def test_fast_equals_layered(seed: int) -> None:
+    """The rows that come from tables are those that the layers come to one by one, for every role and tool."""
+    maker = WorldMaker(seed)
+    world = maker.world()
+    # What is stored is for agents and people: whatever is stored for a role, the fast way stands aside for it.
+    for what in ("grants", "restrictions"):
+        world["state"][what] = [
+            each for each in world["state"][what] if not each["subject"].startswith("role:")
+        ]
+    view, state = views_of(world)[0], state_of(world)
+    asked = AccessRequest(
+        "", "", "", request_of({**maker.request(world), "context": maker.context()}).context
+    )
+
+    def rows() -> list[Any]:
+        tables_of(view).rows.clear()
+        roles = [what_can(view, f"role:{role}", request=asked, state=state) for role in view.roles]
+        tools = [
+            who_can(view, action, f"tool:{tool}", context=asked.context, state=state, kinds=("role",))
+            for tool, definition in view.records.tools.items()
+            for action in definition.record.required_levels
+        ]
+        return [*roles, *tools]
+
+    fast = rows()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(static_rows, "ENABLED", False)
+        assert rows() == fast
 
 
 def _declared(world: World, resource: str) -> list[str]:

@@ -20,10 +20,10 @@ from orgkernel.triggers import (
     MAX_LENGTH,
     NAMES,
     find_vacuous,
-    find_vacuous_comparisons,
     parse_trigger,
     thresholds,
 )
+from tests.support.comparisons import find_vacuous_comparisons
 
 NUMBER_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "number")
 FLAG_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "flag")

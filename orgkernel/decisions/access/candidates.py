@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from orgkernel.decisions.access.cells import Cell, declared_credentials
-from orgkernel.decisions.access.command import find_command, names_in_command
-from orgkernel.decisions.access.holders import Holder
-from orgkernel.decisions.access.tables import AccessTables
+from orgkernel.decisions.access.compiled import AccessTables
+from orgkernel.decisions.access.layers.command import find_command, names_in_command
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.access_policies import DATA_TIERS, STAR
@@ -17,15 +17,15 @@ _MOST_OWN = 50
 
 
 def candidate_subjects(
-    tables: AccessTables, state: StateView, cell: Cell, kinds: tuple[str, ...]
+    tables: AccessTables, state: StateView, resource: Resource, kinds: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Subjects that a role, a policy or a grant could give the resource to, in the order of declaration."""
-    if cell.unknown:
+    if resource.unknown:
         return ()
     view = tables.view
     granted = {key for key in state.grants if state.grants[key]} if state.grants else set()
     found: list[str] = []
-    roles = roles_given(tables, cell) if "role" in kinds or view.records.agents else ()
+    roles = roles_given(tables, resource) if "role" in kinds or view.records.agents else ()
     if "role" in kinds:
         also = [key[5:] for key in granted if key.startswith("role:") and view.is_role(key[5:])]
         everybody = sorted({*roles, *also}, key=view.order.__getitem__) if also else roles
@@ -36,66 +36,72 @@ def candidate_subjects(
             fills = any(edge.target in giving for edge in view.roles_filled_by(agent_id))
             if fills or f"agent:{agent_id}" in granted:
                 found.append(f"agent:{agent_id}")
-    if granted or tables.policies.policies or cell.kind == "role":
+    if granted or tables.policies.policies or resource.kind == "role":
         for kind in kinds:
             found += (
-                each for each in tables.outside.get(kind, ()) if _could_have(tables, each, granted, cell)
+                each for each in tables.outside.get(kind, ()) if _could_have(tables, each, granted, resource)
             )
     return tuple(found)
 
 
-def _could_have(tables: AccessTables, subject: str, granted: Collection[str], cell: Cell) -> bool:
+def _could_have(tables: AccessTables, subject: str, granted: Collection[str], resource: Resource) -> bool:
     """Whether a policy or a grant speaks of somebody outside the crew, or the chain of command may."""
-    holder = tables.holder(subject)
-    if holder is None:
+    found = tables.subject(subject)
+    if found is None:
         return False
-    return bool(holder.policies) or cell.kind == "role" or any(key in granted for key in holder.keys)
+    return bool(found.policies) or resource.kind == "role" or any(key in granted for key in found.keys)
 
 
-def roles_given(tables: AccessTables, cell: Cell) -> tuple[str, ...]:
+def roles_given(tables: AccessTables, resource: Resource) -> tuple[str, ...]:
     """Roles that get the resource by themselves, in the order of the hierarchy."""
-    return tables.view.remember(("roles given", cell.resource), lambda: _roles_given(tables, cell))
+    found = tables.holding.get(resource.resource)
+    if found is None:
+        found = tables.holding[resource.resource] = _roles_given(tables, resource)
+    return found
 
 
-def _roles_given(tables: AccessTables, cell: Cell) -> tuple[str, ...]:
+def _roles_given(tables: AccessTables, resource: Resource) -> tuple[str, ...]:
     view = tables.view
-    if cell.kind == "tool":
-        holding = set(view.holder_levels_of(cell.id))
-        if cell.tool is not None and cell.tool.essential:
-            holding.update(role for role in view.roles if cell.id in view.essential_tools_of(role))
+    if resource.kind == "tool":
+        holding = set(view.holder_levels_of(resource.id))
+        if resource.tool is not None and resource.tool.essential:
+            holding.update(role for role in view.roles if resource.id in view.essential_tools_of(role))
         found: Iterable[str] = holding
-    elif cell.kind == "role":
+    elif resource.kind == "role":
         found = {
-            *(edge.source for edge in view.edges_to(EdgeKind.MAY_DISPATCH, cell.id)),
-            *(edge.target for edge in view.chain_above(cell.id)),
-            *(edge.source for edge in view.edges_to(EdgeKind.ESCALATES_TO, cell.id)),
-            *view.below((cell.id,)),
+            *(edge.source for edge in view.edges_to(EdgeKind.MAY_DISPATCH, resource.id)),
+            *(edge.target for edge in view.chain_above(resource.id)),
+            *(edge.source for edge in view.edges_to(EdgeKind.ESCALATES_TO, resource.id)),
+            *view.below((resource.id,)),
         }
     else:
-        found = [role for role in view.roles if cell.resource in _bound(tables, role)]
+        found = [role for role in view.roles if resource.resource in _bound(tables, role)]
     return tuple(sorted((role for role in found if view.is_role(role)), key=view.order.__getitem__))
 
 
 def _bound(tables: AccessTables, role_id: str) -> Iterable[str]:
-    holder = tables.holder(f"role:{role_id}")
-    return () if holder is None else holder.bound
+    subject = tables.subject(f"role:{role_id}")
+    return () if subject is None else subject.bound
 
 
 def candidate_resources(
-    tables: AccessTables, state: StateView, holder: Holder, kinds: tuple[str, ...]
+    tables: AccessTables, state: StateView, subject: Subject, kinds: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Resources that a subject could have, of these kinds."""
     view = tables.view
-    found: dict[str, None] = dict.fromkeys(holder.bound)
-    if holder.essential:
-        found.update((each, None) for each in sorted(holder.essential))
+    found: dict[str, None] = dict.fromkeys(subject.bound)
+    if subject.essential:
+        found.update((each, None) for each in sorted(subject.essential))
     patterns = {
-        resource for key in holder.keys for grant in state.grants.get(key, ()) for resource in grant.resources
+        resource
+        for key in subject.keys
+        for grant in state.grants.get(key, ())
+        for resource in grant.resources
     }
-    everything = bool(holder.policies) and not holder.is_crew
+    everything = bool(subject.policies) and not subject.is_crew
     if everything or any(STAR in pattern for pattern in patterns):
         found.update((f"tool:{each}", None) for each in view.records.tools)
-        found.update((f"credential:{each}", None) for each in declared_credentials(view))
+        found.update((f"credential:{each}", None) for each in tables.credentials)
         found.update((f"data:{each}", None) for each in DATA_TIERS)
     for pattern in sorted(patterns):
         kind, _, name = pattern.partition(":")
@@ -103,20 +109,20 @@ def candidate_resources(
             found.update((f"data:{each}", None) for each in DATA_TIERS)
         found[f"{kind}:{name.partition(':')[0]}"] = None
     if "role" in kinds:
-        found.update((f"role:{each}", None) for each in _reachable(tables, holder))
+        found.update((f"role:{each}", None) for each in _reachable(tables, subject))
     beginnings = tuple(f"{kind}:" for kind in kinds)
     return tuple(each for each in found if each.startswith(beginnings) and STAR not in each)
 
 
-def _reachable(tables: AccessTables, holder: Holder) -> Iterator[str]:
+def _reachable(tables: AccessTables, subject: Subject) -> Iterator[str]:
     """Roles a subject could dispatch or escalate to."""
     view = tables.view
-    if not holder.is_crew:
-        superiors = names_in_command(holder.identity)
+    if not subject.is_crew:
+        superiors = names_in_command(subject.identity)
         yield from (role for role in view.roles if superiors and find_command(view, superiors, role))
         return
     reached: set[str] = set()
-    for role_id in holder.identity.roles:
+    for role_id in subject.identity.roles:
         reached |= view.below((role_id,)) - {role_id}
         reached.update(edge.target for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id))
         reached.update(edge.target for edge in view.chain_above(role_id))
@@ -124,14 +130,17 @@ def _reachable(tables: AccessTables, holder: Holder) -> Iterator[str]:
     yield from sorted((role for role in reached if view.is_role(role)), key=view.order.__getitem__)
 
 
-def helpful_roles(tables: AccessTables, cell: Cell, most: int) -> tuple[str, ...]:
+def helpful_roles(tables: AccessTables, resource: Resource, most: int) -> tuple[str, ...]:
     """Roles that are given a resource, that see it, or that it is restricted to, in the order of the hierarchy."""
     view = tables.view
     if len(view.roles) <= most:
         # A role can help in ways of its own, as when a tool is essential for it: where they are few, try all.
         return view.roles
-    found = {*roles_given(tables, cell), *(each for each in cell.restricted_to or () if view.is_role(each))}
-    for department in cell.departments or ():
-        found.update(role_id for role_id, _ in view.ends_to(EdgeKind.BELONGS_TO, department))
-    ordered = sorted((role for role in found if view.is_role(role)), key=view.order.__getitem__)
-    return tuple(ordered[: most + _MOST_OWN])
+    known = tables.helpful.get(resource.resource)
+    if known is None:
+        found = {*roles_given(tables, resource), *(resource.restricted_to or ())}
+        for department in resource.departments or ():
+            found.update(role_id for role_id, _ in view.ends_to(EdgeKind.BELONGS_TO, department))
+        ordered = sorted(filter(view.is_role, found), key=view.order.__getitem__)
+        known = tables.helpful[resource.resource] = tuple(ordered[: most + _MOST_OWN])
+    return known

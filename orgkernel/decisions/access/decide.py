@@ -1,109 +1,172 @@
-"""Access: may this subject do this to that? The hot answer (design §6).
+"""Access: may this subject do this to that? The hot answer, alone or with its reasons (design §6).
 
 Error policy: fails closed. Unknown names deny, and an error of ours denies with `EVALUATION_ERROR`.
 """
 
 from __future__ import annotations
 
-from orgkernel.decisions.access import codes
-from orgkernel.decisions.access.cells import Cell
-from orgkernel.decisions.access.codes import ASK_APPROVAL, names_of, sources_of
-from orgkernel.decisions.access.decision import AccessDecision
-from orgkernel.decisions.access.evaluate import STOPPING, Recorder, Verdict, weigh
-from orgkernel.decisions.access.holders import Holder
-from orgkernel.decisions.access.obligations import needed_grants, obligations_of
+from collections.abc import Iterable
+
+from orgkernel.decisions.access.compiled import AccessTables
+from orgkernel.decisions.access.decision import AccessDecision, Outcome
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
+from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.run import weigh_run
-from orgkernel.decisions.access.tables import AccessTables, tables_of
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.access.resource import LOCK
+from orgkernel.decisions.access.stored import is_active, level_in, replace_stored
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.graph.questions import OrgView
+
+EVALUATION_ERROR = "EVALUATION_ERROR"
+FAULT = Reason(EVALUATION_ERROR, "an error of orgkernel itself; it is denied, because access fails closed")
+_MOST_KEPT = 4_096
+"""Questions whose reasons are kept."""
 
 
 def decide_access(view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE) -> AccessDecision:
     """Whether a request is allowed, with the codes of everything that decided. Never raises."""
     try:
-        return decide_with(view.access or tables_of(view), request, state)
+        return decide(evaluate(ask(tables_of(view), request, state)))
     except Exception:
         # INVARIANT: fails closed. Whatever goes wrong on the way, nothing is allowed by it.
-        return AccessDecision(
-            "deny", codes.EVALUATION_ERROR, (codes.EVALUATION_ERROR,), "", "", (), view.digest, state.version
-        )
+        return deny_by_fault(view, state)
 
 
-def decide_with(
-    tables: AccessTables,
-    request: AccessRequest,
-    state: StateView,
-    recorder: Recorder | None = None,
-    holder: Holder | None = None,
-) -> AccessDecision:
-    """The decision from compiled tables, told to a recorder, or for a holder as a remedy assumes it."""
-    if holder is None:
-        holder = tables.holders.get(request.subject) or tables.holder(request.subject)
-    cell, path = tables.cells.get(request.resource), None
-    if cell is None:
-        cell, path = tables.find(request.resource)
-    if holder is None:
-        failing = codes.UNKNOWN_PRINCIPAL | cell.unknown
-        if not cell.unknown and request.action not in cell.required:
-            failing |= codes.ACTION_UNKNOWN
-        names = names_of(failing)
-        words = cell.words.get(request.action, "")
-        return AccessDecision("deny", names[0], names, words, "none", (), tables.snapshot, state.version)
-    context = request.context
-    if (
-        recorder is None
-        and not cell.runs
-        and request.on_behalf_of is None
-        and not request.via
-        and request.envelope is None
-        and context.pace is None
-        and not context.depth
-        and context.input is None
-        and (not state.raised or state.raised.isdisjoint(holder.keys))
-    ):
-        # Nothing of the run can cap it: the same answer with one call less.
-        required = cell.required.get(request.action, 0)
-        verdict = weigh(tables, state, holder, cell, request.action, required, path, context)
-    else:
-        verdict = weigh_run(tables, state, holder, cell, request.action, path, request, recorder)
-    failing, granted, ceiling, sources, given = verdict
-    words = cell.words.get(request.action, "")
-    level = granted if granted < ceiling else ceiling
-    if not failing:
-        names = sources_of(sources)
-        if cell.obliges or given.grants or ((request.on_behalf_of or request.via) and state.grants):
-            return _obliging(tables, state, request, holder, cell, path, verdict)
-        return AccessDecision(
-            "allow", names[0], names, words, cell.levels[level], (), tables.snapshot, state.version
-        )
-    if failing & STOPPING:
-        level = 0
-    names = names_of(failing)
-    if failing == ASK_APPROVAL:
-        return AccessDecision(
-            "ask", names[0], names, words, cell.levels[level], (f"approval:{cell.resource}",), tables.snapshot,
-            state.version,
-        )  # fmt: skip
+def decide_with_reasons(
+    view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE
+) -> tuple[AccessDecision, tuple[Reason, ...]]:
+    """The decision, a reason for each of its codes, and what ran out and is missed. Never raises: an error of ours denies and says so."""
+    try:
+        evaluation = evaluate(ask(tables_of(view), request, state))
+        decision = decide(evaluation)
+        reasons = _reasons_of(evaluation, decision)
+        return decision, reasons + tell_beside(evaluation)
+    except Exception:
+        # INVARIANT: fails closed, also where only the reasons could not be put together.
+        decision = decide_access(view, request, state)
+        return decision if decision.outcome == "deny" else deny_by_fault(view, state), (FAULT,)
+
+
+def deny_by_fault(view: OrgView, state: StateView) -> AccessDecision:
+    """The decision where an error of ours kept us from making one."""
     return AccessDecision(
-        "deny", names[0], names, words, cell.levels[level], (), tables.snapshot, state.version
+        "deny", EVALUATION_ERROR, (EVALUATION_ERROR,), "", "", (), view.digest, state.version
     )
 
 
-def _obliging(
-    tables: AccessTables,
-    state: StateView,
-    request: AccessRequest,
-    holder: Holder,
-    cell: Cell,
-    path: str | None,
-    verdict: Verdict,
-) -> AccessDecision:
-    """An allowance that rests on stored grants, or asks something of the caller."""
-    sources = sources_of(verdict[3])
-    needed = needed_grants(tables, state, request, holder, cell, path, verdict)
+def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evaluation:
+    """A request as a question to the layers."""
+    subject = tables.subjects.get(request.subject) or tables.subject(request.subject) or tables.undeclared
+    resource, path = tables.resources.get(request.resource), None
+    if resource is None:
+        resource, path = tables.find(request.resource)
+    return Evaluation(tables, state, request, request.action, subject, resource, path)
+
+
+def decide(evaluation: Evaluation) -> AccessDecision:
+    """The decision that an evaluation came to."""
+    tables, state, request, resource = (
+        evaluation.tables,
+        evaluation.state,
+        evaluation.request,
+        evaluation.resource,
+    )
+    order, failing = tables.order, evaluation.failing
+    granted, ceiling = evaluation.granted, evaluation.ceiling
+    level = granted if granted < ceiling else ceiling
+    required = resource.words.get(request.action, "")
+    obligations: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    outcome: Outcome = "allow"
+    if not failing:
+        names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
+        given = evaluation.given.grants or (state.grants and (request.on_behalf_of or request.via))
+        if given:
+            grants = _needed_grants(evaluation)
+        if given or resource.obliges:
+            obligations = tuple(_obligations(evaluation, grants))
+    else:
+        names = order.names.get(failing) or order.names_of(failing)
+        if failing & order.stopping:
+            level = 0
+        outcome = "deny"
+        if failing == order.asking:
+            outcome, obligations = "ask", (f"approval:{resource.resource}",)
     return AccessDecision(
-        "allow", sources[0], sources, cell.words[request.action], cell.levels[min(verdict[1], verdict[2])],
-        obligations_of(tables, state, request, holder, cell, needed), tables.snapshot, state.version,
-        tuple(grant.grant_id for grant in needed),
+        outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
+        tuple([grant.grant_id for grant in grants]) if grants else (),
     )  # fmt: skip
+
+
+def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
+    """What is told beside the reasons of a denial."""
+    if not evaluation.failing:
+        return ()
+    said = ((code, say(evaluation)) for code, say in evaluation.tables.order.besides.items())
+    return tuple(Reason(code, *sentence) for code, sentence in said if sentence is not None)
+
+
+def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reason, ...]:
+    """A reason for each code of a decision; those that rest on documents alone are put together once."""
+    request, kept, known = evaluation.request, evaluation.tables.reasons, evaluation.tables.order.codes
+    if not all(known[code].static for code in decision.codes):
+        return tuple(give_reason(evaluation, code) for code in decision.codes)
+    key = (request.action, request.subject, request.resource, *decision.codes)
+    reasons = kept.get(key)
+    if reasons is None:
+        reasons = tuple(give_reason(evaluation, code) for code in decision.codes)
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        kept[key] = reasons
+    return reasons
+
+
+# -- what an allowance rests on and obliges to (policies and governance §3.1, §11.4) -----------------------------------
+
+
+def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
+    """The stored grants without which the request would not be allowed; those with few uses are spared first."""
+    tables, state = evaluation.tables, evaluation.state
+    parents = [tables.subject(each) for each in evaluation.parent_names()]
+    keys = dict.fromkeys(
+        key for each in (evaluation.subject, *parents) if each is not None for key in each.keys
+    )
+    now = evaluation.request.context.now
+    needed = {
+        grant.grant_id: grant
+        for key in keys
+        for grant in state.grants.get(key, ())
+        if is_active(grant, tables.org_id, now)
+        and level_in(grant, evaluation.resource, evaluation.path) is not None
+    }
+    for grant in sorted(needed.values(), key=lambda each: (each.uses_left is None, each.grant_id)):
+        rest = needed.keys() - {grant.grant_id}
+        without = {
+            key: tuple(each for each in state.grants.get(key, ()) if each.grant_id in rest) for key in keys
+        }
+        if not evaluate(evaluation.again(state=replace_stored(state, without))).failing:
+            del needed[grant.grant_id]
+    return tuple(sorted(needed.values(), key=lambda each: each.grant_id))
+
+
+def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:
+    """What the caller has to do.
+
+    `consume_grant:ID` for a grant with few uses, `hold_lock:TOKEN` while an exclusive tool runs, and for each
+    credential the tool works with `credential:ID` to supply it or `without_credential:ID` where the subject has none.
+    """
+    tables, resource, request = evaluation.tables, evaluation.resource, evaluation.request
+    for grant in grants:
+        if grant.uses_left is not None:
+            yield f"consume_grant:{grant.grant_id}"
+    if resource.exclusive and request.action != LOCK:
+        lock = find_lock(evaluation)
+        if lock is not None:
+            yield f"hold_lock:{lock.token}"
+    for credential in () if resource.tool is None else resource.tool.credentials:
+        needed, path = tables.find(f"credential:{credential}")
+        asked = Evaluation(tables, evaluation.state, request, "use", evaluation.subject, needed, path)
+        failing = evaluate(asked).failing
+        yield f"without_credential:{credential}" if failing else f"credential:{credential}"

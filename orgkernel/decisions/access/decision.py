@@ -9,6 +9,7 @@ import msgspec
 from orgkernel.decisions.reasons import Reason, Why
 
 Outcome = Literal["allow", "deny", "ask"]
+ChangeKind = Literal["rank", "qualification", "grant", "role", "policy_removed"]
 
 
 class AccessDecision(msgspec.Struct, frozen=True, gc=False):
@@ -53,7 +54,7 @@ class TraceLine(msgspec.Struct, frozen=True):
 class Change(msgspec.Struct, frozen=True, order=True):
     """Something that could be changed: one of the kinds remedies are made of."""
 
-    kind: Literal["rank", "qualification", "grant", "role", "policy_removed"]
+    kind: ChangeKind
     value: str
     """The rank, qualification, granted resource, role or policy."""
     waives: tuple[str, ...] = ()

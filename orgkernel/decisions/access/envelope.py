@@ -11,10 +11,10 @@ from collections.abc import Iterable
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.holders import Holder
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
@@ -56,18 +56,18 @@ def decide_envelope(
     view: OrgView, subject: str, context: AccessContext, state: StateView = EMPTY_STATE
 ) -> AccessEnvelope:
     """The envelope of a subject; an empty one for a name that nothing declares."""
-    holder = tables_of(view).holder(subject)
-    if holder is None:
+    known = tables_of(view).subject(subject)
+    if known is None:
         return AccessEnvelope(subject, Routing(), (), (), DATA_TIERS[0], (), (), view.digest, state.version)
-    asked = AccessRequest(holder.subject, "", "", context)
-    rows = what_can(view, holder.subject, request=asked, state=state, kinds=("tool", "credential", "data"))
+    asked = AccessRequest(known.subject, "", "", context)
+    rows = what_can(view, known.subject, request=asked, state=state, kinds=("tool", "credential", "data"))
     able = [row.resource for row in rows if row.outcome == "allow"]
     tiers = [tier for tier in DATA_TIERS[1:] if f"data:{tier}" in able]
-    matching = holder.matching(context)
-    deciding = holder.policy_set(context).policies
+    matching = known.matching(context)
+    deciding = known.policy_set(context).policies
     return AccessEnvelope(
-        holder.subject,
-        route(holder, context, [policy for policy in matching if policy in deciding or not policy.decisive]),
+        known.subject,
+        route(known, context, [policy for policy in matching if policy in deciding or not policy.decisive]),
         tuple(row for row in rows if row.resource.startswith("tool:") and row.outcome != "deny"),
         tuple(each.partition(":")[2] for each in able if each.startswith("credential:")),
         tiers[-1] if tiers else DATA_TIERS[0],
@@ -78,7 +78,7 @@ def decide_envelope(
     )
 
 
-def route(holder: Holder, context: AccessContext, policies: Iterable[AccessPolicy]) -> Routing:
+def route(subject: Subject, context: AccessContext, policies: Iterable[AccessPolicy]) -> Routing:
     """What policies that match say about the session, by priority: a pinned key wins over those that are not."""
     speaking = [policy.definition.record for policy in policies if policy.effect in ("allow", "annotate")]
     keys = [each.session for each in speaking if each.session.key is not None]
@@ -87,16 +87,16 @@ def route(holder: Holder, context: AccessContext, policies: Iterable[AccessPolic
     modes = [each.modifiers.queue_mode for each in speaking if each.modifiers.queue_mode is not None]
     delays = [each.modifiers.delay_response for each in speaking if each.modifiers.delay_response is not None]
     return Routing(
-        None if chosen is None or chosen.key is None else fill(chosen.key, holder, context),
+        None if chosen is None or chosen.key is None else fill(chosen.key, subject, context),
         personas[0] if personas else None,
         modes[0] if modes else None,
         delays[0] if delays else False,
     )
 
 
-def fill(key: str, holder: Holder, context: AccessContext) -> str:
+def fill(key: str, subject: Subject, context: AccessContext) -> str:
     """A session key with its variables filled in; a variable nobody knows stays as it is written."""
-    identity = holder.identity
+    identity = subject.identity
     values = {
         "principal.name": identity.name, "principal.id": identity.id, "principal.relationship": identity.relationship,
         "channel": context.channel, "peer_id": context.peer_id, "account": context.account, "guild": context.guild,

@@ -1,26 +1,29 @@
 """Access the other way round: what can this subject do, and who can do this? (design §6)
 
-Every row is what the decision itself says of it, so lists, reverse questions and checks cannot disagree.
+Every row is what the decision itself says of it, so lists, reverse questions and checks cannot disagree. A row says
+whether a time, channel, path or lock could change it: it is conditional when the kindest circumstances and the unkindest
+ones would not both lead to its outcome.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
-from orgkernel.decisions.access.able_roles import AbleRoles, find_able_roles
 from orgkernel.decisions.access.candidates import candidate_resources, candidate_subjects
-from orgkernel.decisions.access.cells import Cell
-from orgkernel.decisions.access.codes import names_of, sources_of
-from orgkernel.decisions.access.conditional import find_conditions, outcome_of
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessRow, Outcome
-from orgkernel.decisions.access.evaluate import level_left
-from orgkernel.decisions.access.holders import Holder
+from orgkernel.decisions.access.engine.static_rows import (
+    is_static_resource,
+    is_static_subject,
+    static_roles,
+    static_row,
+)
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.run import weigh_run
-from orgkernel.decisions.access.settled import is_calm, is_settled, settled_row
-from orgkernel.decisions.access.tables import AccessTables, tables_of
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 
@@ -40,67 +43,47 @@ def who_can(
 
     Roles in the order of the hierarchy, then the others as they are declared.
     """
-    tables = tables_of(view)
-    cell, path = tables.find(resource)
-    wanted = tuple(kinds)
-    asked = AccessRequest("", action, resource, context)
-    able = _able_roles(tables, state, cell, path, asked) if "role" in wanted else None
-    if able is None:
-        return _ask_all(tables, state, cell, path, asked, wanted)
-    rest = tuple(kind for kind in wanted if kind != "role")
-    return able.rows + _ask_all(tables, state, cell, path, asked, rest) if rest else able.rows
+    return _who_can(tables_of(view), AccessRequest("", action, resource, context), state, tuple(kinds))
 
 
 def crew_allowed(tables: AccessTables, asked: AccessRequest, state: StateView) -> tuple[str, ...]:
     """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
-    cell, path = tables.find(asked.resource)
-    able = _able_roles(tables, state, cell, path, asked)
-    kinds = ("role", "agent") if able is None else ("agent",)
-    rows = _ask_all(tables, state, cell, path, asked, kinds)
-    others = tuple(row.subject for row in rows if row.outcome == "allow")
-    return others if able is None else able.allowed + others
+    plain = AccessRequest("", asked.action, asked.resource, asked.context)
+    rows = _who_can(tables, plain, state, ("role", "agent"))
+    return tuple([row.subject for row in rows if row.outcome == "allow"])
 
 
-def _roles_are_settled(
-    tables: AccessTables, cell: Cell, path: str | None, action: str, context: AccessContext
-) -> bool:
-    """Whether what roles can do with a resource depends on documents only, and not on the circumstances."""
-    plain = cell.is_plain and path is None and action in cell.required
-    return plain and is_calm(context) and not tables.policies.crew_depends
-
-
-def _able_roles(
-    tables: AccessTables, state: StateView, cell: Cell, path: str | None, asked: AccessRequest
-) -> AbleRoles | None:
-    """The roles that can do this; None where more than documents decides about some."""
-    stored = (state.grants or state.restrictions or state.raised) and tables.roles_with_stored(state)
-    if stored or not _roles_are_settled(tables, cell, path, asked.action, asked.context):
-        return None
-    request = AccessRequest("", asked.action, cell.resource)
-
-    def decide(role_id: str) -> AccessRow | None:
-        holder = tables.holder(f"role:{role_id}")
-        assert holder is not None
-        return _row(tables, EMPTY_STATE, holder, cell, None, request, (asked.action,))
-
-    return find_able_roles(tables, cell, asked.action, decide)
+def _who_can(
+    tables: AccessTables, asked: AccessRequest, state: StateView, kinds: tuple[str, ...]
+) -> tuple[AccessRow, ...]:
+    resource, path = tables.find(asked.resource)
+    roles = None
+    if "role" in kinds:
+        roles = static_roles(
+            tables, asked, state, lambda: candidate_subjects(tables, EMPTY_STATE, resource, ("role",))
+        )
+    if roles is None:
+        return _ask_all(tables, state, resource, path, asked, kinds)
+    rest = tuple(kind for kind in kinds if kind != "role")
+    return roles + _ask_all(tables, state, resource, path, asked, rest) if rest else roles
 
 
 def _ask_all(
     tables: AccessTables,
     state: StateView,
-    cell: Cell,
+    resource: Resource,
     path: str | None,
     asked: AccessRequest,
     kinds: tuple[str, ...],
 ) -> tuple[AccessRow, ...]:
     """Every candidate of these kinds, asked one by one."""
     rows = []
-    for subject in candidate_subjects(tables, state, cell, kinds):
-        holder = tables.holder(subject)
-        if holder is not None:
-            request = AccessRequest(subject, asked.action, asked.resource, asked.context)
-            row = _row(tables, state, holder, cell, path, request, (asked.action,))
+    for written in candidate_subjects(tables, state, resource, kinds):
+        subject = tables.subject(written)
+        if subject is not None:
+            row = _row(
+                Evaluation(tables, state, asked, asked.action, subject, resource, path), asked.resource
+            )
             if row is not None:
                 rows.append(row)
     return tuple(rows)
@@ -120,72 +103,73 @@ def what_can(
     resource, where they are not empty, narrow the list to them. One row for each outcome of a resource.
     """
     tables = tables_of(view)
-    holder = tables.holder(subject)
-    if holder is None:
+    found = tables.subject(subject)
+    if found is None:
         return ()
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
-    fast = not asked.action and is_settled(holder, state, asked)
+    static = not asked.action and is_static_subject(found, asked, state)
     rows: list[AccessRow] = []
-    wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, holder, tuple(kinds))
-    for resource in wanted:
-        cell, path = tables.cells.get(resource), None
-        if cell is None:
-            cell, path = tables.find(resource)
-        if fast and cell.is_plain and path is None:
-            row = settled_row(holder, cell)
+    wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, found, tuple(kinds))
+    for written in wanted:
+        resource, path = tables.resources.get(written), None
+        if resource is None:
+            resource, path = tables.find(written)
+        if static and is_static_resource(tables, resource, path):
+            row = static_row(found, resource)
             if row is not None:
                 rows.append(row)
         else:
-            rows += _rows(tables, state, holder, (cell, path), asked)
+            evaluation = Evaluation(tables, state, asked, asked.action, found, resource, path)
+            rows += _rows(evaluation, asked.resource or resource.resource)
     return tuple(rows)
 
 
-def _rows(
-    tables: AccessTables,
-    state: StateView,
-    holder: Holder,
-    found: tuple[Cell, str | None],
-    asked: AccessRequest,
-) -> Iterator[AccessRow]:
-    cell, path = found
-    by_outcome: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
-    for actions in cell.action_groups:
-        wanted = tuple(action for action in actions if asked.action in ("", action))
-        if (
-            not wanted
-            and asked.action in cell.required
-            and cell.required[asked.action] == cell.required[actions[0]]
-        ):
-            wanted = (asked.action,)
-        if not wanted:
-            continue
-        request = msgspec.structs.replace(asked, action=wanted[0], resource=asked.resource or cell.resource)
-        row = _row(tables, state, holder, cell, path, request, wanted)
-        if row is None:
-            continue
-        key = row.outcome, row.conditions
-        if key in by_outcome:
-            row = msgspec.structs.replace(by_outcome[key], actions=(*by_outcome[key].actions, *row.actions))
-        by_outcome[key] = row
-    yield from by_outcome.values()
+def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
+    """The rows of a resource, its actions asked one by one; one row for each outcome."""
+    resource, asked, required = template.resource, template.request.action, template.resource.required
+    rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
+    for group in resource.action_groups:
+        actions = tuple(action for action in group if asked in ("", action))
+        if not actions and asked in required and required[asked] == required[group[0]]:
+            actions = (asked,)
+        if actions:
+            row = _row(template.again(action=actions[0]), written, actions)
+            if row is not None:
+                earlier = rows.get((row.outcome, row.conditions))
+                if earlier is not None:
+                    row = msgspec.structs.replace(earlier, actions=(*earlier.actions, *row.actions))
+                rows[row.outcome, row.conditions] = row
+    return rows.values()
 
 
-def _row(
-    tables: AccessTables,
-    state: StateView,
-    holder: Holder,
-    cell: Cell,
-    path: str | None,
-    request: AccessRequest,
-    actions: tuple[str, ...],
-) -> AccessRow | None:
-    verdict = weigh_run(tables, state, holder, cell, request.action, path, request)
-    failing = verdict[0]
-    outcome = outcome_of(failing)
-    conditions = find_conditions(tables, state, holder, cell, request, outcome)
+def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
+    """What a list says of a question; None where the subject can do nothing, whatever the circumstances."""
+    evaluate(evaluation)
+    outcome, order = evaluation.outcome, evaluation.tables.order
+    conditions = _find_conditions(evaluation, outcome)
     if outcome == "deny" and not conditions:
         return None
-    code = names_of(failing)[0] if failing else sources_of(verdict[3])[0]
+    code = order.names_of(evaluation.failing or evaluation.sources)[0]
+    level = evaluation.resource.levels[evaluation.left]
     return AccessRow(
-        holder.subject, request.resource, outcome, actions, cell.levels[level_left(verdict)], code, conditions
+        evaluation.subject.subject, written, outcome, actions or (evaluation.action,), level, code, conditions
     )
+
+
+def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
+    """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
+    words = _circumstances(evaluation, outcome)
+    if not words:
+        return ()
+    for kindly in (True, False):
+        supposed = evaluation.again()
+        for layer in evaluation.tables.order.depending:
+            layer.suppose(supposed, kindly)
+        if evaluate(supposed).outcome != outcome:
+            return tuple(dict.fromkeys(words))
+    return ()
+
+
+def _circumstances(evaluation: Evaluation, outcome: Outcome) -> list[str]:
+    depending = evaluation.tables.order.depending
+    return [word for layer in depending for word in layer.circumstances(evaluation, outcome)]

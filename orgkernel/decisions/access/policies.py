@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.decisions.access.cells import FULL, LEAST, Cell
 from orgkernel.decisions.access.circumstances import holds
-from orgkernel.decisions.access.codes import ASK_APPROVAL, POLICY_DENY
-from orgkernel.decisions.access.names import Names
+from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.subjects import Identity
+from orgkernel.decisions.access.resource import FULL, LEAST, Resource
 from orgkernel.graph.definition import Definition
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
-# What all matching policies say about one resource: what they grant, their ceiling, and the bits of what they stop.
-Said = tuple[int, int, int]
-NOTHING_SAID: Said = (0, FULL, 0)
+_MOST_SETS = 4_096
+"""Sets of policies that are kept: which ones match depends on circumstances that callers state."""
+PolicyEffect = tuple[int, int, bool, bool]
+"""What all matching policies say about one resource: what they grant, their ceiling, whether they deny it, and whether
+they want somebody to be asked."""
+
+
+class Names:
+    """Names and beginnings of names with a star, as policies write them."""
+
+    __slots__ = ("_beginnings", "_exact")
+
+    def __init__(self, words: Iterable[str]) -> None:
+        words = tuple(words)
+        self._exact = frozenset(word for word in words if not word.endswith(STAR))
+        self._beginnings = tuple(word[:-1] for word in words if word.endswith(STAR))
+
+    def __bool__(self) -> bool:
+        return bool(self._exact or self._beginnings)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._exact or name.startswith(self._beginnings)
 
 
 class AccessPolicy:
@@ -82,35 +99,39 @@ class AccessPolicy:
 class PolicySet:
     """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
 
-    __slots__ = ("policies", "said")
+    __slots__ = ("effects", "policies")
 
     def __init__(self, policies: Sequence[AccessPolicy]) -> None:
         self.policies = tuple(policies)
-        self.said: dict[str, Said] = {}
-        """Resource to what they say about it, as far as it was asked."""
+        self.effects: dict[str, PolicyEffect] = {}
+        """Declared resource to what they say about it, as far as it was asked."""
 
-    def say(self, cell: Cell) -> Said:
+    def effect_on(self, resource: Resource) -> PolicyEffect:
         """What they say about a resource."""
-        said = self.said.get(cell.resource)
-        if said is None:
-            said = self.said[cell.resource] = self._join(cell.kind, cell.id, cell.tier)
-        return said
+        effect = self.effects.get(resource.resource)
+        if effect is None:
+            effect = self._join(resource.kind, resource.id, resource.tier)
+            if not resource.unknown:  # whoever asks for made-up names fills no memory
+                self.effects[resource.resource] = effect
+        return effect
 
-    def _join(self, kind: str, name: str, level: int) -> Said:
-        granted, ceiling, stops = 0, FULL, 0
+    def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
+        granted, ceiling, denies, asks = 0, FULL, False, False
         for policy in self.policies:
             covers = policy.covers(kind, name, level)
+            excepted = kind == "tool" and name in policy.denied
             if policy.effect == "allow":
                 if covers is not None:
                     allowed = policy.granted(kind, name, level)
                     granted = max(granted, allowed)
                     if policy.ceiling:
                         ceiling = min(ceiling, allowed)
-                if kind == "tool" and name in policy.denied:
-                    stops |= POLICY_DENY
-            elif covers or (kind == "tool" and name in policy.denied):
-                stops |= POLICY_DENY if policy.effect == "deny" or not covers else ASK_APPROVAL
-        return granted, ceiling, stops
+                denies = denies or excepted
+            elif policy.effect == "deny" or (excepted and not covers):
+                denies = denies or bool(covers) or excepted
+            else:
+                asks = asks or bool(covers)
+        return granted, ceiling, denies, asks
 
 
 def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
@@ -131,27 +152,8 @@ class PolicyTable:
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[int, ...], PolicySet] = {}
-        self._about_crew = tuple(policy for policy in self._general if _can_mean_crew(policy))
-        self._of_roles: PolicySet | None = None
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
-
-    @property
-    def named_roles(self) -> tuple[str, ...]:
-        """The roles that policies name; the others match every role alike, or none."""
-        return tuple(key.removeprefix("role:") for key in self._about if key.startswith("role:"))
-
-    def set_of_roles(self, identity: Identity) -> PolicySet | None:
-        """What decides about every role that no policy names, told by one of them; None where nothing does.
-
-        Only for a table where nothing about the crew depends on circumstances.
-        """
-        if not self._about_crew:
-            return None
-        if self._of_roles is None:
-            matching = tuple(policy for policy in self._about_crew if _meets(policy, identity))
-            self._of_roles = self.set_of(choose_deciding(matching))
-        return self._of_roles
 
     @classmethod
     def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
@@ -164,7 +166,7 @@ class PolicyTable:
         """The table without some policies."""
         return PolicyTable(policy for policy in self.policies if policy.id not in names)
 
-    def matching(self, identity: Identity) -> tuple[AccessPolicy, ...]:
+    def matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
         """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""
         found = [policy for policy in self._general if _meets(policy, identity)]
         for key in identity.keys:
@@ -179,6 +181,8 @@ class PolicyTable:
         key = tuple(policy.number for policy in deciding)
         found = self._sets.get(key)
         if found is None:
+            if len(self._sets) >= _MOST_SETS:
+                self._sets.clear()
             found = self._sets[key] = PolicySet(deciding)
         return found
 
@@ -209,7 +213,7 @@ def _only_about(principal: Principal | None) -> str | None:
     return None
 
 
-def _meets(policy: AccessPolicy, identity: Identity) -> bool:
+def _meets(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
     """Whether a subject is what all matchers of the principal block ask for."""
     principal = policy.definition.record.match.principal
     if principal is None:
@@ -230,7 +234,7 @@ def _meets(policy: AccessPolicy, identity: Identity) -> bool:
     )  # fmt: skip
 
 
-def _is_named(kind: str, named: str, identity: Identity) -> bool:
+def _is_named(kind: str, named: str, identity: SubjectIdentity) -> bool:
     if named == STAR:
         # A role stands for any agent that fills it.
         return (

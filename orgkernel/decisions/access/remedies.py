@@ -1,52 +1,36 @@
 """What would change a denial: all minimal sets of up to three changes that would allow the request (design §6).
 
 A change is a higher rank, a qualification, a grant with what it waives, another role besides one's own, or a policy
-removed. A set is minimal when no other one that works asks for less: fewer changes, a lower rank, fewer waivers.
+removed. Each code says which kinds could take it away. A set is minimal when no other one that works asks for less: fewer
+changes, a lower rank, fewer waivers. Each has been tried by deciding again, never guessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from orgkernel.decisions.access import codes
-from orgkernel.decisions.access.assuming import WAIVERS, Assumption, failing_after
 from orgkernel.decisions.access.candidates import helpful_roles
-from orgkernel.decisions.access.case import Case
-from orgkernel.decisions.access.decision import Change, Remedy
-from orgkernel.decisions.access.holders import rank_now, rank_number
-from orgkernel.decisions.access.qualified import missing_qualifications
-from orgkernel.decisions.access.stored import WAIVED
+from orgkernel.decisions.access.compiled import AccessTables
+from orgkernel.decisions.access.decision import Change, ChangeKind, Remedy
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
+from orgkernel.decisions.access.resource import named_credentials
+from orgkernel.decisions.access.subject import Subject, rank_number
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.levels import LEVELS
 
 MOST_CHANGES = 3
-# Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them.
 MOST_ROLES = 5
-
-_COMMAND = (
-    codes.TARGET_NOT_ALLOWED
-    | codes.CANNOT_DELEGATE
-    | codes.DISPATCH_EDGE_FORBIDDEN
-    | codes.WORKER_CANNOT_DISPATCH
-)
-_BY_GRANT = codes.NOT_BOUND_TO_ROLE | codes.NO_POLICY_MATCH | codes.ASK_APPROVAL | _COMMAND
-_BY_POLICY = (
-    codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.NO_POLICY_MATCH | codes.PARENT_CAP
-)
-_BY_ROLE = (
-    codes.NOT_VISIBLE | codes.NOT_IN_RESTRICTED_TO | codes.NOT_BOUND_TO_ROLE | codes.RANK_TOO_LOW
-    | codes.QUALIFICATION_MISSING | codes.POLICY_DENY | codes.POLICY_CEILING | codes.ASK_APPROVAL | codes.POSITION_CAP
-    | codes.PARENT_CAP | codes.PACE_CAP | _COMMAND
-)  # fmt: skip
-_WAIVER_OF = {WAIVED[waiver]: waiver for waiver in WAIVERS}
-_FIXABLE = _BY_GRANT | _BY_POLICY | _BY_ROLE | codes.QUALIFICATION_MISSING
+"""Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""
+_AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role")
 
 Changes = frozenset[Change]
 
 
-def find_remedies(case: Case) -> tuple[Remedy, ...]:
-    """Every minimal remedy, the shortest first; each has been tried by deciding again."""
-    search = _Search(case)
+def find_remedies(evaluation: Evaluation) -> tuple[Remedy, ...]:
+    """Every minimal remedy, the shortest first."""
+    search = _Search(evaluation)
     search.run()
     ordered = sorted(
         (tuple(sorted(changes)) for changes in search.minimal()), key=lambda each: (len(each), each)
@@ -75,14 +59,18 @@ def render_change(change: Change) -> str:
 class _Search:
     """A walk over sets of changes: whatever fails first has to be answered by one of the changes that touch it."""
 
-    def __init__(self, case: Case) -> None:
-        self._case = case
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
         self._failing: dict[Changes, int] = {}
-        self._roles: tuple[str, ...] | None = None
-        self._assumed: dict[tuple[frozenset[str], str], Assumption] = {}
+        self._assumed: dict[tuple[frozenset[str], str], tuple[AccessTables, Subject]] = {}
+        """The tables without some policies, and the subject, in another role where one is named."""
+        self._known: dict[ChangeKind, tuple[Change, ...]] = {}
+        """The changes of each kind, as far as they were asked for."""
 
     def run(self) -> None:
         """Try every set that could work."""
+        order = self._evaluation.tables.order
+        hopeless = order.bits(code for code in order.failures if not code.remedies)
         pending: list[Changes] = [frozenset()]
         seen: set[Changes] = set()
         while pending:
@@ -90,12 +78,10 @@ class _Search:
             if changes in seen:
                 continue
             seen.add(changes)
-            failing = self._failing[changes] = failing_after(self._case, changes, self._assumed)
-            if failing & ~_FIXABLE or not failing:
+            failing = self._failing[changes] = self._try(changes)
+            if failing & hopeless or not failing:
                 continue
-            options = min(
-                (tuple(self._options(changes, bit)) for bit in codes.NAMES if failing & bit), key=len
-            )
+            options = min((tuple(self._options(changes, code)) for code in order.codes_in(failing)), key=len)
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
     def minimal(self) -> list[Changes]:
@@ -121,86 +107,80 @@ class _Search:
         if one.kind != other.kind:
             return False
         if one.kind == "rank":
-            view = self._case.tables.view
+            view = self._evaluation.view
             return rank_number(view, one.value) <= rank_number(view, other.value)
         if one.kind == "grant":
             return set(one.waives) <= set(other.waives)
         return one == other
 
-    def _options(self, changes: Changes, bit: int) -> Iterator[Changes]:
-        """The sets that come from these by one change that could take a failing bit away."""
-        case, kinds = self._case, {change.kind for change in changes}
-        assert case.holder is not None
-        crew = case.holder.is_crew
-        if bit & codes.RANK_TOO_LOW and crew and "rank" not in kinds:
-            yield from (changes | {change} for change in self._ranks())
-        if bit & codes.QUALIFICATION_MISSING and crew:
-            passed = {change.value for change in changes if change.kind == "qualification"}
-            missing = missing_qualifications(
-                case.tables.view.records, case.state, case.holder, case.cell, case.request.context.now
-            )
-            # All of them have to be passed, so one after the other is enough.
-            yield from (changes | {Change("qualification", each)} for each in missing if each not in passed)
-        if bit & _BY_GRANT or (crew and bit in _WAIVER_OF):
-            yield from self._grants(changes, bit)
-        if bit & _BY_ROLE and crew and "role" not in kinds:
-            yield from (changes | {Change("role", role)} for role in self._other_roles())
-        if bit & _BY_POLICY:
-            removed = {change.value for change in changes if change.kind == "policy_removed"}
-            yield from (
-                changes | {Change("policy_removed", policy)}
-                for policy in self._policies()
-                if policy not in removed
-            )
+    def _options(self, changes: Changes, code: ReasonCode) -> Iterator[Changes]:
+        """The sets that come from these by one change that could take a failing code away."""
+        kinds = {change.kind for change in changes}
+        for kind in code.remedies:
+            if kind == "grant":
+                yield from self._wider_grants(changes, code)
+            elif kind not in kinds or kind not in _AT_MOST_ONE:
+                yield from (changes | {change} for change in self._changes(kind) if change not in changes)
 
-    def _ranks(self) -> Iterator[Change]:
-        """The lowest rank that is high enough."""
-        case = self._case
-        levels = case.cell.rank_levels
-        assert case.holder is not None
-        if levels is None:
-            return
-        now = rank_now(case.tables.view, case.state, case.holder)
-        for step, rank in enumerate(case.tables.view.records.ranks):
-            if step > now and levels[step] >= case.required:
-                yield Change("rank", rank.id)
-                return
-
-    def _grants(self, changes: Changes, bit: int) -> Iterator[Changes]:
+    def _wider_grants(self, changes: Changes, code: ReasonCode) -> Iterator[Changes]:
+        evaluation = self._evaluation
         grant = next((change for change in changes if change.kind == "grant"), None)
-        waives = set() if grant is None else set(grant.waives)
-        if bit in _WAIVER_OF:
-            waives.add(_WAIVER_OF[bit])
-        wider = Change(
-            "grant", self._case.request.resource, tuple(sorted(waives)), LEVELS[self._case.required]
-        )
+        waives = {*(() if grant is None else grant.waives), *(() if code.waiver is None else (code.waiver,))}
+        level = LEVELS[evaluation.required]
+        wider = Change("grant", evaluation.request.resource, tuple(sorted(waives)), level)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
 
-    def _other_roles(self) -> tuple[str, ...]:
-        """Roles that are given the resource, that see it, or that it is restricted to."""
-        if self._roles is None:
-            case = self._case
-            assert case.holder is not None
-            own = case.holder.identity.roles
-            near = case.tables.view.remember(
-                ("helpful roles", case.cell.resource),
-                lambda: helpful_roles(case.tables, case.cell, MOST_ROLES),
-            )
-            self._roles = tuple([role for role in near if role not in own][:MOST_ROLES])
-        return self._roles
+    def _changes(self, kind: ChangeKind) -> tuple[Change, ...]:
+        if kind not in self._known:
+            found = self._other_roles() if kind == "role" else self._of_layer(kind)
+            self._known[kind] = tuple(found)
+        return self._known[kind]
 
-    def _policies(self) -> tuple[str, ...]:
-        """Policies that decide now, about the subject or whom it acts for."""
-        case = self._case
-        parents = [
-            case.tables.holder(each) for each in (case.request.on_behalf_of, *case.request.via) if each
-        ]
-        found = {
-            policy.id
-            for holder in (case.holder, *parents)
-            if holder is not None
-            for policy in holder.matching(case.request.context)
-            if policy.decisive
-        }
-        return tuple(sorted(found))
+    def _of_layer(self, kind: ChangeKind) -> Iterable[Change]:
+        return self._evaluation.tables.order.changes[kind](self._evaluation)
+
+    def _other_roles(self) -> Iterable[Change]:
+        """Roles that are given the resource, that see it, or that it is restricted to."""
+        evaluation = self._evaluation
+        if not evaluation.subject.is_crew:
+            return ()
+        near = helpful_roles(evaluation.tables, evaluation.resource, MOST_ROLES)
+        others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
+        return (Change("role", role) for role in others)
+
+    def _try(self, changes: Changes) -> int:
+        """What fails when the request is decided again with the changes made."""
+        evaluation = self._evaluation
+        removed = frozenset(change.value for change in changes if change.kind == "policy_removed")
+        if removed and evaluation.resource.kind == "credential":
+            named = named_credentials(evaluation.view.records, removed)
+            if evaluation.resource.id not in named:
+                return evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
+        roles = [change.value for change in changes if change.kind == "role"]
+        tables, subject = self._assume(removed, roles[0] if roles else "")
+        ranks = [rank_number(evaluation.view, change.value) for change in changes if change.kind == "rank"]
+        assumed = Assumed(
+            ranks[0] if ranks else None,
+            frozenset(change.value for change in changes if change.kind == "qualification"),
+            tuple(_grant(change) for change in changes if change.kind == "grant"),
+        )
+        return evaluate(evaluation.again(tables=tables, subject=subject, assumed=assumed)).failing
+
+    def _assume(self, removed: frozenset[str], role: str) -> tuple[AccessTables, Subject]:
+        known = self._assumed.get((removed, role))
+        if known is None:
+            evaluation = self._evaluation
+            tables = evaluation.tables.lacking(removed) if removed else evaluation.tables
+            subject = tables.subject(evaluation.request.subject)
+            assert subject is not None
+            if role:
+                subject = tables.subject_in_role(subject, role, evaluation.resource)
+            known = self._assumed[removed, role] = tables, subject
+        return known
+
+
+def _grant(change: Change) -> Grant:
+    level = next(level for level in LEVELS if level == change.level)
+    waives = tuple(waiver for waiver in WAIVERS if waiver in change.waives)
+    return Grant("", "", (change.value,), level, waives)

@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from orgkernel.decisions.access.cells import FULL, LEVEL, Cell
+from msgspec.structs import replace
+
 from orgkernel.decisions.access.circumstances import matches_path
-from orgkernel.decisions.access.codes import (
-    NOT_IN_RESTRICTED_TO,
-    NOT_VISIBLE,
-    QUALIFICATION_MISSING,
-    RANK_TOO_LOW,
-)
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.state_view import Grant, Restriction
+from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
+from orgkernel.decisions.state_view import Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
 
-# What a grant may lift, and the failing bit it takes away.
-WAIVED = {
-    "visibility": NOT_VISIBLE,
-    "restricted_to": NOT_IN_RESTRICTED_TO,
-    "rank": RANK_TOO_LOW,
-    "qualification": QUALIFICATION_MISSING,
-}
-WAIVABLE = NOT_VISIBLE | NOT_IN_RESTRICTED_TO | RANK_TOO_LOW | QUALIFICATION_MISSING
 
-
-class Given(NamedTuple):
+class GrantedLevel(NamedTuple):
     """What the stored grants of a subject add to one resource."""
 
-    level: int
-    waived: int
-    """The failing bits they lift."""
-    grants: tuple[Grant, ...]
+    level: int = 0
+    waives: frozenset[str] = frozenset()
+    """The caps they lift."""
+    grants: tuple[Grant, ...] = ()
     """Those that add anything, in the order of their ids."""
 
 
-NOTHING_GIVEN = Given(0, 0, ())
+NOTHING_GRANTED = GrantedLevel()
+
+
+def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
+    """Whether a state holds grants or restrictions for somebody."""
+    grants, restrictions = state.grants, state.restrictions
+    if grants or restrictions:
+        for key in keys:
+            if key in grants or key in restrictions:
+                return True
+    return False
+
+
+def replace_stored(
+    state: StateView,
+    grants: Mapping[str, tuple[Grant, ...]] | None = None,
+    restrictions: Mapping[str, tuple[Restriction, ...]] | None = None,
+) -> StateView:
+    """A state with other grants and restrictions for some subjects, without copying those of all the others."""
+    # The upper map of a chain is the only one that is ever written to, and nobody writes to it.
+    return replace(
+        state,
+        grants=ChainMap(grants or {}, state.grants),  # type: ignore[arg-type]
+        restrictions=ChainMap(restrictions or {}, state.restrictions),  # type: ignore[arg-type]
+    )
 
 
 def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
@@ -50,25 +62,25 @@ def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
     )
 
 
-def level_in(stored: Grant | Restriction, cell: Cell, path: str | None) -> int | None:
+def level_in(stored: Grant | Restriction, resource: Resource, path: str | None) -> int | None:
     """The level it gives or leaves in a resource; None where it does not speak of it.
 
     A restriction of a path speaks of a request without one too: access fails closed.
     """
     best: int | None = None
-    for resource in stored.resources:
-        level = _level(stored, resource, cell, path)
+    for written in stored.resources:
+        level = _level(stored, written, resource, path)
         if level is not None:
             best = level if best is None else max(best, level)
     return best
 
 
-def _level(stored: Grant | Restriction, resource: str, cell: Cell, path: str | None) -> int | None:
-    kind, _, name = resource.partition(":")
-    if kind != cell.kind:
+def _level(stored: Grant | Restriction, written: str, resource: Resource, path: str | None) -> int | None:
+    kind, _, name = written.partition(":")
+    if kind != resource.kind:
         return None
     level = LEVEL[stored.level]
-    if kind == "data" and cell.id in DATA_TIERS:
+    if kind == "data" and resource.id in DATA_TIERS:
         if name == STAR:
             return level
         if name not in DATA_TIERS:
@@ -77,12 +89,12 @@ def _level(stored: Grant | Restriction, resource: str, cell: Cell, path: str | N
         if isinstance(stored, Grant):
             return min(tier, level)
         # What is withheld of a tier is withheld of the higher ones.
-        return level if DATA_TIERS.index(cell.id) >= tier else None
+        return level if DATA_TIERS.index(resource.id) >= tier else None
     glob: str | None = None
     if kind == "tool":
         name, colon, rest = name.partition(":")
         glob = rest if colon else None
-    if not (cell.id == name or (name.endswith(STAR) and cell.id.startswith(name[:-1]))):
+    if not (resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))):
         return None
     if glob is None:
         return level
@@ -92,54 +104,34 @@ def _level(stored: Grant | Restriction, resource: str, cell: Cell, path: str | N
 
 
 def gather_grants(
-    grants: Mapping[str, Sequence[Grant]],
-    keys: tuple[str, ...],
-    cell: Cell,
-    path: str | None,
-    org_id: str,
-    context: AccessContext,
-) -> Given:
-    """What the active grants of a subject give."""
-    level, waived, found = 0, 0, []
-    for grant in _of(grants, keys):
+    grants: Iterable[Grant], resource: Resource, path: str | None, org_id: str, context: AccessContext
+) -> GrantedLevel:
+    """What those of some grants give that are active."""
+    level, waives, found = 0, set[str](), []
+    for grant in grants:
         if not is_active(grant, org_id, context.now):
             continue
         if grant.channel not in (None, context.channel) or grant.session not in (None, context.session):
             continue
-        given = level_in(grant, cell, path)
+        given = level_in(grant, resource, path)
         if given is not None:
             level = max(level, given)
-            for waiver in grant.waives:
-                waived |= WAIVED[waiver]
+            waives.update(grant.waives)
             found.append(grant)
-    return (
-        Given(level, waived, tuple(sorted(found, key=lambda grant: grant.grant_id)))
-        if found
-        else NOTHING_GIVEN
-    )
+    if not found:
+        return NOTHING_GRANTED
+    return GrantedLevel(level, frozenset(waives), tuple(sorted(found, key=lambda each: each.grant_id)))
 
 
 def lowest_restriction(
-    restrictions: Mapping[str, Sequence[Restriction]],
-    keys: tuple[str, ...],
-    cell: Cell,
-    path: str | None,
-    org_id: str,
-    now: float,
+    restrictions: Iterable[Restriction], resource: Resource, path: str | None, org_id: str, now: float
 ) -> tuple[int, tuple[Restriction, ...]]:
-    """The most that the active restrictions of a subject leave, and the restrictions."""
+    """The most that those of some restrictions leave that are active, and these."""
     ceiling, found = FULL, []
-    for restriction in _of(restrictions, keys):
+    for restriction in restrictions:
         if is_active(restriction, org_id, now):
-            left = level_in(restriction, cell, path)
+            left = level_in(restriction, resource, path)
             if left is not None:
                 ceiling = min(ceiling, left)
                 found.append(restriction)
     return ceiling, tuple(sorted(found, key=lambda each: each.restriction_id))
-
-
-def _of(
-    stored: Mapping[str, Sequence[Grant]] | Mapping[str, Sequence[Restriction]], keys: tuple[str, ...]
-) -> Iterator:  # type: ignore[type-arg]
-    for key in keys:
-        yield from stored.get(key, ())

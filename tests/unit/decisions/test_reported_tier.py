@@ -10,8 +10,8 @@ import pytest
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.listing import what_can, who_can
-from orgkernel.decisions.access.reported import find_report
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, PaceTier, StateView, StoredReport

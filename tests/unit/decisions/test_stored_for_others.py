@@ -1,4 +1,4 @@
-"""A holder remembers of a state that it has nothing for it, and of no other state."""
+"""What is stored for one subject decides about it, whichever state was asked about before."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from orgkernel.triggers import Vacuous, find_vacuous, find_vacuous_comparisons, parse_trigger, thresholds
+from orgkernel.triggers import Vacuous, find_vacuous, parse_trigger, thresholds
+from tests.support.comparisons import find_vacuous_comparisons
 
 
 def tree_of(text: str) -> list[object]:

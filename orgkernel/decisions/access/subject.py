@@ -3,54 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
-from orgkernel.decisions.access.cells import FULL, LEVEL, tool_resources
+from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.subjects import Identity
-from orgkernel.decisions.state_view import Grant, StateView
+from orgkernel.decisions.access.resource import FULL, LEVEL, Group
 from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
 NO_RANK = -1
 
 
-class Assumed(NamedTuple):
-    """What a remedy assumes about a holder."""
-
-    rank: int | None = None
-    qualifications: frozenset[str] = frozenset()
-    grants: tuple[Grant, ...] = ()
-
-
-class Holder:
+class Subject:
     """A subject with everything that does not depend on the state, the time or the request."""
 
-    __slots__ = ("_table", "assumed", "bound", "commands", "deciding", "departments", "depends", "essential", "has_rank",
-                 "identity", "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject", "unstored")  # fmt: skip
+    __slots__ = ("_table", "bound", "commands", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
+                 "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject")  # fmt: skip
 
-    def __init__(self, view: OrgView, table: PolicyTable, identity: Identity) -> None:
+    def __init__(
+        self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, tool_resources: Mapping[str, str]
+    ) -> None:
         self.identity = identity
         self.subject = identity.subject
         self.keys = identity.keys
         self.is_crew = identity.is_crew
         self.is_agent = identity.kind == "agent"
-        self.assumed: Assumed | None = None
+        self.group: Group = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
         self.commands: dict[tuple[str, str], tuple[int, int]] = {}
         """What it may dispatch and escalate to, as far as it was asked."""
         self.bound: dict[str, int] = {}
         """Resource to the level its roles give."""
         essential: frozenset[str] = frozenset()
-        posts = view.records.posts
         for role_id in identity.roles:
-            profile = posts[role_id].profile
+            profile = view.records.posts[role_id].profile
             levels = view.tool_levels_of(role_id)
-            names = tool_resources(view)
-            _bind(
-                self.bound,
-                ((names.get(tool) or f"tool:{tool}", LEVEL[level]) for tool, level in levels.items()),
-            )
+            named = ((tool_resources.get(tool) or f"tool:{tool}", level) for tool, level in levels.items())
+            _bind(self.bound, ((resource, LEVEL[level]) for resource, level in named))
             _bind(self.bound, ((f"credential:{each}", FULL) for each in profile.credentials))
             _bind(self.bound, _data(profile.data))
             essential |= essential_tools(view, role_id, levels)
@@ -60,12 +48,9 @@ class Holder:
         """What follows from the identity."""
         identity = self.identity
         profiles = [view.records.posts[role_id].profile for role_id in identity.roles]
-        self.unstored: object = None
-        """The mark of a state that holds no grants and restrictions for it; see `AccessTables.marked`."""
-        self.essential = _shared(view, essential)
+        self.essential = essential
         """Tools that are never refused to it."""
-        departments = frozenset(each.department for each in profiles if each.department is not None)
-        self.departments = _shared(view, departments)
+        self.departments = frozenset(each.department for each in profiles if each.department is not None)
         self.is_worker = bool(profiles) and all(each.position == "worker" for each in profiles)
         """Whether each of its roles is declared to execute only."""
         self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
@@ -81,27 +66,18 @@ class Holder:
         self.deciding = None if self.depends else table.set_of(choose_deciding(self.policies))
         """The policies that decide whatever the circumstances; None where it depends on them."""
 
-    def copied(self) -> Holder:
-        """Another one of the same, to assume something about; `copy.copy` takes five times as long."""
-        other = Holder.__new__(Holder)
-        for name in Holder.__slots__:
-            setattr(other, name, getattr(self, name))
-        return other
-
     def joined(
-        self, view: OrgView, table: PolicyTable, identity: Identity, other: Holder, resource: str
-    ) -> Holder:
-        """The same subject in more roles, with what another holder of those brings along for one resource."""
-        joined = self.copied()
+        self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, other: Subject, resource: str
+    ) -> Subject:
+        """The same subject in more roles, with what another subject of those brings along for one resource."""
+        joined = Subject.__new__(Subject)
+        for name in ("subject", "is_crew", "is_agent", "group"):
+            setattr(joined, name, getattr(self, name))
         joined.identity, joined.keys = identity, identity.keys
         joined.commands = {}
         joined.bound = {resource: max(self.bound.get(resource, 0), other.bound.get(resource, 0))}
         joined._adopt(view, table, self.essential | other.essential)
         return joined
-
-    def assume_deciding(self, deciding: tuple[AccessPolicy, ...]) -> None:
-        """Take these policies to decide, whatever the circumstances; for a copy."""
-        self.deciding = self._table.set_of(deciding)
 
     def policy_set(self, context: AccessContext) -> PolicySet:
         """The policies that decide in these circumstances."""
@@ -114,19 +90,22 @@ class Holder:
         return tuple(policy for policy in self.policies if policy.holds_in(context))
 
 
-def _shared(view: OrgView, words: frozenset[str]) -> frozenset[str]:
-    """The one set of these words: few differ, and a check finds them in the processor's cache."""
-    known: dict[frozenset[str], frozenset[str]] = view.remember("sets of words", dict)
-    return known.setdefault(words, words)
+def undeclared_subject(view: OrgView) -> Subject:
+    """What stands for a subject that nothing declares: nobody gives it anything."""
+    nobody = Subject(view, PolicyTable(()), SubjectIdentity("", "unknown", "", ()), {})
+    nobody.group = "undeclared"
+    return nobody
+
+
+# -- what its roles give -----------------------------------------------------------------------------------------------
 
 
 def essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:
     """The resources that are never refused to a role equipped with these tools."""
     if not view.essential:
         return frozenset()
-    return frozenset(
-        f"tool:{tool}" for tool in find_essential_among(view, view.records.posts[role_id], levels)
-    )
+    post = view.records.posts[role_id]
+    return frozenset(f"tool:{tool}" for tool in find_essential_among(view, post, levels))
 
 
 def _bind(bound: dict[str, int], given: Iterable[tuple[str, int]]) -> None:
@@ -143,12 +122,12 @@ def _data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
     yield from ((f"data:{name}", 1) for name in names if name not in DATA_TIERS)
 
 
+# -- steps on the ladder of ranks --------------------------------------------------------------------------------------
+
+
 def rank_number(view: OrgView, rank_id: str) -> int:
     """A rank's step on the ladder; that of no rank where the ladder does not have it."""
-    steps = view.remember(
-        "rank steps", lambda: {rank.id: step for step, rank in enumerate(view.records.ranks)}
-    )
-    return steps.get(rank_id, NO_RANK)
+    return next((step for step, rank in enumerate(view.records.ranks) if rank.id == rank_id), NO_RANK)
 
 
 def rank_of_trust(view: OrgView, trust: float) -> int:
@@ -157,34 +136,15 @@ def rank_of_trust(view: OrgView, trust: float) -> int:
     return max(reached, default=NO_RANK)
 
 
-def entry_rank(view: OrgView, identity: Identity) -> int:
+def entry_rank(view: OrgView, identity: SubjectIdentity) -> int:
     """The rank somebody starts at: an agent's own, that of its trust, the entry rank of its role, the lowest."""
     member = view.records.agents[identity.id].record if identity.kind == "agent" else None
     if member is not None and member.rank is not None:
         return rank_number(view, member.rank)
     if member is not None and member.trust is not None:
         return rank_of_trust(view, member.trust)
-    for role_id in identity.roles:
-        if view.records.posts[role_id].profile.entry_rank is not None:
-            return role_rank(view, role_id)
+    declared = (view.records.posts[role_id].profile.entry_rank for role_id in identity.roles)
+    first = next((rank for rank in declared if rank is not None), None)
+    if first is not None:
+        return rank_number(view, first)
     return 0 if view.records.ranks else NO_RANK
-
-
-def role_rank(view: OrgView, role_id: str) -> int:
-    """The rank a holder of a role starts at."""
-    declared = view.records.posts[role_id].profile.entry_rank
-    if declared is not None:
-        return rank_number(view, declared)
-    return 0 if view.records.ranks else NO_RANK
-
-
-def rank_now(view: OrgView, state: StateView, holder: Holder) -> int:
-    """The step a holder's rank is on: as assumed, stored, or reached by stored trust; else where it started."""
-    if holder.assumed is not None and holder.assumed.rank is not None:
-        return holder.assumed.rank
-    stored = state.agents.get(holder.identity.id) if holder.is_agent else None
-    if stored is not None and stored.rank is not None:
-        return rank_number(view, stored.rank)
-    if stored is not None and stored.trust is not None and not holder.has_rank:
-        return rank_of_trust(view, stored.trust)
-    return holder.rank

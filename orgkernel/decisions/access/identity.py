@@ -11,12 +11,12 @@ from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.organization import USER
 
 SubjectKind = Literal["role", "agent", "person", "unknown", "system", "webhook"]
-# The sender whom the directory does not know.
 UNKNOWN_SENDER = "unknown"
+"""The sender whom the directory does not know."""
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class SubjectIdentity:
     """A subject that exists."""
 
     subject: str
@@ -38,7 +38,7 @@ class Identity:
         return self.kind in ("role", "agent")
 
 
-def identify(view: OrgView, subject: str) -> Identity | None:
+def identify(view: OrgView, subject: str) -> SubjectIdentity | None:
     """What is known about a subject; None for a name that nothing declares.
 
     A sender the directory does not know is `person:unknown`, of kind unknown: policies can speak of it.
@@ -50,33 +50,42 @@ def identify(view: OrgView, subject: str) -> Identity | None:
     if kind == "agent" and name in records.agents:
         roles = tuple(edge.target for edge in view.roles_filled_by(name) if view.is_role(edge.target))
         keys = (subject, *(f"role:{role}" for role in roles))
-        return Identity(subject, "agent", name, keys, roles, name=records.agents[name].record.callsign)
+        return SubjectIdentity(subject, "agent", name, keys, roles, name=records.agents[name].record.callsign)
     if kind == "person":
         return _identify_person(records, name)
     if kind == "sender":
         return _identify_sender(records, name)
     if kind == "system" and (name in BUILT_IN_ORIGINS or name in records.system_origins):
-        return Identity(subject, "system", name, (subject,), is_owner=name in BUILT_IN_ORIGINS, name=name)
+        is_owner = name in BUILT_IN_ORIGINS
+        return SubjectIdentity(subject, "system", name, (subject,), is_owner=is_owner, name=name)
     if kind == "webhook" and name in records.webhooks:
-        return Identity(subject, "webhook", name, (subject,), name=name)
+        return SubjectIdentity(subject, "webhook", name, (subject,), name=name)
     return None
 
 
-def identify_role(view: OrgView, roles: tuple[str, ...]) -> Identity:
+def identify_role(view: OrgView, roles: tuple[str, ...]) -> SubjectIdentity:
     """A holder of these roles, at the entry rank of the first."""
     name = view.records.posts[roles[0]].profile.name
-    return Identity(
-        f"role:{roles[0]}", "role", roles[0], tuple(f"role:{role}" for role in roles), roles, name=name
-    )
+    keys = tuple(f"role:{role}" for role in roles)
+    return SubjectIdentity(keys[0], "role", roles[0], keys, roles, name=name)
 
 
-def _identify_person(records: OrgRecords, name: str) -> Identity | None:
+def add_role(view: OrgView, identity: SubjectIdentity, role: str) -> SubjectIdentity:
+    """The same member of the crew in one more role."""
+    roles = (*identity.roles, role)
+    if identity.kind == "role":
+        return identify_role(view, roles)
+    keys = (identity.subject, *(f"role:{each}" for each in roles))
+    return SubjectIdentity(identity.subject, identity.kind, identity.id, keys, roles, name=identity.name)
+
+
+def _identify_person(records: OrgRecords, name: str) -> SubjectIdentity | None:
     if name not in records.people:
         if name == USER:
-            return Identity(f"person:{USER}", "person", USER, (f"person:{USER}", "relationship:owner"),
-                            is_owner=True, relationship="owner", name=USER)  # fmt: skip
+            return SubjectIdentity(f"person:{USER}", "person", USER, (f"person:{USER}", "relationship:owner"),
+                                   is_owner=True, relationship="owner", name=USER)  # fmt: skip
         if name == UNKNOWN_SENDER:
-            return Identity(f"person:{name}", "unknown", name, (f"person:{name}",), name=name)
+            return SubjectIdentity(f"person:{name}", "unknown", name, (f"person:{name}",), name=name)
         return None
     person = records.people[name].record
     keys = [f"person:{name}"]
@@ -84,11 +93,11 @@ def _identify_person(records: OrgRecords, name: str) -> Identity | None:
         keys.append(f"relationship:{person.relationship}")
     keys += (f"tag:{tag}" for tag in dict.fromkeys(person.tags))
     owner = person.relationship == "owner"
-    return Identity(f"person:{name}", "person", name, tuple(keys), (), owner, person.relationship,
-                    frozenset(person.tags), person.name or name)  # fmt: skip
+    return SubjectIdentity(f"person:{name}", "person", name, tuple(keys), (), owner, person.relationship,
+                           frozenset(person.tags), person.name or name)  # fmt: skip
 
 
-def _identify_sender(records: OrgRecords, written: str) -> Identity | None:
+def _identify_sender(records: OrgRecords, written: str) -> SubjectIdentity | None:
     """The person who writes under `PLATFORM/SPACE/ID`; the space may be empty, and left out with its slash."""
     platform, _, rest = written.partition("/")
     space, slash, sender = rest.partition("/")

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
-from orgkernel.decisions.access.codes import (
-    CREDENTIAL_UNKNOWN,
-    DATA_UNKNOWN,
-    RESOURCE_UNKNOWN,
-    ROLE_UNKNOWN,
-    TOOL_UNKNOWN,
-)
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
@@ -22,20 +15,25 @@ from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]
-# Whatever an action requires, nobody may do it to whom nothing is granted.
 LEAST = 1
+"""Whatever an action requires, nobody may do it to whom nothing is granted."""
 DISPATCH, ESCALATE, LOCK = "dispatch", "escalate", "lock"
-# A tool can be asked for as a whole: every action it has.
 WHOLE = ("use", "run")
+"""A tool can be asked for as a whole: every action it has."""
 
 
-class Cell:
+Group = Literal["role", "agent", "outsider", "undeclared"]
+"""The kinds of subjects that layers tell apart."""
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+
+class Resource:
     """A resource: what its actions require, and what its declaration caps."""
 
-    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_capped", "kind", "levels", "obliges",
-                 "qualifications", "rank_levels", "required", "resource", "restricted_to", "runs", "tier", "unknown")  # fmt: skip
+    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_essential", "kind", "levels",
+                 "moves", "obliges", "qualifications", "rank_levels", "required", "resource", "restricted_to", "tier", "unknown")  # fmt: skip
 
-    def __init__(self, kind: str, name: str, required: dict[str, int], unknown: int = 0) -> None:
+    def __init__(self, kind: str, name: str, required: dict[str, int], unknown: str = "") -> None:
         self.resource = f"{kind}:{name}"
         self.kind = kind
         self.id = name
@@ -44,13 +42,13 @@ class Cell:
         self.actions = tuple(required)
         """The declared actions."""
         self.unknown = unknown
-        """What fails because nothing declares it."""
+        """The reason code for what nothing declares; empty where it is declared."""
         self.tier = DATA_TIERS.index(name) if kind == "data" and name in DATA_TIERS else 0
         """Step of a data tier."""
         self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
         """The names of its levels, lowest first."""
-        self.runs = kind == "role"
-        """Whether the run a request is part of always has a say: dispatches, and exclusive tools."""
+        self.moves: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
+        """Group of subjects, then action, to the layers that have a say, compiled; `LayerOrder.moves_of` fills it."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
@@ -60,10 +58,10 @@ class Cell:
         self.exclusive = False
         self.delegating = False
         """Whether using it hands work to others."""
+        self.is_essential = False
+        """Whether it is a tool that is never refused to some role."""
         self.obliges = False
         """Whether being allowed to use it may oblige the caller to something."""
-        self.is_capped = False
-        """Whether its declaration caps anybody."""
 
     @cached_property
     def action_groups(self) -> tuple[tuple[str, ...], ...]:
@@ -83,14 +81,9 @@ class Cell:
         )
 
     @cached_property
-    def is_plain(self) -> bool:
-        """Whether it is a tool about which only documents, policies and the state decide, and no run."""
-        return self.tool is not None and self.enabled and not self.exclusive and not self.delegating
-
-    @cached_property
-    def is_essential(self) -> bool:
-        """Whether it is a tool that is never refused to some role."""
-        return self.tool is not None and bool(self.tool.essential)
+    def least_action(self) -> str:
+        """The action that requires the lowest level."""
+        return min(self.actions, key=self.required.__getitem__, default="")
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -114,81 +107,65 @@ class Cell:
         return validator(self.tool.input_schema)
 
 
-def build_cell(view: OrgView, resource: str) -> tuple[Cell, str | None]:
-    """A resource, and the path within it that is asked for, if one is.
+def build_resource(
+    view: OrgView, written: str, credentials: Callable[[], Collection[str]]
+) -> tuple[Resource, str | None]:
+    """A resource, and the path within it that is asked for, if one is. `credentials` says which are declared.
 
     What nothing declares is a resource too: one that fails.
     """
-    kind, _, name = resource.partition(":")
+    kind, _, name = written.partition(":")
     if kind == "tool":
         tool_id, colon, path = name.partition(":")
         return _tool(view, tool_id), path if colon else None
     if kind == "credential":
-        known = name in declared_credentials(view)
-        return Cell(kind, name, {"use": FULL}, 0 if known else CREDENTIAL_UNKNOWN), None
+        return Resource(
+            kind, name, {"use": FULL}, "" if name in credentials() else "CREDENTIAL_UNKNOWN"
+        ), None
     if kind == "data":
         if name in DATA_TIERS:
-            return Cell(kind, name, {"read": max(DATA_TIERS.index(name), LEAST)}), None
+            return Resource(kind, name, {"read": max(DATA_TIERS.index(name), LEAST)}), None
         known = any(name in post.profile.data for post in view.records.posts.values())
-        return Cell(kind, name, {"read": 1}, 0 if known else DATA_UNKNOWN), None
+        return Resource(kind, name, {"read": 1}, "" if known else "DATA_UNKNOWN"), None
     if kind == "role":
-        unknown = 0 if view.is_role(name) else ROLE_UNKNOWN
-        return Cell(kind, name, {DISPATCH: FULL, ESCALATE: FULL}, unknown), None
-    return Cell(kind, name, {}, RESOURCE_UNKNOWN), None
+        unknown = "" if view.is_role(name) else "ROLE_UNKNOWN"
+        return Resource(kind, name, {DISPATCH: FULL, ESCALATE: FULL}, unknown), None
+    return Resource(kind, name, {}, "RESOURCE_UNKNOWN"), None
 
 
-def _tool(view: OrgView, tool_id: str) -> Cell:
+def _tool(view: OrgView, tool_id: str) -> Resource:
     definition = view.records.tools.get(tool_id)
     if definition is None:
-        return Cell("tool", tool_id, {}, TOOL_UNKNOWN)
+        return Resource("tool", tool_id, {}, "TOOL_UNKNOWN")
     tool = definition.record
     levels = {action: max(LEVEL[level], LEAST) for action, level in tool.required_levels.items()}
-    cell = Cell("tool", tool_id, levels)
-    cell.resource = tool_resources(view)[tool_id]
-    cell.tool = tool
-    cell.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}
-    cell.enabled = tool.enabled
-    cell.exclusive = tool.concurrency == "exclusive"
-    if cell.exclusive:
+    resource = Resource("tool", tool_id, levels)
+    resource.tool = tool
+    resource.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}
+    resource.enabled = tool.enabled
+    resource.exclusive = tool.concurrency == "exclusive"
+    if resource.exclusive:
         # Taking the lock needs the level of at least one thing that can then be done.
-        cell.required.setdefault(LOCK, min(levels.values()))
-        cell.actions = tuple(dict.fromkeys((*levels, LOCK)))
-    cell.departments = frozenset(tool.departments) or None
-    cell.restricted_to = frozenset(tool.restricted_to) or None
+        resource.required.setdefault(LOCK, min(levels.values()))
+        resource.actions = tuple(dict.fromkeys((*levels, LOCK)))
+    resource.departments = frozenset(tool.departments) or None
+    resource.restricted_to = frozenset(tool.restricted_to) or None
     row = view.records.rank_levels_of(tool_id)
     if row is not None:
-        cell.rank_levels = (*(LEVEL[level] for level in row.values()), 0)
+        resource.rank_levels = (*(LEVEL[level] for level in row.values()), 0)
     needed = view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
-    cell.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
-    cell.obliges = cell.exclusive or bool(tool.credentials)
-    cell.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
-    cell.runs = cell.exclusive or cell.delegating
-    cell.is_capped = any((cell.departments, cell.restricted_to, cell.rank_levels, cell.qualifications))
-    return cell
+    resource.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
+    resource.is_essential = bool(tool.essential)
+    resource.obliges = resource.exclusive or bool(tool.credentials)
+    resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
+    return resource
 
 
-def tool_resources(view: OrgView) -> Mapping[str, str]:
-    """Every declared tool as a resource, each one text: what a hundred thousand roles hold is kept once, and found by
-    identity without being read.
-    """
-    return view.remember("tool resources", lambda: {tool: f"tool:{tool}" for tool in view.records.tools})
-
-
-def declared_credentials(view: OrgView) -> Collection[str]:
-    """Credentials are declared by being named: by a role, a tool or a policy."""
-    return view.remember("credentials", lambda: _credentials(view.records))
-
-
-def is_named(records: OrgRecords, credential: str, removed: frozenset[str]) -> bool:
-    """Whether a credential is still named when these policies are removed."""
-    return credential in _credentials(records, removed)
-
-
-def _credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
+def named_credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
+    """Credentials are declared by being named: by a role, a tool or a policy; some policies may be left out."""
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():
-        if policy.id in removed:
-            continue
-        named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
+        if policy.id not in removed:
+            named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
     return dict.fromkeys(sorted(named))

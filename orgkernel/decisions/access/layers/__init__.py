@@ -1,0 +1,48 @@
+"""The layers of an access decision, one file each, and their one order (policies and governance §3.3).
+
+Whoever adds a layer writes its file and its row here; the evaluation, the codes, the trace, the remedies and the lists
+read this order.
+"""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Sentence
+from orgkernel.decisions.access.layers.delegation import DELEGATION
+from orgkernel.decisions.access.layers.grants import GRANTS
+from orgkernel.decisions.access.layers.identity import IDENTITY
+from orgkernel.decisions.access.layers.input import INPUT
+from orgkernel.decisions.access.layers.lock import EXCLUSIVE_LOCK
+from orgkernel.decisions.access.layers.pace import PACE
+from orgkernel.decisions.access.layers.policies import POLICIES
+from orgkernel.decisions.access.layers.position import POSITION
+from orgkernel.decisions.access.layers.qualification import QUALIFICATION
+from orgkernel.decisions.access.layers.rank import RANK
+from orgkernel.decisions.access.layers.role_binding import ROLE_BINDING
+from orgkernel.decisions.access.layers.structure import STRUCTURE
+from orgkernel.decisions.access.layers.visibility import VISIBILITY
+
+
+def _not_configured(evaluation: Evaluation) -> Sentence:
+    return "not configured", ()
+
+
+LAYERS = (
+    IDENTITY,
+    STRUCTURE,
+    VISIBILITY,
+    ROLE_BINDING,
+    RANK,
+    QUALIFICATION,
+    POLICIES,
+    GRANTS,
+    POSITION,
+    DELEGATION,
+    PACE,
+    # Told in every trace, so that nobody takes them for decided; nothing decides by them yet.
+    AccessLayer("file and sacred scope", of_run=True, unchanged=_not_configured),
+    AccessLayer("pre-flight", of_run=True, unchanged=_not_configured),
+    EXCLUSIVE_LOCK,
+    INPUT,
+)
+ORDER = LayerOrder(LAYERS)

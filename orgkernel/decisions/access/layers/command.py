@@ -1,0 +1,155 @@
+"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers (design §6).
+
+It is how a role is bound to other roles, and part of the layer `role binding`.
+"""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.identity import SubjectIdentity
+from orgkernel.decisions.access.layer import ReasonCode, Sentence
+from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
+from orgkernel.decisions.access.lines import why_edges, why_profiles
+from orgkernel.decisions.access.resource import DISPATCH
+from orgkernel.decisions.reasons import why_place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.records.organization import USER
+
+
+def command_sources(view: OrgView, identity: SubjectIdentity, target: str, action: str) -> tuple[int, int]:
+    """The bits of what gives a subject the right to dispatch a role or escalate to it, and of what it lacks.
+
+    Any of the subject's roles will do; only where none gives the right, what each lacks is said.
+    """
+    if not identity.is_crew:
+        commands = action == DISPATCH and find_command(view, names_in_command(identity), target)
+        return (COMMANDS.bit, 0) if commands else (0, 0)
+    sources = lacks = 0
+    for role_id in identity.roles:
+        of_role = _dispatching if action == DISPATCH else _escalating
+        gives, missing = of_role(view, role_id, target)
+        sources |= gives
+        lacks |= missing
+    if sources:
+        return sources, 0
+    return 0, lacks or TARGET_NOT_ALLOWED.bit
+
+
+def names_in_command(identity: SubjectIdentity) -> tuple[str, ...]:
+    """The words under which a chain of command can name somebody outside the organization."""
+    if identity.kind != "person":
+        return ()
+    return (identity.id, USER) if identity.is_owner else (identity.id,)
+
+
+def find_command(view: OrgView, superiors: tuple[str, ...], target: str) -> tuple[Edge, ...]:
+    """The chain of command from a role up to one of these superiors; empty where none commands it."""
+    chain = view.chain_above(target)
+    for number, edge in enumerate(chain):
+        if edge.target in superiors and edge.target != target:
+            return chain[: number + 1]
+    return ()
+
+
+def _find_right(view: OrgView, role_id: str, target: str) -> Edge | None:
+    """The declared right of a role to dispatch another."""
+    edges = view.edges_from(EdgeKind.MAY_DISPATCH, role_id)
+    return next((edge for edge in edges if edge.target == target), None)
+
+
+def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ...]:
+    """The edges by which a role may turn to another: those of a tier, or the chain of command up to it."""
+    tier = next((edge for edge in view.escalations_of(role_id) if edge.target == target), None)
+    if tier is not None:
+        return (tier,)
+    chain = view.chain_above(role_id)
+    reached = next((number for number, edge in enumerate(chain) if edge.target == target), None)
+    return () if reached is None else chain[: reached + 1]
+
+
+def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
+    """Whether both roles lie in layers and no dispatch edge leads from one to the other."""
+    organization, posts = view.records.organization, view.records.posts
+    source, destination = posts[role_id].profile.layer, posts[target].profile.layer
+    if not organization.dispatch_edges or source is None or destination is None:
+        return False
+    edges = organization.dispatch_edges
+    return not any(edge.source == source and edge.target == destination for edge in edges)
+
+
+def _dispatching(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+    sources = lacks = 0
+    profile = view.records.posts[role_id].profile
+    if _find_right(view, role_id, target) is not None:
+        sources |= MAY_DISPATCH.bit
+    if find_command(view, (role_id,), target):
+        if profile.can_delegate:
+            sources |= COMMANDS.bit
+        else:
+            lacks |= CANNOT_DELEGATE.bit
+    elif not sources:
+        lacks |= TARGET_NOT_ALLOWED.bit | (0 if profile.can_delegate else CANNOT_DELEGATE.bit)
+    if _layers_forbid(view, role_id, target):
+        sources, lacks = 0, lacks | DISPATCH_EDGE_FORBIDDEN.bit
+    if profile.position == "worker":
+        sources, lacks = 0, lacks | WORKER_CANNOT_DISPATCH.bit
+    return sources, lacks
+
+
+def _escalating(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+    found = _find_escalation(view, role_id, target)
+    return (REPORTS_TO.bit, 0) if found else (0, TARGET_NOT_ALLOWED.bit)
+
+
+def _cannot_delegate(evaluation: Evaluation) -> Sentence:
+    return f"{evaluation.who} cannot delegate", why_profiles(evaluation, "role_type")
+
+
+def _target_not_allowed(evaluation: Evaluation) -> Sentence:
+    who, what = evaluation.who, evaluation.what
+    if evaluation.action == DISPATCH:
+        return f"{what} is not below {who}, and nothing else lets it dispatch there", ()
+    return f"{what} is not above {who}, and no tier escalates there", ()
+
+
+def _edge_forbidden(evaluation: Evaluation) -> Sentence:
+    records = evaluation.view.records
+    place = records.document.place("dispatch_edges", key=True)
+    roles = (*evaluation.roles, evaluation.resource.id)
+    layers = [records.posts[role].profile.layer for role in roles]
+    text = f"no dispatch edge leads from layer {quote(layers[0])} to {quote(layers[-1])}"
+    return text, (why_place("dispatch_edges", place),)
+
+
+def _commands(evaluation: Evaluation) -> Sentence:
+    superiors = evaluation.roles or names_in_command(evaluation.subject.identity)
+    view, target = evaluation.view, evaluation.resource.id
+    chains = (find_command(view, (superior,), target) for superior in superiors)
+    text = f"{evaluation.what} is below {evaluation.who}"
+    return text, why_edges(edge for chain in chains for edge in chain)
+
+
+def _may_dispatch(evaluation: Evaluation) -> Sentence:
+    view, target = evaluation.view, evaluation.resource.id
+    edges = (_find_right(view, role, target) for role in evaluation.roles)
+    found = [edge for edge in edges if edge is not None]
+    return "; ".join(map(str, found)), why_edges(found)
+
+
+def _reports_to(evaluation: Evaluation) -> Sentence:
+    view, target = evaluation.view, evaluation.resource.id
+    chains = (_find_escalation(view, role, target) for role in evaluation.roles)
+    text = f"{evaluation.who} escalates to {evaluation.what}"
+    return text, why_edges(edge for chain in chains for edge in chain)
+
+
+CANNOT_DELEGATE = ReasonCode("CANNOT_DELEGATE", _cannot_delegate, "", remedies=("grant", "role"))
+TARGET_NOT_ALLOWED = ReasonCode("TARGET_NOT_ALLOWED", _target_not_allowed, "", remedies=("grant", "role"))
+DISPATCH_EDGE_FORBIDDEN = ReasonCode(
+    "DISPATCH_EDGE_FORBIDDEN", _edge_forbidden, "", remedies=("grant", "role")
+)
+COMMANDS = ReasonCode("COMMANDS", _commands, "granted", static=True)
+MAY_DISPATCH = ReasonCode("MAY_DISPATCH", _may_dispatch, "granted", static=True)
+REPORTS_TO = ReasonCode("REPORTS_TO", _reports_to, "granted", static=True)

@@ -1,0 +1,223 @@
+"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it (policies §4).
+
+What a grant waives is looked up before any layer is asked; its level counts here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stored import (
+    gather_grants,
+    is_active,
+    is_stored_for,
+    level_in,
+    lowest_restriction,
+    replace_stored,
+)
+from orgkernel.decisions.state_view import Grant, Restriction
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.records.levels import LEVELS
+from orgkernel.runtime.utc import as_utc
+
+GRANT_EXPIRED = "GRANT_EXPIRED"
+"""Told beside what fails, and none of it: what has expired is absent."""
+_MOST_TRIED = 20
+"""Expired grants that are tried: whoever asks every day has many, and the last ones are those anybody remembers."""
+
+
+def _compile(target: Target) -> Move | None:
+    return _apply_stored
+
+
+def _apply_stored(evaluation: Evaluation) -> None:
+    given = evaluation.given.level
+    if given:
+        evaluation.granted = max(evaluation.granted, given)
+        if given >= evaluation.required:
+            evaluation.sources |= GRANTED.bit
+            # Somebody has been asked.
+            evaluation.failing &= ~ASK_APPROVAL.bit
+    if evaluation.state.restrictions:
+        top, _ = _lowest(evaluation)
+        evaluation.ceiling = min(evaluation.ceiling, top)
+        if top < evaluation.required:
+            evaluation.failing |= RESTRICTED.bit
+
+
+def _lowest(evaluation: Evaluation) -> tuple[int, tuple[Restriction, ...]]:
+    """The most that restrictions leave, and which."""
+    stored, keys = evaluation.state.restrictions, evaluation.subject.keys
+    restrictions = [each for key in keys for each in stored.get(key, ())]
+    now = evaluation.request.context.now
+    return lowest_restriction(
+        restrictions, evaluation.resource, evaluation.path, evaluation.tables.org_id, now
+    )
+
+
+# -- what it says ------------------------------------------------------------------------------------------------------
+
+
+def _granted(evaluation: Evaluation) -> Sentence:
+    enough = (
+        grant.grant_id
+        for grant in evaluation.given.grants
+        if (level_in(grant, evaluation.resource, evaluation.path) or 0) >= evaluation.required
+    )
+    return f"grant {listing(enough)} gives {evaluation.what}", ()
+
+
+def _restricted(evaluation: Evaluation) -> Sentence:
+    listed = listing(each.restriction_id for each in _lowest(evaluation)[1])
+    return f"restriction {listed} leaves {evaluation.who} too little of {evaluation.what}", ()
+
+
+def _applied(evaluation: Evaluation) -> Sentence:
+    given = evaluation.given
+    if not given.grants:
+        return NEUTRAL, ()
+    grants = ", ".join(quote(grant.grant_id) for grant in given.grants)
+    waives = f", which waives {', '.join(sorted(given.waives))}" if given.waives else ""
+    return f"grant {grants}{waives}", ()
+
+
+def _too_little(evaluation: Evaluation) -> Sentence | None:
+    if not evaluation.given.grants:
+        return None
+    grants = listing(grant.grant_id for grant in evaluation.given.grants)
+    return f"grant {grants} gives less of {evaluation.what} than is required", ()
+
+
+def _leaving(evaluation: Evaluation) -> Sentence | None:
+    top, found = _lowest(evaluation)
+    if not found:
+        return None
+    listed = listing(each.restriction_id for each in found)
+    return f"restriction {listed} leaves level {quote(LEVELS[top])} of {evaluation.what}", ()
+
+
+def _missed(evaluation: Evaluation) -> Sentence | None:
+    """The grant that ran out last among those with which less would fail; None where there is none.
+
+    Whoever is refused something that was given until yesterday has to read that, and when it ended (policies §10).
+    """
+    state = evaluation.state
+    if not (evaluation.is_declared and (state.grants or state.expired)) or evaluation.resource.unknown:
+        return None
+    found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
+    for grant in found[:_MOST_TRIED]:
+        revived = (*state.grants.get(grant.subject, ()), replace(grant, expires_at=None))
+        then = evaluate(evaluation.again(state=replace_stored(state, {grant.subject: revived}))).failing
+        if then != evaluation.failing and not then & ~evaluation.failing:
+            resources, subject = quote(", ".join(grant.resources)), quote(grant.subject)
+            ended = as_utc(grant.expires_at)
+            return f"grant {quote(grant.grant_id)} of {resources} to {subject} ran out at {ended}", ()
+    return None
+
+
+def _expired(evaluation: Evaluation) -> Iterator[Grant]:
+    """What has run out of what was given to the subject, or to those it acts for, and would speak of the resource."""
+    tables, state, context = evaluation.tables, evaluation.state, evaluation.request.context
+    others = [tables.subject(each) for each in evaluation.parent_names()]
+    keys = dict.fromkeys(
+        key for each in (evaluation.subject, *others) if each is not None for key in each.keys
+    )
+    for key in keys:
+        for grant in (*state.grants.get(key, ()), *state.expired.get(key, ())):
+            ends = grant.expires_at
+            if ends is not None and ends <= context.now:
+                alone = [replace(grant, expires_at=None)]
+                resource, path = evaluation.resource, evaluation.path
+                if gather_grants(alone, resource, path, tables.org_id, context).grants:
+                    yield grant
+
+
+# -- what depends on circumstances -------------------------------------------------------------------------------------
+
+
+def _is_pathless(evaluation: Evaluation) -> bool:
+    """Whether a tool is asked for as a whole, so that a path could be stated."""
+    return evaluation.resource.kind == "tool" and evaluation.path is None
+
+
+def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    """The channels, sessions and paths that stored grants and restrictions name."""
+    return _stored_words(evaluation) if evaluation.has_stored else ()
+
+
+def _stored_words(evaluation: Evaluation) -> Iterator[str]:
+    state, resource, org_id = evaluation.state, evaluation.resource, evaluation.tables.org_id
+    now, pathless = evaluation.request.context.now, _is_pathless(evaluation)
+    for key in evaluation.subject.keys:
+        for grant in state.grants.get(key, ()):
+            wide = _widened(grant, pathless)
+            if is_active(grant, org_id, now) and level_in(wide, resource, None) is not None:
+                if grant.channel is not None:
+                    yield f"channel:{grant.channel}"
+                if grant.session is not None:
+                    yield f"session:{grant.session}"
+                yield from _globs(grant.resources, resource) if pathless else ()
+        for restriction in state.restrictions.get(key, ()):
+            if pathless and is_active(restriction, org_id, now):
+                yield from _globs(restriction.resources, resource)
+
+
+def _globs(resources: Iterable[str], resource: Resource) -> Iterator[str]:
+    beginning = f"{resource.resource}:"
+    return (f"path:{each[len(beginning) :]}" for each in resources if each.startswith(beginning))
+
+
+def _widened(grant: Grant, pathless: bool) -> Grant:
+    """A grant as it is in the channel, session and path it asks for."""
+    resources = tuple(map(_whole, grant.resources)) if pathless else grant.resources
+    return replace(grant, channel=None, session=None, resources=resources)
+
+
+def _whole(resource: str) -> str:
+    return ":".join(resource.split(":", 2)[:2]) if resource.startswith("tool:") else resource
+
+
+def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+    """Kindly every grant counts and no restriction of a path does; unkindly it is the other way round."""
+    state, keys, pathless = evaluation.state, evaluation.subject.keys, _is_pathless(evaluation)
+    if not is_stored_for(state, keys):
+        return
+    grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
+    restrictions = {key: state.restrictions.get(key, ()) for key in keys}
+    if kindly and pathless:
+        restrictions = {
+            key: tuple(
+                replace(each, resources=tuple(name for name in each.resources if name == _whole(name)))
+                for each in rows
+            )
+            for key, rows in restrictions.items()
+        }
+    evaluation.state = replace_stored(state, grants, restrictions)
+
+
+def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> tuple[Grant, ...]:
+    if kindly:
+        return tuple(_widened(grant, pathless) for grant in grants)
+    return tuple(grant for grant in grants if grant.channel is None and grant.session is None)
+
+
+RESTRICTED = ReasonCode("RESTRICTED", _restricted)
+GRANTED = ReasonCode("GRANTED", _granted, "granted")
+GRANTS = AccessLayer(
+    "grants and restrictions",
+    (RESTRICTED, GRANTED),
+    _compile,
+    of_stored=True,
+    unchanged=_applied,
+    besides={GRANT_EXPIRED: _missed},
+    explains={"granted": _too_little, "ceiling": _leaving},
+    circumstances=_words,
+    suppose=_suppose,
+)

@@ -1,0 +1,82 @@
+"""PACE: in tier contingent nobody of the crew dispatches, in emergency nobody begins new work (design §6).
+
+The tier is what the caller states, else what the latest SALUTE report says. A report counts for an hour. An agent is in
+the tier of its own latest report; one that never reported under its name is in that of the latest report of its roles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.resource import ESCALATE
+from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
+from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
+from orgkernel.runtime.utc import as_utc
+
+
+def find_report(state: StateView, keys: Iterable[str], now: float) -> StoredReport | None:
+    """The report that says in which tier somebody is now; `keys` are `agent:ID` before the roles it fills."""
+    newest: StoredReport | None = None
+    for key in keys:
+        reports = state.reports.get(key, ())
+        if reports and (newest is None or reports[0].at > newest.at):
+            newest = reports[0]
+        if reports and key.startswith("agent:"):
+            break
+    return None if newest is None or now - newest.at >= REPORT_COUNTS_FOR else newest
+
+
+def _compile(target: Target) -> Move | None:
+    exempt = not target.is_crew or target.action == ESCALATE
+    forbidding = (
+        NO_NEW_DISPATCH if target.dispatches else NO_NEW_WORK if target.resource.kind == "tool" else ()
+    )
+
+    def cap(evaluation: Evaluation) -> None:
+        tier, raised = evaluation.request.context.pace, evaluation.state.raised
+        if tier is None:
+            if not raised or exempt or raised.isdisjoint(evaluation.subject.keys):
+                return
+            report = _report(evaluation)
+            tier = None if report is None else report.tier
+        elif tier not in TIERS:
+            raise ValueError(f"no PACE tier {tier}")
+        if tier in forbidding and not exempt and not (evaluation.essential and not target.dispatches):
+            evaluation.ceiling = 0
+            evaluation.failing |= PACE_CAP.bit
+
+    return cap
+
+
+def _report(evaluation: Evaluation) -> StoredReport | None:
+    return find_report(evaluation.state, evaluation.subject.keys, evaluation.request.context.now)
+
+
+def _forbidden(evaluation: Evaluation) -> Sentence:
+    tier, by = evaluation.request.context.pace, ""
+    if tier is None:
+        report = _report(evaluation)
+        if report is not None:
+            tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
+    work = "work" if tier == "emergency" else "dispatch"
+    return f"{evaluation.who} is in PACE tier {quote(tier)}{by}, which allows no new {work}", ()
+
+
+def _not_raised(evaluation: Evaluation) -> Sentence:
+    """Where nobody states a tier and none caps anything: what the latest report says."""
+    if evaluation.request.context.pace is not None:
+        return NEUTRAL, ()
+    report = _report(evaluation)
+    if report is None:
+        return "not configured: the runtime reports no tier", ()
+    return (
+        f"{evaluation.who} is in PACE tier {quote(report.tier)} by its SALUTE report of {as_utc(report.at)}",
+        (),
+    )
+
+
+PACE_CAP = ReasonCode("PACE_CAP", _forbidden, remedies=("role",))
+PACE = AccessLayer("pace", (PACE_CAP,), _compile, of_run=True, needs_run=True, unchanged=_not_raised)

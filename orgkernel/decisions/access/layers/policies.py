@@ -1,0 +1,236 @@
+"""Policies: they give to people, system origins and webhooks; about everybody they cap, deny and ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from orgkernel.decisions.access.circumstances import words_of
+from orgkernel.decisions.access.decision import Change, Outcome
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.policies import AccessPolicy
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics.wording import listing
+
+
+def _compile(target: Target) -> Move | None:
+    resource, required, gives = target.resource, target.required, not target.is_crew
+    name = resource.resource
+
+    def speak(evaluation: Evaluation) -> None:
+        subject = evaluation.subject
+        allowed = 0
+        if subject.policies:
+            deciding = subject.deciding
+            if deciding is None:
+                assumed = evaluation.assumed
+                if assumed is None or assumed.policies is None:
+                    deciding = subject.policy_set(evaluation.request.context)
+                else:
+                    deciding = evaluation.tables.policies.set_of(assumed.policies)
+            allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
+            if not evaluation.essential:
+                evaluation.ceiling = min(evaluation.ceiling, top)
+                if top < required:
+                    evaluation.failing |= POLICY_CEILING.bit
+            if denies:
+                evaluation.failing |= POLICY_DENY.bit
+            if asks:
+                evaluation.failing |= ASK_APPROVAL.bit
+        if gives:
+            evaluation.granted = max(evaluation.granted, allowed)
+            if allowed >= required:
+                evaluation.sources |= POLICY_ALLOW.bit
+            elif not resource.unknown:
+                evaluation.missing = NO_POLICY_MATCH.bit
+
+    return speak
+
+
+# -- what it says ------------------------------------------------------------------------------------------------------
+
+
+def _policies_that(evaluation: Evaluation, speaks: Callable[[AccessPolicy], bool]) -> Sentence:
+    """The policies about the subject that speak so, by name, and their lines."""
+    view, resource = evaluation.view, evaluation.resource
+    deciding = evaluation.subject.policy_set(evaluation.request.context).policies
+    found = [policy for policy in deciding if speaks(policy)]
+    why: list[Why] = []
+    for policy in found:
+        edges = [edge for edge in view.tools_covered_by(policy.id) if edge.target == resource.id]
+        if edges and resource.kind == "tool":
+            why += map(why_edge, edges)
+        else:
+            why.append(why_place(f"policy {policy.id}", policy.definition.place()))
+    names = listing(policy.id for policy in found)
+    return f"polic{'y' if len(found) == 1 else 'ies'} {names}", tuple(dict.fromkeys(why))
+
+
+def _covers(resource: Resource, policy: AccessPolicy) -> bool:
+    return bool(policy.covers(resource.kind, resource.id, resource.tier))
+
+
+def _grants(resource: Resource, policy: AccessPolicy) -> int:
+    return policy.granted(resource.kind, resource.id, resource.tier)
+
+
+def _bounds(resource: Resource, policy: AccessPolicy) -> bool:
+    return policy.ceiling and policy.covers(resource.kind, resource.id, resource.tier) is not None
+
+
+def _policy_deny(evaluation: Evaluation) -> Sentence:
+    resource = evaluation.resource
+
+    def denies(policy: AccessPolicy) -> bool:
+        excepted = resource.kind == "tool" and resource.id in policy.denied
+        return excepted or (policy.effect == "deny" and _covers(resource, policy))
+
+    text, why = _policies_that(evaluation, denies)
+    return f"{text} den{'ies' if _is_one(text) else 'y'} {evaluation.what}", why
+
+
+def _is_one(text: str) -> bool:
+    return text.startswith("policy")
+
+
+def _ask_approval(evaluation: Evaluation) -> Sentence:
+    resource = evaluation.resource
+    text, why = _policies_that(
+        evaluation, lambda policy: policy.effect == "ask" and _covers(resource, policy)
+    )
+    if not why:
+        return f"whom {evaluation.who} acts for has to be approved for {evaluation.what}", ()
+    return f"{text} want{'s' * _is_one(text)} an approval for {evaluation.what}", why
+
+
+def _policy_ceiling(evaluation: Evaluation) -> Sentence:
+    resource, required = evaluation.resource, evaluation.required
+    text, why = _policies_that(
+        evaluation, lambda policy: _bounds(resource, policy) and _grants(resource, policy) < required
+    )
+    allowed = "it allows" if _is_one(text) else "they allow"
+    left = f"{text} leave{'s' * _is_one(text)} no more than what {allowed}"
+    return f"{left}, and not {evaluation.what}", why
+
+
+def _policy_allow(evaluation: Evaluation) -> Sentence:
+    resource = evaluation.resource
+    text, why = _policies_that(
+        evaluation, lambda policy: policy.effect == "allow" and _covers(resource, policy)
+    )
+    return f"{text} allow{'s' * _is_one(text)} {evaluation.what}", why
+
+
+def _no_policy_match(evaluation: Evaluation) -> Sentence:
+    return f"no policy and no grant gives {evaluation.what} to {evaluation.who}", ()
+
+
+def _too_little(evaluation: Evaluation) -> Sentence | None:
+    resource = evaluation.resource
+    text, why = _policies_that(
+        evaluation, lambda policy: policy.effect == "allow" and bool(_grants(resource, policy))
+    )
+    return (f"{text} allow{'s' * _is_one(text)} {evaluation.what}", why) if why else None
+
+
+def _bounding(evaluation: Evaluation) -> Sentence | None:
+    resource = evaluation.resource
+    text, why = _policies_that(evaluation, lambda policy: _bounds(resource, policy))
+    return (f"{text} bound{'s' * _is_one(text)} {evaluation.what}", why) if why else None
+
+
+# -- what depends on circumstances -------------------------------------------------------------------------------------
+
+
+def _depending(evaluation: Evaluation) -> list[AccessPolicy]:
+    """The policies with conditions that say anything here, or by matching silence a fallback that does."""
+    policies, resource = evaluation.subject.policies, evaluation.resource
+    if not evaluation.subject.depends:
+        return []
+    has_fallback = any(policy.fallback for policy in policies)
+    found = []
+    for policy in policies:
+        if policy.conditions and policy.decisive:
+            covers = policy.covers(resource.kind, resource.id, resource.tier)
+            says = bool(covers) or (covers is False and policy.ceiling) or resource.id in policy.denied
+            if says or has_fallback:
+                found.append(policy)
+    return found
+
+
+def _helps(policy: AccessPolicy, resource: Resource) -> bool:
+    """Whether a policy gives here, and takes nothing."""
+    if policy.effect != "allow" or resource.id in policy.denied:
+        return False
+    return bool(policy.covers(resource.kind, resource.id, resource.tier)) or not policy.ceiling
+
+
+def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    """The conditions of the policies that could lead away from an outcome."""
+    depending = _depending(evaluation)
+    if not depending:
+        return ()
+    context, resource = evaluation.request.context, evaluation.resource
+    moving = [
+        policy
+        for policy in depending
+        if outcome == "ask" or (_helps(policy, resource) == policy.holds_in(context)) == (outcome == "allow")
+    ]
+    conditions = (condition for policy in moving or depending for condition in policy.conditions)
+    return (word for condition in conditions for word in words_of(condition))
+
+
+def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+    """The policies that would decide at the best or at the worst; a fallback counts where it could."""
+    depending, resource = _depending(evaluation), evaluation.resource
+    if not depending:
+        return
+    always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
+    chosen = [policy for policy in always if not policy.fallback]
+    moved = [policy for policy in depending if _helps(policy, resource) == kindly]
+    if not chosen:
+        silenced = any(not policy.fallback for policy in depending)
+        chosen = [
+            policy
+            for policy in (*always, *moved)
+            if policy.fallback and (_helps(policy, resource) == kindly or (not silenced and policy in always))
+        ]
+    chosen += (policy for policy in moved if not policy.fallback)
+    deciding = tuple(sorted(set(chosen), key=lambda policy: policy.number))
+    evaluation.assumed = (evaluation.assumed or Assumed())._replace(policies=deciding)
+
+
+# -- what would change it ----------------------------------------------------------------------------------------------
+
+
+def _removals(evaluation: Evaluation) -> Iterable[Change]:
+    """Policies that decide now, about the subject or whom it acts for."""
+    tables, context = evaluation.tables, evaluation.request.context
+    parents = [tables.subject(each) for each in evaluation.parent_names()]
+    found = {
+        policy.id
+        for subject in (evaluation.subject, *parents)
+        if subject is not None
+        for policy in subject.matching(context)
+        if policy.decisive
+    }
+    return (Change("policy_removed", each) for each in sorted(found))
+
+
+POLICY_DENY = ReasonCode("POLICY_DENY", _policy_deny, "stopped", remedies=("role", "policy_removed"))
+POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
+NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))
+ASK_APPROVAL = ReasonCode(
+    "ASK_APPROVAL", _ask_approval, "stopped", remedies=("grant", "role", "policy_removed"), asks=True
+)
+POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _policy_allow, "granted")
+POLICIES = AccessLayer(
+    "policies",
+    (POLICY_DENY, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
+    _compile,
+    explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
+    circumstances=_words,
+    suppose=_suppose,
+    changes={"policy_removed": _removals},
+)

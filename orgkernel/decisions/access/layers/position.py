@@ -1,0 +1,30 @@
+"""Position: a worker executes and does not hand work to others."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.lines import why_profiles
+
+
+def _compile(target: Target) -> Move | None:
+    return _cap if target.resource.delegating and target.is_crew else None
+
+
+def _cap(evaluation: Evaluation) -> None:
+    if evaluation.subject.is_worker:
+        evaluation.ceiling = 0
+        evaluation.failing |= POSITION_CAP.bit
+
+
+def _is_worker(evaluation: Evaluation) -> Sentence:
+    text = f"{evaluation.who} is a worker: it executes and does not dispatch"
+    return text, why_profiles(evaluation, "position")
+
+
+POSITION_CAP = ReasonCode("POSITION_CAP", _is_worker, remedies=("role",))
+WORKER_CANNOT_DISPATCH = ReasonCode(
+    "WORKER_CANNOT_DISPATCH", _is_worker, "", remedies=("grant", "role"), told_in="role binding"
+)
+"""What a worker's role lacks to dispatch another role, which is asked where roles are bound to each other."""
+POSITION = AccessLayer("position", (POSITION_CAP, WORKER_CANNOT_DISPATCH), _compile)

@@ -1,0 +1,82 @@
+"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs (crew-capability facts §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.access.decision import Change
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.lines import why_edges
+from orgkernel.decisions.state_view import QualificationResult
+from orgkernel.diagnostics.wording import listing
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+
+_DAY = 86_400.0
+_NONE_ASSUMED = Assumed()
+
+
+def has_passed(
+    records: OrgRecords, results: tuple[QualificationResult, ...], qualification: str, now: float
+) -> bool:
+    """Whether the latest result is a pass that still counts."""
+    latest = next((each for each in reversed(results) if each.qualification == qualification), None)
+    if latest is None or not latest.passed:
+        return False
+    declared = records.qualifications.get(qualification)
+    days = None if declared is None else declared.record.expires_after_days
+    ends = [
+        each
+        for each in (latest.expires_at, None if days is None else latest.at + days * _DAY)
+        if each is not None
+    ]
+    return all(end > now for end in ends)
+
+
+def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
+    """What the resource needs and the subject has not passed, or not lately enough; a role has passed nothing."""
+    subject, records = evaluation.subject, evaluation.view.records
+    results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
+    now = evaluation.request.context.now
+    counted = (assumed or _NONE_ASSUMED).qualifications
+    return tuple(
+        each
+        for each in evaluation.resource.qualifications
+        if each not in counted and not has_passed(records, results, each, now)
+    )
+
+
+def _compile(target: Target) -> Move | None:
+    return _cap if target.resource.qualifications and target.is_crew else None
+
+
+def _cap(evaluation: Evaluation) -> None:
+    if evaluation.essential or "qualification" in evaluation.given.waives:
+        return
+    if _missing(evaluation, evaluation.assumed):
+        evaluation.ceiling = 0
+        evaluation.failing |= QUALIFICATION_MISSING.bit
+
+
+def _qualification_missing(evaluation: Evaluation) -> Sentence:
+    missing = _missing(evaluation, evaluation.assumed)
+    needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
+    text = f"{evaluation.who} has not passed {listing(missing)}, which {evaluation.what} needs"
+    return text, why_edges(edge for edge in needed if edge.target in missing)
+
+
+def _tests(evaluation: Evaluation) -> Iterator[Change]:
+    """Everything that is missing: all of it has to be passed."""
+    return (Change("qualification", each) for each in _missing(evaluation, None))
+
+
+QUALIFICATION_MISSING = ReasonCode(
+    "QUALIFICATION_MISSING",
+    _qualification_missing,
+    remedies=("qualification", "grant", "role"),
+    waiver="qualification",
+)
+QUALIFICATION = AccessLayer(
+    "qualification", (QUALIFICATION_MISSING,), _compile, changes={"qualification": _tests}
+)

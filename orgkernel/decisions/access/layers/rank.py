@@ -1,0 +1,97 @@
+"""Rank: the matrix that applies to a tool says the most that each rank of the crew has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.access.decision import Change
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
+from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.state_view import StateView
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.levels import LEVELS
+
+
+def rank_now(view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None) -> int:
+    """The step a subject's rank is on: as assumed, stored, or reached by stored trust; else where it started."""
+    if assumed is not None and assumed.rank is not None:
+        return assumed.rank
+    stored = state.agents.get(subject.identity.id) if subject.is_agent else None
+    if stored is not None and stored.rank is not None:
+        return rank_number(view, stored.rank)
+    if stored is not None and stored.trust is not None and not subject.has_rank:
+        return rank_of_trust(view, stored.trust)
+    return subject.rank
+
+
+def _rank(evaluation: Evaluation) -> int:
+    return rank_now(evaluation.view, evaluation.state, evaluation.subject, evaluation.assumed)
+
+
+def _compile(target: Target) -> Move | None:
+    levels, required = target.resource.rank_levels, target.required
+    if levels is None or not target.is_crew:
+        return None
+    changes = target.group == "agent"
+
+    def cap(evaluation: Evaluation) -> None:
+        if evaluation.essential or "rank" in evaluation.given.waives:
+            return
+        known = not changes and evaluation.assumed is None
+        top = levels[evaluation.subject.rank if known else _rank(evaluation)]
+        evaluation.ceiling = min(evaluation.ceiling, top)
+        if top < required:
+            evaluation.failing |= RANK_TOO_LOW.bit
+
+    return cap
+
+
+def _rank_too_low(evaluation: Evaluation) -> Sentence:
+    view = evaluation.view
+    row = view.records.rank_row_of(evaluation.resource.id)
+    assert row is not None
+    step = _rank(evaluation)
+    rank = view.records.ranks[step].id if step >= 0 else None
+    held = "no rank of the ladder" if rank is None else f"rank {quote(rank)}"
+    left = "none" if rank is None else row.levels[rank]
+    text = (
+        f"{evaluation.who} is of {held}, which has level {quote(left)} of {evaluation.what}, "
+        f"{quote(LEVELS[evaluation.required])} is required"
+    )
+    return text, (why_place(row.statement, row.place),)
+
+
+def _capped(evaluation: Evaluation) -> Sentence | None:
+    view = evaluation.view
+    row = view.records.rank_row_of(evaluation.resource.id)
+    step = _rank(evaluation)
+    if row is None or not 0 <= step < len(view.records.ranks):
+        return None
+    rank = view.records.ranks[step].id
+    text = f"{evaluation.who} is of rank {quote(rank)}, which has level {quote(row.levels[rank])} of {evaluation.what}"
+    return text, (why_place(row.statement, row.place),)
+
+
+def _promotion(evaluation: Evaluation) -> Iterator[Change]:
+    """The lowest rank that is high enough."""
+    levels, view = evaluation.resource.rank_levels, evaluation.view
+    if levels is None:
+        return
+    now = rank_now(view, evaluation.state, evaluation.subject)
+    for step, rank in enumerate(view.records.ranks):
+        if step > now and levels[step] >= evaluation.required:
+            yield Change("rank", rank.id)
+            return
+
+
+RANK_TOO_LOW = ReasonCode("RANK_TOO_LOW", _rank_too_low, remedies=("rank", "grant", "role"), waiver="rank")
+RANK = AccessLayer(
+    "rank",
+    (RANK_TOO_LOW,),
+    _compile,
+    explains={"ceiling": _capped},
+    changes={"rank": _promotion},
+)

@@ -1,0 +1,132 @@
+"""Role binding: what a member of the crew gets from its roles, and whom it may dispatch or escalate to."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layers.command import (
+    CANNOT_DELEGATE,
+    COMMANDS,
+    DISPATCH_EDGE_FORBIDDEN,
+    MAY_DISPATCH,
+    REPORTS_TO,
+    TARGET_NOT_ALLOWED,
+    command_sources,
+)
+from orgkernel.decisions.access.lines import why_edges, why_tool
+from orgkernel.decisions.access.resource import FULL, LEVEL
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.schema import Edge
+
+
+def _compile(target: Target) -> Move | None:
+    resource, required = target.resource, target.required
+    if resource.kind == "role" and not resource.unknown:
+        return _command
+    if not target.is_crew:
+        return None
+    name, lacks = resource.resource, 0 if resource.unknown else NOT_BOUND_TO_ROLE.bit
+    bound = BOUND_TO_ROLE.bit
+
+    def bind(evaluation: Evaluation) -> None:
+        if evaluation.essential:
+            evaluation.granted = FULL
+            evaluation.sources = ESSENTIAL_TOOL.bit
+            return
+        level = evaluation.granted = evaluation.subject.bound.get(name, 0)
+        if level >= required:
+            evaluation.sources = bound
+        else:
+            evaluation.missing = lacks
+
+    return bind
+
+
+def _command(evaluation: Evaluation) -> None:
+    """What is found about a subject, an action and a role is kept with the subject."""
+    subject, resource, action = evaluation.subject, evaluation.resource, evaluation.action
+    found = subject.commands.get((action, resource.resource))
+    if found is None:
+        found = command_sources(evaluation.view, subject.identity, resource.id, action)
+        if action in resource.required:
+            subject.commands[action, resource.resource] = found
+    evaluation.sources, evaluation.missing = found
+    if evaluation.sources:
+        evaluation.granted = FULL
+
+
+def binding_edges(evaluation: Evaluation) -> list[Edge]:
+    """The edges by which the subject's roles give a tool."""
+    if evaluation.resource.kind != "tool":
+        return []
+    view, tool = evaluation.view, evaluation.resource.id
+    return [edge for role in evaluation.roles for edge in view.equipping(role, tool)]
+
+
+def _level_of(edge: Edge) -> int:
+    """The level an `equipped_with` edge says."""
+    return LEVEL[edge.attribute.rpartition(":")[2]]
+
+
+def _essential(evaluation: Evaluation) -> Sentence:
+    text = f"{evaluation.what} is essential and never refused to {evaluation.who}"
+    return text, why_tool(evaluation, "essential")
+
+
+def _bound_to_role(evaluation: Evaluation) -> Sentence:
+    edges = [edge for edge in binding_edges(evaluation) if _level_of(edge) >= evaluation.required]
+    if edges:
+        why = why_edges(edges)
+        return "; ".join(dict.fromkeys(each.text for each in why)), why
+    kind = evaluation.resource.kind
+    field = {"credential": "credentials"}.get(kind, kind)
+    posts = evaluation.view.records.posts
+    giving = [role for role in evaluation.roles if posts[role].has(field)]
+    places = (why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in giving)
+    return f"{field} of {evaluation.who} list {evaluation.what}", tuple(places)
+
+
+def _not_bound(evaluation: Evaluation) -> Sentence:
+    who, what, subject, resource = evaluation.who, evaluation.what, evaluation.subject, evaluation.resource
+    level = subject.bound.get(resource.resource, 0)
+    needed = resource.levels[evaluation.required]
+    if level:
+        text = f"{who} has {what} at level {quote(resource.levels[level])}, {quote(needed)} is required"
+    elif subject.is_agent and not evaluation.roles:
+        text = f"{who} fills no role here, and no grant gives it {what}"
+    else:
+        text = f"{who} is not given {what} by its role or a grant"
+    return text, why_edges(binding_edges(evaluation)) or _what_is_given(evaluation)
+
+
+def _what_is_given(evaluation: Evaluation) -> tuple[Why, ...]:
+    """Where the roles say what they are given, for what they are not."""
+    posts = evaluation.view.records.posts
+    fields = {"tool": "capabilities", "credential": "credentials", "data": "data"}
+    field = fields.get(evaluation.resource.kind, "role_id")
+    return tuple(
+        why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in evaluation.roles
+    )
+
+
+def _too_little(evaluation: Evaluation) -> Sentence:
+    """What a role gives although it is not enough."""
+    edges = binding_edges(evaluation)
+    if not edges:
+        return _bound_to_role(evaluation)
+    return "; ".join(dict.fromkeys(map(str, edges))), why_edges(edges)
+
+
+NOT_BOUND_TO_ROLE = ReasonCode("NOT_BOUND_TO_ROLE", _not_bound, "", remedies=("grant", "role"), static=True)
+ESSENTIAL_TOOL = ReasonCode("ESSENTIAL_TOOL", _essential, "granted", static=True)
+BOUND_TO_ROLE = ReasonCode("BOUND_TO_ROLE", _bound_to_role, "granted", static=True)
+ROLE_BINDING = AccessLayer(
+    "role binding",
+    (
+        NOT_BOUND_TO_ROLE, CANNOT_DELEGATE, TARGET_NOT_ALLOWED, DISPATCH_EDGE_FORBIDDEN,
+        ESSENTIAL_TOOL, BOUND_TO_ROLE, COMMANDS, MAY_DISPATCH, REPORTS_TO,
+    ),
+    _compile,
+    explains={"granted": _too_little},
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""Structure: a resource or an action that nothing declares is denied, and so is a tool that is not enabled."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layers.identity import why_declared
+from orgkernel.decisions.access.lines import why_tool
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+
+_KINDS = ("tool", "credential", "data", "role")
+
+
+def _compile(target: Target) -> Move | None:
+    resource, failing = target.resource, 0
+    if resource.unknown:
+        failing = next(code.bit for code in _UNKNOWN if code.name == resource.unknown)
+    elif target.action not in resource.required:
+        failing = ACTION_UNKNOWN.bit
+    if not resource.enabled and target.group != "undeclared":
+        failing |= TOOL_DISABLED.bit
+
+    def deny(evaluation: Evaluation) -> None:
+        evaluation.failing |= failing
+
+    return deny if failing else None
+
+
+def _resource_unknown(evaluation: Evaluation) -> Sentence:
+    view, kind, name = evaluation.view, evaluation.resource.kind, evaluation.resource.id
+    if kind not in _KINDS:
+        text = f"{quote(evaluation.request.resource)} is no resource"
+        return f"{text}; {did_you_mean(kind, _KINDS) or f'kinds are {listing(_KINDS)}'}", ()
+    hint = did_you_mean(name, {"tool": view.records.tools, "role": view.records.posts}.get(kind, ()))
+    text = f"{kind} {quote(name)} is not declared"
+    return f"{text}; {hint}" if hint else text, ()
+
+
+def _action_unknown(evaluation: Evaluation) -> Sentence:
+    actions = listing(evaluation.resource.actions)
+    return f"{evaluation.what} has no action {quote(evaluation.action)}, it has {actions}", ()
+
+
+def _tool_disabled(evaluation: Evaluation) -> Sentence:
+    return f"{evaluation.what} is not enabled", why_tool(evaluation, "enabled")
+
+
+def _declared(evaluation: Evaluation) -> Sentence:
+    resource = evaluation.resource
+    return f"{evaluation.what} is declared", why_declared(evaluation, resource.kind, resource.id)
+
+
+_UNKNOWN = tuple(
+    ReasonCode(name, _resource_unknown, "stopped")
+    for name in ("TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN", "RESOURCE_UNKNOWN")
+)
+ACTION_UNKNOWN = ReasonCode("ACTION_UNKNOWN", _action_unknown, "stopped")
+TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _tool_disabled, "stopped")
+STRUCTURE = AccessLayer(
+    "structure",
+    (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),
+    _compile,
+    of_names=True,
+    unchanged=_declared,
+)

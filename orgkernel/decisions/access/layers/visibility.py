@@ -1,0 +1,52 @@
+"""Visibility: a tool's `departments` and `restricted_to` leave nothing to members of the crew who are outside of them."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.lines import why_edges, why_tool
+from orgkernel.diagnostics.wording import listing
+from orgkernel.graph.schema import EdgeKind
+
+
+def _compile(target: Target) -> Move | None:
+    departments, restricted_to = target.resource.departments, target.resource.restricted_to
+    if not target.is_crew or (departments is None and restricted_to is None):
+        return None
+
+    def hide(evaluation: Evaluation) -> None:
+        if evaluation.essential:
+            return
+        subject, waives = evaluation.subject, evaluation.given.waives
+        hidden = departments is not None and departments.isdisjoint(subject.departments)
+        if hidden and "visibility" not in waives:
+            evaluation.ceiling = 0
+            evaluation.failing |= NOT_VISIBLE.bit
+        left_out = restricted_to is not None and restricted_to.isdisjoint(subject.names)
+        if left_out and "restricted_to" not in waives:
+            evaluation.ceiling = 0
+            evaluation.failing |= NOT_IN_RESTRICTED_TO.bit
+
+    return hide
+
+
+def _not_visible(evaluation: Evaluation) -> Sentence:
+    own = listing(sorted(evaluation.subject.departments)) or "none"
+    edges = [
+        edge for role in evaluation.roles for edge in evaluation.view.edges_from(EdgeKind.BELONGS_TO, role)
+    ]
+    seen = listing(sorted(evaluation.resource.departments or ()))
+    text = f"{evaluation.what} is seen in departments {seen} only, those of {evaluation.who} are {own}"
+    return text, (*why_tool(evaluation, "departments"), *why_edges(edges))
+
+
+def _not_in_restricted_to(evaluation: Evaluation) -> Sentence:
+    named = listing(sorted(evaluation.resource.restricted_to or ()))
+    return f"{evaluation.what} is restricted to {named}", why_tool(evaluation, "restricted_to")
+
+
+NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role"), waiver="visibility")
+NOT_IN_RESTRICTED_TO = ReasonCode(
+    "NOT_IN_RESTRICTED_TO", _not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
+)
+VISIBILITY = AccessLayer("visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile)

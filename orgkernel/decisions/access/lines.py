@@ -1,0 +1,29 @@
+"""The lines of YAML that the sentences of layers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.graph.schema import Edge
+
+
+def why_edges(edges: Iterable[Edge]) -> tuple[Why, ...]:
+    """The lines of edges, each once."""
+    return tuple(dict.fromkeys(why_edge(edge) for edge in edges))
+
+
+def why_tool(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
+    """The line of a tool's field."""
+    definition = evaluation.view.records.tools[evaluation.resource.id]
+    return (why_place(f"{field} of tool {evaluation.resource.id}", definition.place(field, key=True)),)
+
+
+def why_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:
+    """The lines of a field in the profiles of the subject's roles."""
+    posts = evaluation.view.records.posts
+    return tuple(
+        why_place(f"{route[-1]} of role {role}", posts[role].place(*route, key=True))
+        for role in evaluation.roles
+    )
