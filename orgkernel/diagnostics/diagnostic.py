@@ -68,7 +68,7 @@ class Diagnostic:
     message: str
     """Lower case, one line, subject first, no final stop (style guide §6)."""
     help: str = ""
-    """What to do about it; empty when there is nothing better than the page of the rule."""
+    """What to do about it; empty when the page of the rule is the best help."""
     subject: str = ""
     """What the finding is about, `role:ID`, `domain:ID`, …; empty for findings about a file."""
     related: tuple[Related, ...] = ()

@@ -1,4 +1,4 @@
-"""What stays the same about a finding when lines move: its rule, its file, its subject, and its words."""
+"""What stays the same about a finding when lines move: its rule, file, subject and message."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics.diagnostic import Diagnostic
 
-# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word, or
-# that somebody wrote (it stands in backticks), tells one finding from another.
+# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word or of
+# user text (in backticks) distinguishes findings.
 _PLACE = re.compile(r":\d+(?::\d+)?(?![\w:])")
 _NUMBER = re.compile(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
 _LENGTH = 32
@@ -29,7 +29,7 @@ def fingerprint_finding(found: Diagnostic) -> str:
 
 
 def fingerprint_each(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
-    """Each finding with a fingerprint of its own: those that look the same are numbered in their order."""
+    """Each finding with a fingerprint of its own: equal findings are numbered in their order."""
     seen: Counter[str] = Counter()
     for found in diagnostics:
         shared = fingerprint_finding(found)

@@ -1,4 +1,4 @@
-"""How far the text reaches that a finding points at: to where the caret, or an annotation, ends."""
+"""The end of the text that a finding points at: where the caret or an annotation ends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Roles that are called differently: finding them, and calling them by the other name everywhere.
 
-A role is renamed when it is gone, another has come, and both say the same apart from the id, the name made of it, and the
-other roles they name. What catalogs say, and what follows from it, is not the role's and does not count.
+A role is renamed if it is gone, another role is new, and both are equal apart from the id, the name made from the id, and
+the other roles they name. Facts from catalogs, and what follows from them, do not count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a trigger can do over all values its names can take; the doctrine rules (design §8, family 5) ask here.
+"""What a trigger can do over all values that its names can have, for the doctrine rules (design §8, family 5).
 
 `find_vacuous` proves that a trigger can never be true, or never be false; `thresholds` says where single comparisons trip,
 so that a rule can tell that contingent trips before alternate.
@@ -6,10 +6,13 @@ so that a rule can tell that contingent trips before alternate.
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
 
-Known limits, all on the silent side: relations between names are not used (`consecutive_tool_failures` cannot exceed
-`total_tool_failures`); a name used twice in one comparison counts as two values (`context_fill > context_fill`); only a
-bare name against a constant narrows a name (`context_fill * 2 > 1` does not); branches of two different ORs under one
-AND are not multiplied out; `max` is a constant only when `max_turns` is given.
+Known limits; each can only miss a proof, never claim a wrong one:
+
+- Relations between names are not used (`consecutive_tool_failures` cannot exceed `total_tool_failures`).
+- A name used twice in one comparison counts as two values (`context_fill > context_fill`).
+- Only a bare name compared with a constant narrows the name (`context_fill * 2 > 1` does not).
+- Branches of two different ORs under one AND are not multiplied out.
+- `max` is a constant only when `max_turns` is given.
 """
 
 from __future__ import annotations

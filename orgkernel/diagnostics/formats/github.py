@@ -1,4 +1,4 @@
-"""Workflow commands of GitHub Actions: a line each, which the runner turns into an annotation of the file."""
+"""Workflow commands of GitHub Actions: one line each, which the runner turns into an annotation of the file."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render_github(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
-    """A command each."""
+    """One command for each finding."""
     return "".join(_command(found, read_lines) for found in diagnostics)
 
 
 def escape_data(text: str) -> str:
-    """Text as the message of a command: `%` and line breaks are what the runner reads."""
+    """Text as the message of a command: `%` and line breaks are escaped, because the runner interprets them."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escape_property(text: str) -> str:
-    """Text as the value of a property, which also ends at `:` and `,`."""
+    """Text as the value of a property: `:` and `,` are escaped as well, because they end the value."""
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 

@@ -1,4 +1,4 @@
-"""The Markdown page GitHub Actions shows for a step: all findings, where only ten annotations per severity are shown."""
+"""The Markdown page that GitHub Actions shows for a step: all findings, not only ten annotations per severity."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from orgkernel.diagnostics.diagnostic import Diagnostic
 from orgkernel.diagnostics.formats.wording import clean, sentence, title
 
-# GitHub drops a step's page without a word when all that was appended to it comes near 1 MiB.
+# GitHub silently drops the page of a step when it gets near 1 MiB.
 _LARGEST = 256 * 1024
-# Everything Markdown or HTML could act on; a backslash before punctuation makes it plain text.
+# Everything that Markdown or HTML could interpret; a backslash before punctuation makes it plain text.
 _ACTIVE = re.compile(r"[!-/:-@\[-`{-~]")
 
 
 def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str:
-    """A heading and a table, cut where it would become too large to be shown."""
+    """A heading and a table, cut before it gets too large to be shown."""
     text = f"### orgkernel check\n\n{escape_markdown(headline)}\n\n"
     if not diagnostics:
         return text
@@ -25,13 +25,13 @@ def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str
         row = _row(found)
         size += len(row.encode())
         if size > _LARGEST:
-            return f"{text}\n{len(diagnostics) - number:,} more: see the log of the step.\n\n"
+            return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
         text += row
     return text + "\n"
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, also inside a table."""
+    """Text that Markdown shows unchanged, also inside a table."""
     return _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
 
 

@@ -1,4 +1,4 @@
-"""How a finding is worded where it is shown by another program: one line, nothing that drives it, no secrets."""
+"""How other programs show a finding: on one line, without control characters and secrets."""
 
 from __future__ import annotations
 
