@@ -163,7 +163,7 @@ def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[
         (why_edge(handling(view, chosen)),),
     )
     if rival is None:
-        return handles, Reason("ONLY_CANDIDATE", f"no other role can take it as well as {role}")
+        return handles, Reason("ONLY_CANDIDATE", "no other role can take this task")
     code, text, why = find_difference(view, chosen, rival)
     return handles, Reason(code, f"{role} is preferred to {quote(rival.role_id)}: {text}", why)
 
