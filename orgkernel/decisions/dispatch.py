@@ -214,7 +214,7 @@ def _why_nobody(
         return Reason("NO_ROLE_HANDLES", f"no role handles domain {quote(domain)}", (declared,))
     if word in records.aliases:
         alias = records.aliases[word]
-        text = f"{quote(word)} is listed as meaning no domain here"
+        text = f"{quote(word)} is an alias that means no domain here"
         if alias.target is not None:
             text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
         return Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))

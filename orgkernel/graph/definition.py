@@ -34,7 +34,7 @@ class Definition(Generic[EntryT]):
 
 @dataclass(frozen=True, slots=True)
 class AliasTarget:
-    """Another vocabulary's id; without a target it is listed as meaning no domain here."""
+    """Another vocabulary's id; without a target it means no domain here."""
 
     target: str | None
     place: Place
