@@ -7,7 +7,7 @@ from orgkernel.triggers import Vacuous, find_vacuous
 
 
 def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) -> tuple[Vacuous, ...]:
-    """The comparisons that can never, or can only, be true each by itself, in reading order."""
+    """The comparisons that are never true or always true by themselves, in reading order."""
     if tree[0] in ("or", "and", "not"):
         return tuple(found for part in tree[1:] for found in find_vacuous_comparisons(part, max_turns))
     found = find_vacuous(tree, max_turns)
