@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
@@ -10,9 +11,9 @@ from urllib.parse import urlencode
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
-from starlette.types import Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.guards.request_head import RequestHead
+from manifest_api.guards.request_head import GZIP, RequestHead, read_head
 from manifest_api.response_cache import Key, Representation, ResponseCache
 from orgkernel.errors import StoreError
 from orgkernel.kernel.answer_version import Standpoint
@@ -27,6 +28,11 @@ _ASKER = "read"
 _TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")
+# Below this many bytes a compressed answer saves no packet.
+LEAST_BYTES = 1_024
+_LEVEL = 3
+# An answer of more bytes is compressed in a thread, so that others do not wait for it.
+_MOST_INLINE = 64 * 1024
 
 
 class Answer(NamedTuple):
@@ -165,3 +171,59 @@ async def _answers_of(request: Request) -> Answers:
 
 
 AnswersOfApp = Annotated[Answers, Depends(_answers_of)]
+
+
+class Representing:
+    """Turn what the routes answer into representations, and keep those that may be."""
+
+    def __init__(self, app: ASGIApp, answers: Answers) -> None:
+        self._app = app
+        self._answers = answers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        start: Message | None = None
+        body = b""
+
+        async def take(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start" and _is_tagged(message):
+                start = message
+            elif start is None:
+                await send(message)
+            else:
+                body += message.get("body", b"")
+
+        self._answers.expect(scope)
+        await self._app(scope, receive, take)
+        if start is not None:
+            head = read_head(scope)
+            kept = await _represent(dict(start["headers"]), body, head.coding)
+            if not head.has_body:
+                self._answers.put_kept(scope, head, kept)
+            await kept.send(head.conditions, send)
+
+
+def _is_tagged(start: Message) -> bool:
+    return start["status"] == 200 and any(name == b"etag" for name, _ in start["headers"])
+
+
+async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str) -> Representation:
+    etag = headers[b"etag"]
+    coded = body
+    if coding == GZIP and len(body) >= LEAST_BYTES:
+        coded = compress(body) if len(body) <= _MOST_INLINE else await run_in_threadpool(compress, body)
+    said = {**headers, b"vary": b"accept-encoding"}
+    if len(coded) < len(body):
+        # Another coding is another representation, so it has a tag of its own (RFC 9110 §8.8.3).
+        etag = etag[:-1] + b'-gzip"'
+        said |= {b"etag": etag, b"content-encoding": b"gzip", b"content-length": b"%d" % len(coded)}
+        body = coded
+    return Representation(list(said.items()), body, etag)
+
+
+def compress(body: bytes) -> bytes:
+    """A body in gzip: the same bytes for the same body, whenever it is asked for."""
+    return gzip.compress(body, _LEVEL, mtime=0)

@@ -51,7 +51,7 @@ def _described() -> dict[str, Any]:
     return {"properties": definitions["Circumstances"]["properties"]}
 
 
-Context = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
+ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
 
 
 class Entity(msgspec.Struct, frozen=True):
@@ -87,7 +87,7 @@ class EvaluationQuestion(msgspec.Struct, frozen=True):
     subject: Entity
     action: Action
     resource: Entity
-    context: Context = {}
+    context: ContextData = {}
 
 
 class PartialQuestion(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class PartialQuestion(msgspec.Struct, frozen=True):
     subject: Entity | msgspec.UnsetType = msgspec.UNSET
     action: Action | msgspec.UnsetType = msgspec.UNSET
     resource: Entity | msgspec.UnsetType = msgspec.UNSET
-    context: Context | msgspec.UnsetType = msgspec.UNSET
+    context: ContextData | msgspec.UnsetType = msgspec.UNSET
 
 
 class EvaluationOptions(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ class SubjectSearch(msgspec.Struct, frozen=True):
     subject: EntityType
     action: Action
     resource: Entity
-    context: Context = {}
+    context: ContextData = {}
     page: Page = Page()
 
 
@@ -137,7 +137,7 @@ class ResourceSearch(msgspec.Struct, frozen=True):
     subject: Entity
     action: Action
     resource: EntityType
-    context: Context = {}
+    context: ContextData = {}
     page: Page = Page()
 
 
@@ -146,7 +146,7 @@ class ActionSearch(msgspec.Struct, frozen=True):
 
     subject: Entity
     resource: Entity
-    context: Context = {}
+    context: ContextData = {}
     page: Page = Page()
 
 

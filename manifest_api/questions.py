@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from inspect import signature
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import Depends, Path, Query, Request
+from fastapi.dependencies.models import Dependant
 from starlette.types import Scope
 
 from manifest_api.guards.request_head import read_head
@@ -37,7 +37,8 @@ Cursor = Annotated[
 ]
 
 
-def _word(description: str) -> Any:
+def word(description: str) -> Any:
+    """A query parameter that is a word."""
     return Query(min_length=1, max_length=LONGEST_WORD, description=description)
 
 
@@ -50,18 +51,19 @@ class CrewQuestion:
     limit: int
 
 
-async def _crew_question(
+async def crew_question(
     role_type: Annotated[RoleType | None, Query(description="Type of the role.")] = None,
-    domain: Annotated[str | None, _word("A domain the role handles, or an alias of it.")] = None,
-    plan: Annotated[str | None, _word("A plan the role follows.")] = None,
-    tool: Annotated[str | None, _word("A tool the role is equipped with.")] = None,
-    skill: Annotated[str | None, _word("A skill the role requires.")] = None,
-    reports_to: Annotated[str | None, _word("The direct superior.")] = None,
-    department: Annotated[str | None, _word("The department.")] = None,
-    layer: Annotated[str | None, _word("The dispatch layer.")] = None,
+    domain: Annotated[str | None, word("A domain the role handles, or an alias of it.")] = None,
+    plan: Annotated[str | None, word("A plan the role follows.")] = None,
+    tool: Annotated[str | None, word("A tool the role is equipped with.")] = None,
+    skill: Annotated[str | None, word("A skill the role requires.")] = None,
+    reports_to: Annotated[str | None, word("The direct superior.")] = None,
+    department: Annotated[str | None, word("The department.")] = None,
+    layer: Annotated[str | None, word("The dispatch layer.")] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_ROLES, description="Most roles on a page.")] = DEFAULT_ROLES,
 ) -> CrewQuestion:
+    """The question, from the parameters of the query."""
     wanted = RoleFilter(
         role_type=role_type, domain=domain, plan=plan, tool=tool, skill=skill, reports_to=reports_to,
         department=department, layer=layer,
@@ -69,40 +71,42 @@ async def _crew_question(
     return CrewQuestion(wanted, cursor, limit)
 
 
-CrewQuery = Annotated[CrewQuestion, Depends(_crew_question)]
-CREW_PARAMETERS = tuple(signature(_crew_question).parameters)
+CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
 
 
-def only(*names: str) -> Any:
-    """A dependency that refuses query parameters the route does not know, and repeated ones."""
+async def _refuse_unknown_parameters(request: Request) -> None:
+    if not request.query_params:
+        return
+    names = tuple(_parameters_of(request.scope["route"].dependant))
+    seen: set[str] = set()
+    errors = []
+    for name, _ in request.query_params.multi_items():
+        if name not in names:
+            hint = did_you_mean(name, names) or (f"parameters are {listing(names)}" if names else "")
+            errors.append(InvalidValue(where=f"query.{name}", message=f"is not known; {hint}".rstrip("; ")))
+        elif name in seen:
+            errors.append(InvalidValue(where=f"query.{name}", message="is given more than once"))
+        seen.add(name)
+    if errors:
+        where = listing(each.where for each in errors)
+        raise Refused(INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors)
 
-    async def check(request: Request) -> None:
-        seen: set[str] = set()
-        errors = []
-        for name, _ in request.query_params.multi_items():
-            if name not in names:
-                hint = did_you_mean(name, names) or (f"parameters are {listing(names)}" if names else "")
-                errors.append(
-                    InvalidValue(where=f"query.{name}", message=f"is not known; {hint}".rstrip("; "))
-                )
-            elif name in seen:
-                errors.append(InvalidValue(where=f"query.{name}", message="is given more than once"))
-            seen.add(name)
-        if errors:
-            where = listing(each.where for each in errors)
-            raise Refused(INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors)
 
-    return Depends(check)
+def _parameters_of(dependant: Dependant) -> Iterator[str]:
+    """The query parameters that a route declares, those of its dependencies included."""
+    yield from (field.alias for field in dependant.query_params)
+    for each in dependant.dependencies:
+        yield from _parameters_of(each)
 
+
+KNOWN_PARAMETERS = Depends(_refuse_unknown_parameters)
+"""A dependency that refuses query parameters the route does not declare, and repeated ones."""
 
 Shape = TypeVar("Shape")
 
 
 async def read_body(
-    request: Request,
-    shape: type[Shape],
-    example: str,
-    kind: ProblemKind = INVALID_REQUEST,
+    request: Request, shape: type[Shape], example: str, kind: ProblemKind = INVALID_REQUEST
 ) -> Shape:
     """The body as a shape; what does not fit is a problem of this kind."""
     decode: Callable[[bytes], Shape] = msgspec.json.Decoder(shape).decode

@@ -17,14 +17,7 @@ from manifest_api.problems import Refused, problem_of_store, problem_response, r
 from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding
 from manifest_api.status import build_finding, build_standings
 from orgkernel.diagnostics.wording import listing, printable, quote
-from orgkernel.errors import (
-    AmbiguousActive,
-    NotServed,
-    OrgkernelError,
-    StoreError,
-    UnknownRole,
-    UsageError,
-)
+from orgkernel.errors import AmbiguousActive, NotServed, OrgkernelError, StoreError, UnknownRole, UsageError
 from orgkernel.errors import Refused as StateRefused
 from orgkernel.kernel.registry import ACTIVE
 

@@ -20,10 +20,9 @@ from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
 from manifest_api.feed import Feed
-from manifest_api.guards.api_keys import KeyRing
+from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.tokens import TokenSettings
-from manifest_api.guards.who import DEFAULT_RATE
 from manifest_api.reloading import Reloader
 from manifest_api.store_access import StoreAccess
 from orgkernel.diagnostics.wording import quote

@@ -146,7 +146,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     crew_manifest: str
 
 
-class ProblemKind(msgspec.Struct, frozen=True, kw_only=True):
+class ProblemKind(msgspec.Struct, frozen=True):
     """What a problem's code means."""
 
     code: str

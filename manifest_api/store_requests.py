@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import msgspec
 from fastapi import Query, Request
 from starlette.responses import Response
 
@@ -16,6 +17,7 @@ from orgkernel.decisions.state_records import Scope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
+from orgkernel.operations.drafts import Text
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -24,6 +26,12 @@ T = TypeVar("T")
 D = TypeVar("D")
 MOST_ROWS, DEFAULT_ROWS = 1_000, 100
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why, for the audit."""
+
+    reason: Text = ""
 
 
 async def write(

@@ -1,17 +1,28 @@
-"""How large a request may be (design §11), decided before anything of it is looked at.
+"""How large a request may be, and how long its body may take to arrive (design §11).
 
-A body is taken in whole here, so that no route can forget the limit.
+What the first line and the headers give away is decided before anything is looked at. A body is taken in whole here, so
+that no route can forget the limit.
 """
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.guards.bodies import BODY_SECONDS, MAX_BODY, take_body
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, UNKNOWN_ROUTE, Refused, refusal_response
+from manifest_api.problems import (
+    BODY_TOO_LARGE,
+    QUERY_TOO_LONG,
+    SLOW_BODY,
+    UNKNOWN_ROUTE,
+    Refused,
+    refusal_response,
+)
 from manifest_api.shapes import ProblemKind
 
+MAX_BODY = 64 * 1024
+BODY_SECONDS = 10.0
 MAX_QUERY = 4096
 MAX_SEGMENT = 200
 MAX_PATH = 2048
@@ -33,6 +44,24 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] 
     if head.body_length > MAX_BODY:
         return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
     return None
+
+
+async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | None:
+    """The body; None when the client has gone. Raises `Refused` for one that is too large or too slow."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > MAX_BODY:
+                    raise Refused(BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes")
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        raise Refused(SLOW_BODY, f"the body did not arrive within {seconds:g} seconds") from None
 
 
 class BodyLimits:

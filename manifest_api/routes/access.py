@@ -3,45 +3,110 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import (
-    AccessRows,
-    EnvelopeFound,
-    EnvelopeQuestion,
-    Explained,
-    ExplainQuestion,
-    WhatCanQuestion,
-    WhoCanQuestion,
-)
 from manifest_api.answering import AnswersOfApp
 from manifest_api.authzen import Asked, of_nobody, understand
+from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import only, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, read_body
 from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
+from orgkernel.decisions.access.envelope import AccessEnvelope
+from orgkernel.decisions.reasons import Reason
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry import ACTIVE
+from orgkernel.operations.drafts import Name
 
-router = APIRouter(tags=["access"])
+router = APIRouter(tags=["access"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _ANSWERS = (400, 401, 404, 409, 415, 429, 503)
 _EXAMPLE = {"subject": "role:codegen_specialist", "action": "use", "resource": "tool:text_editor"}
+SubjectKind = Literal["role", "agent", "person", "system", "webhook"]
+ResourceKind = Literal["tool", "credential", "data", "role"]
 
 
-def _body(shape: str, *names: str) -> dict[str, Any]:
+class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """May this subject do this to that, and why?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    action: Name
+    resource: Name
+    context: ContextData = {}
+    """Circumstances as for an evaluation, `on_behalf_of`, `via` and `envelope` included."""
+
+
+class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What does a sender get, and where do its messages go?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    """`sender:PLATFORM/SPACE/ID`, `person:ID`, `system:ID`, `webhook:ID`, `agent:ID` or `role:ID`."""
+    context: ContextData = {}
+
+
+class EnvelopeFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a sender gets here and now. Nothing is remembered by asking."""
+
+    envelope: AccessEnvelope
+    ignored: tuple[str, ...]
+    """Keys of the context that mean nothing here."""
+
+
+class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who may do this to that?"""
+
+    org: Name = ACTIVE
+    action: Name
+    resource: Name
+    kinds: tuple[SubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
+    context: ContextData = {}
+
+
+class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may this subject do?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    kinds: tuple[ResourceKind, ...] = ("tool", "credential", "data", "role")
+    context: ContextData = {}
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision, and everything it rests on."""
+
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    trace: tuple[TraceLine, ...]
+    """One line or more for each layer, in their order."""
+    remedies: tuple[Remedy, ...]
+    who_can: Who
+    ignored: tuple[str, ...]
+    """What the context of the question says and nothing here reads."""
+
+
+class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be done, must be asked for, or could be done in other circumstances."""
+
+    rows: tuple[AccessRow, ...]
+    ignored: tuple[str, ...]
+    snapshot: str
+    state_version: int
+
+
+def _body(shape: type, *names: str) -> dict[str, Any]:
     example = {name: _EXAMPLE[name] for name in names}
     return body_of(shape, example)
 
 
 @router.post(
     "/v1/explain",
-    response_class=Response,
-    responses=told("Explained", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("ExplainQuestion", *_EXAMPLE),
-    dependencies=[only()],
+    responses=told(Explained, *_ANSWERS, kept=False, org=True),
+    openapi_extra=_body(ExplainQuestion, *_EXAMPLE),
 )
 async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     """Why a subject may, or may not: every layer, the lines it rests on, what would change it, and who can."""
@@ -61,10 +126,8 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/envelope",
-    response_class=Response,
-    responses=told("EnvelopeFound", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("EnvelopeQuestion", "subject"),
-    dependencies=[only()],
+    responses=told(EnvelopeFound, *_ANSWERS, kept=False, org=True),
+    openapi_extra=_body(EnvelopeQuestion, "subject"),
 )
 async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
     """What a sender gets in some circumstances, before anything particular is asked: the session, the tools, the data."""
@@ -81,10 +144,8 @@ async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/who-can",
-    response_class=Response,
-    responses=told("AccessRows", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("WhoCanQuestion", "action", "resource"),
-    dependencies=[only()],
+    responses=told(AccessRows, *_ANSWERS, kept=False, org=True),
+    openapi_extra=_body(WhoCanQuestion, "action", "resource"),
 )
 async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     """Who may do something, who must ask, and who could in other circumstances."""
@@ -109,10 +170,8 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/what-can",
-    response_class=Response,
-    responses=told("AccessRows", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("WhatCanQuestion", "subject"),
-    dependencies=[only()],
+    responses=told(AccessRows, *_ANSWERS, kept=False, org=True),
+    openapi_extra=_body(WhatCanQuestion, "subject"),
 )
 async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
     """What somebody may do, must ask for, and could do in other circumstances."""

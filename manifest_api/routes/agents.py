@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+import msgspec
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import AgentLine, AgentList, LifecycleChange, RankChange
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import only
+from manifest_api.questions import KNOWN_PARAMETERS, word
 from manifest_api.routes.documented import body_of, stored, told
 from manifest_api.store_requests import write
+from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import move_agent, set_rank
+from orgkernel.operations.drafts import Name, Text
 
-router = APIRouter(tags=["agents"])
-OrgQuery = Annotated[
-    str, Query(min_length=1, max_length=200, description="Id of an organization, or `active`.")
-]
+router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
 AgentId = Annotated[
     str,
     Path(
@@ -31,23 +32,48 @@ AgentId = Annotated[
 ]
 
 
-@router.get(
-    "/v1/agents",
-    response_class=Response,
-    responses=told("AgentList", 404, 409, 503, org=True),
-    dependencies=[only("org")],
-)
+class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent of a roster, and how it stands."""
+
+    agent_id: str
+    callsign: str
+    roles: tuple[str, ...]
+    rank: str | None
+    """The one that counts now: what is stored, else what the roster or its role declares."""
+    trust: float | None
+    lifecycle: str
+    org_id: str
+
+
+class AgentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Agents of an organization."""
+
+    agents: tuple[AgentLine, ...]
+    snapshot: str
+    state_version: int
+
+
+class RankChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Promote or demote."""
+
+    rank: Name
+    reason: Text = ""
+
+
+class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Move along the lifecycle."""
+
+    lifecycle: Lifecycle
+    reason: Text = ""
+
+
+@router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, org=True))
 async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
     """The agents of an organization, and how they stand now."""
     return await answers.respond(request, lambda kernel: _list(kernel, org), org)
 
 
-@router.get(
-    "/v1/agents/{agent}",
-    response_class=Response,
-    responses=told("AgentManifest", 404, 409, 503, org=True),
-    dependencies=[only("org")],
-)
+@router.get("/v1/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
 async def get_agent(
     request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
 ) -> Response:
@@ -57,10 +83,8 @@ async def get_agent(
 
 @router.post(
     "/v1/agents/{agent}/rank",
-    response_class=Response,
-    responses=stored("AgentState", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("RankChange", {"rank": "commander", "reason": "passed the review"}),
-    dependencies=[only("org")],
+    responses=stored(AgentState, 400, 401, 404, 409, 415),
+    openapi_extra=body_of(RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
 async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
     """Promote or demote an agent. Never by its own credential."""
@@ -72,10 +96,8 @@ async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) ->
 
 @router.post(
     "/v1/agents/{agent}/lifecycle",
-    response_class=Response,
-    responses=stored("AgentState", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("LifecycleChange", {"lifecycle": "suspended", "reason": "odd behavior"}),
-    dependencies=[only("org")],
+    responses=stored(AgentState, 400, 401, 404, 409, 415),
+    openapi_extra=body_of(LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
 async def post_lifecycle(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
     """Suspend, reactivate or decommission an agent. Never by its own credential."""

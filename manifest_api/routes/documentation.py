@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
@@ -12,17 +13,17 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.docs_page import render_docs, style_hash
 from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, Refused
 from manifest_api.routes.documented import PROBLEM, content
+from manifest_api.shapes import ProblemKind
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.manifest.v1 import encode
 
-router = APIRouter(tags=["documentation"])
+router = APIRouter(tags=["documentation"], default_response_class=Response)
 
 
 @router.get(
     "/problems/{code}",
-    response_class=Response,
     responses={
-        200: {"description": "What the code means.", "content": content("ProblemKind")},
+        200: {"description": "What the code means.", "content": content(ProblemKind)},
         404: {"description": "There is no such code.", "content": PROBLEM},
     },
 )
@@ -39,27 +40,21 @@ async def get_problem(
 @router.get("/openapi.json", include_in_schema=False)
 async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document."""
-    return answers.respond_with(request, _document(), "application/json", None, answers.standpoint)
+    document, _ = _documents(request.app.openapi)
+    return answers.respond_with(request, document, "application/json", None, answers.standpoint)
 
 
 @router.get("/docs", include_in_schema=False)
 async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document as a page that loads nothing from anywhere."""
+    _, page = _documents(request.app.openapi)
     policy = f"default-src 'none'; style-src '{style_hash()}'; base-uri 'none'; frame-ancestors 'none'"
-    return answers.respond_with(
-        request, _page(), "text/html", {"Content-Security-Policy": policy}, answers.standpoint
-    )
+    headers = {"Content-Security-Policy": policy}
+    return answers.respond_with(request, page, "text/html", headers, answers.standpoint)
 
 
 @cache
-def _document() -> bytes:
-    from manifest_api.openapi import build_openapi  # which documents these very routes
-
-    return encode(build_openapi())
-
-
-@cache
-def _page() -> bytes:
-    from manifest_api.openapi import build_openapi
-
-    return render_docs(build_openapi()).encode()
+def _documents(build: Callable[[], dict[str, Any]]) -> tuple[bytes, bytes]:
+    """The document and the page of it, made once."""
+    document = build()
+    return encode(document), render_docs(document).encode()

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import GrantPage, Note
-from manifest_api.questions import Cursor, only
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     Limit,
+    Note,
     existing_in_store,
     json_response,
     page_from_store,
     write,
 )
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.drafts import GrantDraft
 from orgkernel.operations.grants import issue_grant, revoke_grant
 
-router = APIRouter(tags=["grants"])
+router = APIRouter(tags=["grants"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
 
 
-@router.get(
-    "/v1/grants",
-    response_class=Response,
-    responses=stored("GrantPage", 409),
-    dependencies=[only("subject", "all", "cursor", "limit")],
-)
+class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Grants in the order in which they were issued."""
+
+    grants: tuple[Grant, ...]
+    next: str | None
+
+
+@router.get("/v1/grants", responses=stored(GrantPage, 409))
 async def get_grants(
     request: Request,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
@@ -52,12 +56,7 @@ async def get_grants(
     return json_response(GrantPage(grants=shown, next=following))
 
 
-@router.get(
-    "/v1/grants/{grant}",
-    response_class=Response,
-    responses=stored("Grant", 404, 409),
-    dependencies=[only()],
-)
+@router.get("/v1/grants/{grant}", responses=stored(Grant, 404, 409))
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
     return json_response(
@@ -69,11 +68,9 @@ async def get_grant(request: Request, grant: GrantId) -> Response:
 
 @router.post(
     "/v1/grants",
-    response_class=Response,
     status_code=201,
-    responses=stored("Grant", 400, 401, 409, 415, status=201),
-    openapi_extra=body_of("GrantDraft", {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
-    dependencies=[only()],
+    responses=stored(Grant, 400, 401, 409, 415, status=201),
+    openapi_extra=body_of(GrantDraft, {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
 )
 async def post_grant(request: Request) -> Response:
     """Give a permission. Who gives it is the credential, and nothing the body says."""
@@ -83,10 +80,8 @@ async def post_grant(request: Request) -> Response:
 
 @router.post(
     "/v1/grants/{grant}/revoke",
-    response_class=Response,
-    responses=stored("Grant", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("Note", {"reason": "done"}),
-    dependencies=[only()],
+    responses=stored(Grant, 400, 401, 404, 409, 415),
+    openapi_extra=body_of(Note, {"reason": "done"}),
 )
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import Note
-from manifest_api.holding_shapes import RestrictionPage
-from manifest_api.questions import Cursor, only
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     Limit,
+    Note,
     existing_in_store,
     json_response,
     page_from_store,
     write,
 )
+from orgkernel.decisions.state_view import Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.drafts import RestrictionDraft
 from orgkernel.operations.restrictions import issue_restriction, lift_restriction
 
-router = APIRouter(tags=["restrictions"])
+router = APIRouter(tags=["restrictions"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 RestrictionId = Annotated[str, Path(description="Id of a restriction.", examples=["x-0123456789ab"])]
 
 
-@router.get(
-    "/v1/restrictions",
-    response_class=Response,
-    responses=stored("RestrictionPage", 409),
-    dependencies=[only("subject", "all", "cursor", "limit")],
-)
+class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Restrictions in the order in which they were issued."""
+
+    restrictions: tuple[Restriction, ...]
+    next: str | None
+
+
+@router.get("/v1/restrictions", responses=stored(RestrictionPage, 409))
 async def get_restrictions(
     request: Request,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
@@ -53,12 +56,7 @@ async def get_restrictions(
     return json_response(RestrictionPage(restrictions=shown, next=following))
 
 
-@router.get(
-    "/v1/restrictions/{restriction}",
-    response_class=Response,
-    responses=stored("Restriction", 404, 409),
-    dependencies=[only()],
-)
+@router.get("/v1/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
 async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
     """One restriction, also one that holds no more."""
     return json_response(
@@ -73,13 +71,11 @@ async def get_restriction(request: Request, restriction: RestrictionId) -> Respo
 
 @router.post(
     "/v1/restrictions",
-    response_class=Response,
     status_code=201,
-    responses=stored("Restriction", 400, 401, 409, 415, status=201),
+    responses=stored(Restriction, 400, 401, 409, 415, status=201),
     openapi_extra=body_of(
-        "RestrictionDraft", {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"}
+        RestrictionDraft, {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"}
     ),
-    dependencies=[only()],
 )
 async def post_restriction(request: Request) -> Response:
     """Leave a subject no more than a level. An agent's credential restricts what its roles may grant, and others only."""
@@ -89,10 +85,8 @@ async def post_restriction(request: Request) -> Response:
 
 @router.post(
     "/v1/restrictions/{restriction}/lift",
-    response_class=Response,
-    responses=stored("Restriction", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("Note", {"reason": "done"}),
-    dependencies=[only()],
+    responses=stored(Restriction, 400, 401, 404, 409, 415),
+    openapi_extra=body_of(Note, {"reason": "done"}),
 )
 async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
     """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""

@@ -6,38 +6,43 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
-from manifest_api.feed import Feed
+from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, Refused
-from manifest_api.questions import Cursor, only, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, read_body, word
 from manifest_api.routes.documented import body_of, stored
-from manifest_api.salute_shapes import Board, ReportPage
 from manifest_api.shapes import InvalidValue
 from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, operate, with_store
+from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.reports import hand_in_report, org_of
-from orgkernel.reports.board import Health, RoleState, board_of, detail_of, intervals_of
+from orgkernel.records.salute_report import SaluteReport
+from orgkernel.reports.board import (
+    BoardLine,
+    Health,
+    ReportDetail,
+    RoleState,
+    board_of,
+    detail_of,
+    intervals_of,
+)
 from orgkernel.runtime.salute import ReportError, read_report
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
-router = APIRouter(tags=["salute"])
-Org = Annotated[
-    str | None, Query(min_length=1, max_length=200, description="Only one organization; `active` for that.")
-]
-OrgOfRole = Annotated[
-    str, Query(min_length=1, max_length=200, description="Id of an organization, or `active`.")
-]
-RoleQuery = Annotated[str | None, Query(min_length=1, max_length=200, description="Only one role.")]
+router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+Org = Annotated[str | None, word("Only one organization; `active` for that.")]
+OrgOfRole = Annotated[str, word("Id of an organization, or `active`.")]
+RoleQuery = Annotated[str | None, word("Only one role.")]
 Role = Annotated[
     str,
     Path(
@@ -57,12 +62,28 @@ _EXAMPLE = {
 }
 
 
+class Board(msgspec.Struct, frozen=True, kw_only=True):
+    """How each role stands, by organization, role and agent."""
+
+    lines: tuple[BoardLine, ...]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+    last_number: int
+    """Number of the report stored last: follow `/v1/salute/stream?after=` from here."""
+
+
+class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Reports of one role, those that were stored last first."""
+
+    reports: tuple[ReportDetail, ...]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+
+
 @router.post(
     "/v1/salute",
-    response_class=Response,
-    responses=stored("ReportReceipt", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("SaluteReport", _EXAMPLE),
-    dependencies=[only()],
+    responses=stored(ReportReceipt, 400, 401, 404, 409, 415),
+    openapi_extra=body_of(SaluteReport, _EXAMPLE),
 )
 async def post_report(request: Request) -> Response:
     """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
@@ -86,12 +107,7 @@ async def post_report(request: Request) -> Response:
     return json_response(receipt)
 
 
-@router.get(
-    "/v1/salute",
-    response_class=Response,
-    responses=stored("Board", 404, 409),
-    dependencies=[only("org", "role", "tier", "health", "state", "stale", "cursor", "limit")],
-)
+@router.get("/v1/salute", responses=stored(Board, 404, 409))
 async def get_board(
     request: Request,
     answers: AnswersOfApp,
@@ -135,15 +151,13 @@ async def get_board(
 
 @router.get(
     "/v1/salute/stream",
-    response_class=Response,
     responses={
-        **stored("ReportDetail", 404, 409),
+        **stored(ReportDetail, 404, 409),
         200: {
             "description": "Events `report`, each with the number of the report as its id and a `ReportDetail` as its data.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         },
     },
-    dependencies=[only("org", "role", "after")],
 )
 async def get_stream(
     request: Request,
@@ -182,20 +196,13 @@ async def get_stream(
     return EventStream(feed, last if is_reset else number, encode_wanted, is_reset=is_reset, lasts=lasts)
 
 
-@router.get(
-    "/v1/salute/{role}/latest",
-    response_class=Response,
-    responses=stored("ReportDetail", 404, 409),
-    dependencies=[only("org", "agent")],
-)
+@router.get("/v1/salute/{role}/latest", responses=stored(ReportDetail, 404, 409))
 async def get_latest(
     request: Request,
     answers: AnswersOfApp,
     role: Role,
     org: OrgOfRole = ACTIVE,
-    agent: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="Id or number of one agent.")
-    ] = None,
+    agent: Annotated[str | None, word("Id or number of one agent.")] = None,
 ) -> Response:
     """The latest report of a role, by whichever of its agents reported last."""
     org_id = org_of(answers.kernel, org)
@@ -218,12 +225,7 @@ async def get_latest(
     return json_response(detail_of(found, interval, time.time()))
 
 
-@router.get(
-    "/v1/salute/{role}/history",
-    response_class=Response,
-    responses=stored("ReportPage", 404, 409),
-    dependencies=[only("org", "cursor", "limit")],
-)
+@router.get("/v1/salute/{role}/history", responses=stored(ReportPage, 404, 409))
 async def get_history(
     request: Request,
     answers: AnswersOfApp,

@@ -1,8 +1,8 @@
-"""A route that is asked all the time, reached without the framework's routing.
+"""The fast path: the route that is asked before every call of a tool, reached without the framework's routing.
 
 It is the same function the documented route calls, behind the same guards, limits, headers and refusals; only looking
 for the route and its parameters, and the objects of the framework, are left out: they cost more than the answer
-(ADR 0011).
+(ADR 0011). `create_app(kernel, fast_path=False)` switches it off.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manifest_api.answering import SNAPSHOT
-from manifest_api.evaluating import Said
-from manifest_api.guards.bodies import take_body
-from manifest_api.guards.faults import answer_fault
-from manifest_api.guards.headers import StandardHeaders, with_standard
+from manifest_api.authzen import Said
+from manifest_api.guards.limits import take_body
+from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import Refused, refusal_response
 from manifest_api.refusals import refuse_by_kernel
@@ -29,7 +28,7 @@ Route = Callable[[Scope, bytes], Awaitable[Said]]
 """From a request and its body to the answer."""
 
 
-def build_short_way(app: FastAPI, answer: Route) -> ASGIApp:
+def build_fast_path(app: FastAPI, answer: Route) -> ASGIApp:
     """The function of a route as an application of its own."""
     # The headers of one snapshot but for the length, which stands between the two parts.
     prepared: tuple[str, Headers, Headers] = ("", [], [])
