@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import GZIP, RequestHead, read_head
 from manifest_api.response_cache import Key, Representation, ResponseCache
 from orgkernel.errors import StoreError
@@ -173,15 +174,15 @@ async def _answers_of(request: Request) -> Answers:
 AnswersOfApp = Annotated[Answers, Depends(_answers_of)]
 
 
-class Representing:
+class Representing(HttpMiddleware):
     """Turn what the routes answer into representations, and keep those that may be."""
 
     def __init__(self, app: ASGIApp, answers: Answers) -> None:
-        self._app = app
+        super().__init__(app)
         self._answers = answers
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET":
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
         start: Message | None = None

@@ -23,7 +23,6 @@ from manifest_api.routes import (
     organizations,
     registry,
     requests,
-    restrictions,
     salute,
 )
 from manifest_api.routes.documented import PROBLEM, REFERENCE, SHAPES
@@ -37,7 +36,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     access.router,
     agents.router,
     grants.router,
-    restrictions.router,
+    grants.restrictions_router,
     requests.router,
     locks.router,
     salute.router,

@@ -12,7 +12,7 @@ from fastapi.dependencies.models import Dependant
 from starlette.types import Scope
 
 from manifest_api.guards.request_head import read_head
-from manifest_api.problems import BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
+from manifest_api.problems import BAD_CURSOR, BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
 from manifest_api.shapes import LONGEST_WORD, InvalidValue, ProblemKind
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -23,23 +23,25 @@ DEFAULT_ROLES, MOST_ROLES = 50, 200
 DEFAULT_ORGANIZATIONS, MOST_ORGANIZATIONS = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 
-# The pattern is for clients: the kernel answers for any other text too, that there is no such id.
-_ID: dict[str, Any] = {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"}
-Org = Annotated[
-    str,
-    Path(description="Id of an organization, or `active`.", json_schema_extra=_ID, examples=["software_dev"]),
-]
-Role = Annotated[
-    str, Path(description="Id of a role.", json_schema_extra=_ID, examples=["codegen_specialist"])
-]
-Cursor = Annotated[
-    str | None, Query(min_length=1, max_length=LONGEST_WORD, description="The `next` of the page before.")
-]
+
+def id_in_path(what: str, example: str) -> Any:
+    """A parameter of the path. Its pattern is for clients: the kernel answers for any other text too, that there is no such id."""
+    return Path(
+        description=f"Id of {what}.",
+        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
+        examples=[example],
+    )
 
 
 def word(description: str) -> Any:
     """A query parameter that is a word."""
     return Query(min_length=1, max_length=LONGEST_WORD, description=description)
+
+
+Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
+Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
+OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
+Cursor = Annotated[str | None, word("The `next` of the page before.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,19 @@ async def crew_question(
 
 
 CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
+
+
+def start_of_page(cursor: str | None, stamp: str, count: int, name: str = "cursor") -> int:
+    """Where a page begins in a list of `count`, by a cursor `STAMP-START`. A stamp names one version of one list."""
+    if not cursor:
+        return 0
+    number = cursor.rpartition("-")[2]
+    start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+    if cursor != f"{stamp}-{start}" or not 0 < start < count:
+        raise Refused(
+            BAD_CURSOR, f"the {name} continues no list of this version", f"start again without a {name}"
+        )
+    return start
 
 
 async def _refuse_unknown_parameters(request: Request) -> None:

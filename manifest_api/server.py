@@ -61,7 +61,7 @@ def serve(
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
-        said_ready = partial(on_ready or _say_nothing, _url(listener))
+        said_ready = partial(on_ready or (lambda url: None), _url(listener))
         _Server(config, app.state.reloader, app.state.feed, said_ready).run([listener])
     finally:
         listener.close()
@@ -130,10 +130,6 @@ class _Server(uvicorn.Server):
         task = asyncio.get_running_loop().create_task(self._reloader.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
-
-
-def _say_nothing(url: str) -> None:
-    """Nobody wants to know the server's URL."""
 
 
 def _has_keys(store: Location | None) -> bool:

@@ -48,6 +48,15 @@ async def write(
     return json_response(await operate(request, caller, lambda context: operation(context, body)), status)
 
 
+async def write_with_reason(
+    request: Request, scope: Scope, operation: Callable[[Context, str], Any]
+) -> Response:
+    """The response to a change of which the body says no more than why."""
+    return await write(
+        request, scope, Note, '{"reason": "…"}', lambda context, note: operation(context, note.reason)
+    )
+
+
 async def operate(request: Request, caller: Caller, operation: Callable[[Context], T]) -> T:
     """Make one change as the caller, in a thread. Raises what it raises, and `Refused` where there is no store yet."""
     kernel: Kernel = request.app.state.answers.kernel

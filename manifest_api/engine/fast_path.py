@@ -17,45 +17,34 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from manifest_api.answering import SNAPSHOT
 from manifest_api.authzen import Said
 from manifest_api.guards.limits import take_body
-from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
+from manifest_api.guards.middleware import StandardHeaders, answer_fault
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import Refused, refusal_response
 from manifest_api.refusals import refuse_by_kernel
 from orgkernel.errors import OrgkernelError
 
-Headers = list[tuple[bytes, bytes]]
-Route = Callable[[Scope, bytes], Awaitable[Said]]
-"""From a request and its body to the answer."""
 
+def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Said]]) -> ASGIApp:
+    """The function of a route, from a request and its body to the answer, as an application of its own."""
 
-def build_fast_path(app: FastAPI, answer: Route) -> ASGIApp:
-    """The function of a route as an application of its own."""
-    # The headers of one snapshot but for the length, which stands between the two parts.
-    prepared: tuple[str, Headers, Headers] = ("", [], [])
-
-    async def call(scope: Scope, receive: Receive, send: Send) -> None:
-        nonlocal prepared
+    async def respond(scope: Scope, receive: Receive) -> Response | None:
         try:
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
-                return  # the client is gone: nobody to answer
+                return None  # the client is gone: nobody to answer
             said = await answer(scope, body)
+            return Response(said.body, 200, {SNAPSHOT: said.snapshot}, "application/json")
         except Refused as error:
-            await StandardHeaders(refusal_response(error))(scope, receive, send)
-            return
+            return refusal_response(error)
         except OrgkernelError as error:
-            response = await _refuse(Request({**scope, "app": app}), error)
-            await StandardHeaders(response)(scope, receive, send)
-            return
+            return await _refuse(Request({**scope, "app": app}), error)
         except Exception:
-            await StandardHeaders(answer_fault(scope))(scope, receive, send)
-            return
-        if prepared[0] != said.snapshot:
-            prepared = (said.snapshot, *_prepare(said.snapshot))
-        _, before, after = prepared
-        headers = [*before, (b"content-length", b"%d" % len(said.body)), *after]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": said.body})
+            return answer_fault(scope)
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await respond(scope, receive)
+        if response is not None:
+            await StandardHeaders(response)(scope, receive, send)
 
     return call
 
@@ -65,10 +54,3 @@ async def _refuse(request: Request, error: OrgkernelError) -> Response:
         return await refuse_by_kernel(request, error)
     except Exception:
         return answer_fault(request.scope)
-
-
-def _prepare(snapshot: str) -> tuple[Headers, Headers]:
-    """The headers of the framework's response and the standard ones, before and after the length."""
-    headers = with_standard(Response(b"", 200, {SNAPSHOT: snapshot}, "application/json").raw_headers)
-    place = next(number for number, (name, _) in enumerate(headers) if name == b"content-length")
-    return headers[:place], headers[place + 1 :]

@@ -115,10 +115,6 @@ class Authenticator:
     failures: Rates
     rates: Rates
 
-    def admit(self, scope: Scope, head: RequestHead) -> Caller | None:
-        """The same at once for whoever shows no credential and needs none; None for everybody else."""
-        return ANYBODY if not head.authorization and refuse_strangers(scope, head) is None else None
-
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """Who sent a request; raises `Refused`, and `StoreError` where the keys cannot be read."""
         stranger = refuse_strangers(scope, head)

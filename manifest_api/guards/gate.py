@@ -70,7 +70,7 @@ class Gate:
         if head.authorization or scope["path"] not in _STATELESS:
             await self._store_access.refresh()
         try:
-            caller = self._authenticator.admit(scope, head) or await self._authenticator.identify(scope, head)
+            caller = await self._authenticator.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
         except Refused as error:
             refused = error

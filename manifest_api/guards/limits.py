@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.problems import (
     BODY_TOO_LARGE,
@@ -64,19 +65,15 @@ async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | 
         raise Refused(SLOW_BODY, f"the body did not arrive within {seconds:g} seconds") from None
 
 
-class BodyLimits:
+class BodyLimits(HttpMiddleware):
     """Take the body in, and refuse one that is too large or too slow."""
 
-    def __init__(self, app: ASGIApp, body_seconds: float = BODY_SECONDS) -> None:
-        self._app = app
-        self._body_seconds = body_seconds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not read_head(scope).has_body:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not read_head(scope).has_body:
             await self._app(scope, receive, send)
             return
         try:
-            taken = await take_body(receive, self._body_seconds)
+            taken = await take_body(receive)
         except Refused as error:
             await refusal_response(error)(scope, receive, send)
             return

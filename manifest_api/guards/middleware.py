@@ -5,7 +5,7 @@ response carries the standard headers (design §10 and §11).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,22 +16,30 @@ from orgkernel.diagnostics.wording import quote
 logger = logging.getLogger("orgkernel.server")
 
 
+class HttpMiddleware(ABC):
+    """Something that stands around an application; what is not HTTP passes through."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self.answer if scope["type"] == "http" else self._app)(scope, receive, send)
+
+    @abstractmethod
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, by what is inside."""
+
+
 def answer_fault(scope: Scope) -> Response:
     """The answer for the exception that is being handled; the log has all of it."""
     logger.exception("a fault of ours at %s %s", scope["method"], quote(scope["path"]))
     return problem_response(INTERNAL, "the server could not answer", "its log says why")
 
 
-class Faults:
+class Faults(HttpMiddleware):
     """Answer 500 for an exception that nobody inside expected."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
 
         async def send_noticing(message: Message) -> None:
@@ -51,14 +59,11 @@ IS_HEAD = "orgkernel.is_head"
 """Where in the scope stands that the body is for nobody: what goes on without end need not begin."""
 
 
-class HeadAsGet:
+class HeadAsGet(HttpMiddleware):
     """Ask GET inside, keep the headers, drop the body."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "HEAD":
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
 
@@ -83,27 +88,17 @@ _UNLESS_SAID = [
 ]
 
 
-def with_standard(said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a response, and the standard ones."""
-    headers = [*said, *_ALWAYS]
-    names = {name for name, _ in headers}
-    return headers + [each for each in _UNLESS_SAID if each[0] not in names]
-
-
-class StandardHeaders:
+class StandardHeaders(HttpMiddleware):
     """Add the headers to whatever answers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": with_standard(message["headers"])}
+                headers = [*message["headers"], *_ALWAYS]
+                names = {name for name, _ in headers}
+                unsaid = [each for each in _UNLESS_SAID if each[0] not in names]
+                message = {**message, "headers": headers + unsaid}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import KNOWN_PARAMETERS, word
+from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
 from manifest_api.routes.documented import body_of, stored, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.state_view import AgentState, Lifecycle
@@ -21,15 +21,7 @@ from orgkernel.operations.agents import move_agent, set_rank
 from orgkernel.operations.drafts import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
-AgentId = Annotated[
-    str,
-    Path(
-        description="Id of an agent.",
-        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
-        examples=["butler"],
-    ),
-]
+AgentId = Annotated[str, id_in_path("an agent", "butler")]
 
 
 class AgentLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,21 +40,22 @@ from manifest_api.authzen_shapes import (
     FoundEntity,
     Page,
     PageAnswer,
+    PartialQuestion,
     ResourceSearch,
     SearchContext,
     SubjectSearch,
     Uncertain,
 )
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.problems import BAD_CURSOR, BAD_EVALUATION, Refused
-from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.problems import BAD_EVALUATION, Refused
+from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page
 from manifest_api.routes.documented import body_of, content, told
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
-from orgkernel.operations.decisions import rows_as_told
+from orgkernel.operations.decisions import Decided, rows_as_told
 
 router = APIRouter(tags=["access"], default_response_class=Response)
 EVALUATION = "/access/v1/evaluation"
@@ -107,15 +108,19 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
         asked.options.evaluations_semantic
     )
-    started: list[Callable[[], Any]] = []
+    started: list[Evaluation | tuple[Asked, Decided]] = []
     for each in asked.evaluations:
-        begun, decision = _begin(auditor, each, asked, caller)
+        begun = _begin(auditor, each, asked, caller)
         started.append(begun)
-        if decision is stop:
+        if (not isinstance(begun, Evaluation) and begun[1].decision.outcome == "allow") is stop:
             break
     found: list[Evaluation] = []
     for begun in started:
-        found.append(await begun())
+        found.append(
+            begun
+            if isinstance(begun, Evaluation)
+            else as_evaluation(await auditor.finish(begun[1]), begun[0])
+        )
         # A grant may have been used up since it was decided, so it is looked at again.
         if found[-1].decision is stop:
             break
@@ -123,36 +128,24 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _begin(
-    auditor: Auditor, each: Any, above: EvaluationsQuestion, caller: Caller
-) -> tuple[Callable[[], Any], bool]:
+    auditor: Auditor, each: PartialQuestion, above: EvaluationsQuestion, caller: Caller
+) -> Evaluation | tuple[Asked, Decided]:
     """Decide one of several; what cannot be asked is an error of its own and no permission."""
-    said = understand(
-        "", "", "", context_of(each, above)
-    )  # malformed circumstances are an error of the whole request
+    # Malformed circumstances are an error of the whole request.
+    said = understand("", "", "", context_of(each, above))
     try:
         question = filled(each, above)
         subject, action, resource = question.subject, question.action, question.resource
         request = msgspec.structs.replace(
             said.request, subject=named(subject), action=action.name, resource=named(resource)
         )
-        asked = with_unread(
-            Asked(said.org, request, said.ignored), subject=subject, action=action, resource=resource
-        )
-        begun = auditor.begin(asked.org, asked.request, caller)
+        asked = Asked(said.org, request, said.ignored)
+        asked = with_unread(asked, subject=subject, action=action, resource=resource)
+        return asked, auditor.begin(asked.org, asked.request, caller)
     except StoreError:
         raise
     except (Refused, OrgkernelError) as error:
-        failed = _failed(error)
-
-        async def give() -> Evaluation:
-            return failed
-
-        return give, False
-
-    async def finish() -> Evaluation:
-        return as_evaluation(await auditor.finish(begun), asked)
-
-    return finish, begun.decision.outcome == "allow"
+        return _failed(error)
 
 
 def _failed(error: Refused | OrgkernelError) -> Evaluation:
@@ -279,15 +272,7 @@ def _page(kernel: Kernel, asked: Asked, search: Any, found: list[str]) -> tuple[
     version = kernel.organization(asked.org).snapshot.digest, kernel.standpoint.stored_version
     question = msgspec.json.encode((version, msgspec.structs.replace(search, page=Page())))
     stamp = hashlib.sha256(question).hexdigest()[:16]
-    token = page.token or page.next_token
-    start = 0
-    if token:
-        number = token.rpartition("-")[2]
-        start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-        if token != f"{stamp}-{start}" or not 0 < start < len(found):
-            raise Refused(
-                BAD_CURSOR, "the token continues no list of this version", "start again without a token"
-            )
+    start = start_of_page(page.token or page.next_token, stamp, len(found), "token")
     end = start + int(page.limit)
     shown = found[start:end]
     following = f"{stamp}-{end}" if end < len(found) else ""

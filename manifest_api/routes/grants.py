@@ -1,4 +1,4 @@
-"""Grants: permissions in addition to what roles and policies give. Changes need a credential of the scope `grant`."""
+"""Grants and restrictions: more, and less, than roles and policies give. Changes need a credential of the scope `grant`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from manifest_api.store_requests import (
     json_response,
     page_from_store,
     write,
+    write_with_reason,
 )
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.drafts import GrantDraft
+from orgkernel.operations.drafts import GrantDraft, RestrictionDraft
 from orgkernel.operations.grants import issue_grant, revoke_grant
+from orgkernel.operations.restrictions import issue_restriction, lift_restriction
 
 router = APIRouter(tags=["grants"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
+restrictions_router = APIRouter(
+    tags=["restrictions"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS]
+)
+RestrictionId = Annotated[str, Path(description="Id of a restriction.", examples=["x-0123456789ab"])]
 
 
 class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,10 +91,73 @@ async def post_grant(request: Request) -> Response:
 )
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""
-    return await write(
+    return await write_with_reason(
+        request, "grant", lambda context, reason: revoke_grant(context, grant, reason)
+    )
+
+
+class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Restrictions in the order in which they were issued."""
+
+    restrictions: tuple[Restriction, ...]
+    next: str | None
+
+
+@restrictions_router.get("/v1/restrictions", responses=stored(RestrictionPage, 409))
+async def get_restrictions(
+    request: Request,
+    subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
+    everything: Annotated[
+        bool, Query(alias="all", description="Also what was lifted or has expired.")
+    ] = False,
+    cursor: Cursor = None,
+    limit: Limit = DEFAULT_ROWS,
+) -> Response:
+    """Restrictions in the order in which they were issued."""
+    shown, following = await page_from_store(
         request,
-        "grant",
-        Note,
-        '{"reason": "…"}',
-        lambda context, note: revoke_grant(context, grant, note.reason),
+        lambda store: store.restrictions.list(subject, active_only=not everything),
+        lambda each: each.restriction_id,
+        cursor,
+        limit,
+    )
+    return json_response(RestrictionPage(restrictions=shown, next=following))
+
+
+@restrictions_router.get("/v1/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
+async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
+    """One restriction, also one that holds no more."""
+    return json_response(
+        await existing_in_store(
+            request,
+            lambda store: store.restrictions.get(restriction),
+            f"restriction {quote(restriction)}",
+            "/v1/restrictions?all=true",
+        )
+    )
+
+
+@restrictions_router.post(
+    "/v1/restrictions",
+    status_code=201,
+    responses=stored(Restriction, 400, 401, 409, 415, status=201),
+    openapi_extra=body_of(
+        RestrictionDraft, {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"}
+    ),
+)
+async def post_restriction(request: Request) -> Response:
+    """Leave a subject no more than a level. An agent's credential restricts what its roles may grant, and others only."""
+    example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
+    return await write(request, "grant", RestrictionDraft, example, issue_restriction, 201)
+
+
+@restrictions_router.post(
+    "/v1/restrictions/{restriction}/lift",
+    responses=stored(Restriction, 400, 401, 404, 409, 415),
+    openapi_extra=body_of(Note, {"reason": "done"}),
+)
+async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
+    """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""
+    return await write_with_reason(
+        request, "grant", lambda context, reason: lift_restriction(context, restriction, reason)
     )

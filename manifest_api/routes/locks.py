@@ -13,7 +13,15 @@ from manifest_api.authzen_shapes import ContextData
 from manifest_api.problems import INVALID_REQUEST, Refused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
 from manifest_api.routes.documented import body_of, stored
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, Note, json_response, page_from_store, write
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    Limit,
+    Note,
+    json_response,
+    page_from_store,
+    write,
+    write_with_reason,
+)
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.registry import ACTIVE
@@ -128,10 +136,6 @@ async def post_release(request: Request, org: Org, tool: Tool) -> Response:
 )
 async def post_break(request: Request, org: Org, tool: Tool) -> Response:
     """Take a tool out of its holder's hands; the old lock's token is refused from then on."""
-    return await write(
-        request,
-        "lock",
-        Note,
-        '{"reason": "…"}',
-        lambda context, note: break_lock(context, org, tool, note.reason),
+    return await write_with_reason(
+        request, "lock", lambda context, reason: break_lock(context, org, tool, reason)
     )

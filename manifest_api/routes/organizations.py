@@ -21,7 +21,7 @@ from manifest_api.questions import (
     Role,
     read_body,
 )
-from manifest_api.routes.documented import content, told
+from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import DispatchQuestion, OrganizationDetail, OrganizationList
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch import DispatchDecision
@@ -81,12 +81,7 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
 @router.post(
     "/v1/orgs/{org}/dispatch",
     responses=told(DispatchDecision, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": content(DispatchQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
-        }
-    },
+    openapi_extra=body_of(DispatchQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Who takes a task of a domain, and why; `not_applicable` when nobody does."""

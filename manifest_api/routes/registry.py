@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
-from manifest_api.problems import BAD_CURSOR, NOT_READY, Refused, problem_response
-from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FINDINGS, Cursor
+from manifest_api.problems import NOT_READY, problem_response
+from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FINDINGS, Cursor, start_of_page
 from manifest_api.routes.documented import PROBLEM, content, told
 from manifest_api.shapes import FindingList, Liveness, Readiness, RegistrySnapshot, Version
 from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
@@ -20,7 +20,6 @@ from orgkernel import __version__
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry_state import State
 from orgkernel.manifest.v1 import VERSION, encode
 
 router = APIRouter(tags=["registry"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -96,14 +95,16 @@ def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
     state = kernel.state
     drift, store_problem = _drift(kernel)
     found = (*state.latest.diagnostics, *drift)
-    start = _start(state, cursor, len(found))
+    # Findings have no ids that would outlive a version, so a cursor is a position in the list of one.
+    stamp = state.latest.digest.removeprefix("sha256:")[:16]
+    start = start_of_page(cursor, stamp, len(found))
     return FindingList(
         diagnostics=tuple(map(build_finding, found[start : start + limit])),
         count=len(found),
         errors=count_severity(found, Severity.ERROR),
         warnings=count_severity(found, Severity.WARNING),
         not_fresh=not_fresh(build_standings(state)),
-        next=_cursor(state, start + limit) if start + limit < len(found) else None,
+        next=f"{stamp}-{start + limit}" if start + limit < len(found) else None,
         store_problem=store_problem,
         snapshot=state.latest.digest,
     )
@@ -120,20 +121,3 @@ def _drift(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], str | None]:
 def _snapshot(kernel: Kernel) -> RegistrySnapshot:
     state = kernel.state
     return RegistrySnapshot(snapshot=state.latest.digest, organizations=build_standings(state))
-
-
-def _cursor(state: State, start: int) -> str:
-    """A position in the list of one version; findings have no ids that would outlive it."""
-    return f"{state.latest.digest.removeprefix('sha256:')[:16]}-{start}"
-
-
-def _start(state: State, cursor: str | None, count: int) -> int:
-    if cursor is None:
-        return 0
-    number = cursor.rpartition("-")[2]
-    start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-    if cursor != _cursor(state, start) or not 0 < start < count:
-        raise Refused(
-            BAD_CURSOR, "the cursor continues no list of this version", "start again without a cursor"
-        )
-    return start

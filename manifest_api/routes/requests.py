@@ -18,6 +18,7 @@ from manifest_api.store_requests import (
     json_response,
     page_from_store,
     write,
+    write_with_reason,
 )
 from orgkernel.decisions.state_records import AccessRequest as StoredRequest
 from orgkernel.decisions.state_records import Approval, RequestStatus
@@ -119,10 +120,6 @@ async def post_approval(request: Request, request_id: RequestId) -> Response:
 )
 async def post_denial(request: Request, request_id: RequestId) -> Response:
     """Say no."""
-    return await write(
-        request,
-        "approve",
-        Note,
-        '{"reason": "…"}',
-        lambda context, note: deny(context, request_id, note.reason),
+    return await write_with_reason(
+        request, "approve", lambda context, reason: deny(context, request_id, reason)
     )

@@ -7,14 +7,14 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, Refused
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, read_body, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgQuery, id_in_path, read_body, word
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.shapes import InvalidValue
 from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, operate, with_store
@@ -41,16 +41,8 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 Org = Annotated[str | None, word("Only one organization; `active` for that.")]
-OrgOfRole = Annotated[str, word("Id of an organization, or `active`.")]
 RoleQuery = Annotated[str | None, word("Only one role.")]
-Role = Annotated[
-    str,
-    Path(
-        description="Id of a role.",
-        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
-        examples=["bugfix_specialist"],
-    ),
-]
+Role = Annotated[str, id_in_path("a role", "bugfix_specialist")]
 _FURTHEST = 2**63 - 1
 _EXAMPLE = {
     "_schema": "orgkernel:salute_report",
@@ -201,7 +193,7 @@ async def get_latest(
     request: Request,
     answers: AnswersOfApp,
     role: Role,
-    org: OrgOfRole = ACTIVE,
+    org: OrgQuery = ACTIVE,
     agent: Annotated[str | None, word("Id or number of one agent.")] = None,
 ) -> Response:
     """The latest report of a role, by whichever of its agents reported last."""
@@ -230,7 +222,7 @@ async def get_history(
     request: Request,
     answers: AnswersOfApp,
     role: Role,
-    org: OrgOfRole = ACTIVE,
+    org: OrgQuery = ACTIVE,
     cursor: Cursor = None,
     limit: Limit = DEFAULT_ROWS,
 ) -> Response:
