@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import GZIP, RequestHead, read_head
-from manifest_api.response_cache import Key, Representation, ResponseCache
+from manifest_api.response_cache import Representation, ResponseCache, ResponseKey
 from orgkernel.errors import StoreError
 from orgkernel.kernel.answer_version import Standpoint
 from orgkernel.kernel.kernel import Kernel
@@ -53,7 +53,7 @@ class Answers:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.cache: ResponseCache[Key, Representation] = ResponseCache()
+        self.cache: ResponseCache[ResponseKey, Representation] = ResponseCache()
         self.reading_failed = False
         """Whether the last attempt to read the documents again failed: then nobody knows what is fresh."""
 
@@ -131,7 +131,7 @@ class Answers:
                 self.cache.put(standpoint, _key(scope, head, reading_failed), response)
 
 
-def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
+def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
     path = scope.get("raw_path") or scope["path"].encode()
     return path, scope["query_string"], head.coding, _ASKER, reading_failed
 

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from manifest_api.guards.middleware import IS_HEAD
-from manifest_api.problems import TOO_MANY_FOLLOWERS, Refused
+from manifest_api.problems import TOO_MANY_FOLLOWERS, RequestRefused
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.state_view import StoredReport
 from orgkernel.errors import OrgkernelError
@@ -61,9 +61,9 @@ class Feed:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """While inside, the store is looked at; raises `Refused` when too many follow already."""
+        """While inside, the store is looked at; raises `RequestRefused` when too many follow already."""
         if self.followers >= MOST_FOLLOWERS:
-            raise Refused(
+            raise RequestRefused(
                 TOO_MANY_FOLLOWERS,
                 f"{MOST_FOLLOWERS} follow the reports already",
                 "ask for `GET /v1/salute` instead",

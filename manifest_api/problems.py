@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.responses import Response
 
-from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding, Problem, ProblemKind
+from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding, Problem, ProblemCode
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.manifest.v1 import encode
 
@@ -14,130 +14,130 @@ MEDIA_TYPE = "application/problem+json"
 
 
 # fmt: off
-UNKNOWN_ORGANIZATION = ProblemKind("UNKNOWN_ORGANIZATION", 404, "There is no such organization",
+UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "There is no such organization",
     "No organization of this id was read. `GET /v1/orgs` lists those there are.")
-UNKNOWN_ROLE = ProblemKind("UNKNOWN_ROLE", 404, "There is no such role",
+UNKNOWN_ROLE = ProblemCode("UNKNOWN_ROLE", 404, "There is no such role",
     "The organization has no role of this id. `GET /v1/orgs/{org}` lists its roles.")
-AMBIGUOUS_ACTIVE = ProblemKind("AMBIGUOUS_ACTIVE", 409, "It is not clear which organization is the active one",
+AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "It is not clear which organization is the active one",
     "`active` means the only organization served, or the one the server was started with as `--active ORG`. "
     "Name the organization instead.")
-NOT_SERVED = ProblemKind("NOT_SERVED", 503, "The organization has errors and is not answered for",
+NOT_SERVED = ProblemCode("NOT_SERVED", 503, "The organization has errors and is not answered for",
     "The documents of the organization have errors and there is no earlier good version to answer from. The problem "
     "carries what was found. It is served as soon as the documents are in order.")
-NOT_READY = ProblemKind("NOT_READY", 503, "No organization can be answered for",
+NOT_READY = ProblemCode("NOT_READY", 503, "No organization can be answered for",
     "No organization was read, or all of them have errors. `GET /v1/diagnostics` shows what was found.")
-NOT_LOOPBACK = ProblemKind("NOT_LOOPBACK", 403, "Only this machine may ask",
+NOT_LOOPBACK = ProblemCode("NOT_LOOPBACK", 403, "Only this machine may ask",
     "Without keys the registry answers requests from the loopback interface and no others.")
-FORWARDED = ProblemKind("FORWARDED", 403, "A forwarded request does not come from this machine",
+FORWARDED = ProblemCode("FORWARDED", 403, "A forwarded request does not come from this machine",
     "The request carries a header that proxies add, so whoever asks may be anywhere. Until there are keys, such "
     "requests are refused; ask directly.")
-FOREIGN_HOST = ProblemKind("FOREIGN_HOST", 403, "The Host header does not name this machine",
+FOREIGN_HOST = ProblemCode("FOREIGN_HOST", 403, "The Host header does not name this machine",
     "Only `localhost`, addresses of 127.0.0.0/8 and `[::1]` are accepted as Host, so that a web page elsewhere cannot "
     "reach the registry by pointing a name of its own at the loopback address.")
-UNAUTHENTICATED = ProblemKind("UNAUTHENTICATED", 401, "Who asks is not known",
+UNAUTHENTICATED = ProblemCode("UNAUTHENTICATED", 401, "Who asks is not known",
     "Off loopback everything needs a credential: a key as `Authorization: Bearer KEY`, or a token of the identity "
     "provider. A forwarded header or a foreign Host counts as off loopback.")
-BAD_CREDENTIAL = ProblemKind("BAD_CREDENTIAL", 401, "The credential opens nothing",
+BAD_CREDENTIAL = ProblemCode("BAD_CREDENTIAL", 401, "The credential opens nothing",
     "The Authorization header carries no key and no token that is valid now: it is unknown, revoked, expired, or there "
     "are several. Why is not said.")
-KEY_REQUIRED = ProblemKind("KEY_REQUIRED", 401, "This needs a key",
+KEY_REQUIRED = ProblemCode("KEY_REQUIRED", 401, "This needs a key",
     "Without a key, this machine may ask and nothing else: the agents that are governed run on it too. "
     "`orgkernel key create` makes a key of the scope that is needed.")
-SCOPE_MISSING = ProblemKind("SCOPE_MISSING", 403, "The credential is not good for this",
+SCOPE_MISSING = ProblemCode("SCOPE_MISSING", 403, "The credential is not good for this",
     "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`; the last is good for all.")
-SELF_GRANT = ProblemKind("SELF_GRANT", 403, "Nobody gives a permission to themselves",
+SELF_GRANT = ProblemCode("SELF_GRANT", 403, "Nobody gives a permission to themselves",
     "The credential of an agent can never issue, approve or promote for that agent, nor for a role it fills.")
-OTHER_REQUESTER = ProblemKind("OTHER_REQUESTER", 403, "Nobody asks in somebody else's name",
+OTHER_REQUESTER = ProblemCode("OTHER_REQUESTER", 403, "Nobody asks in somebody else's name",
     "Who asks for a permission is who the credential belongs to. The credential of an agent asks for that agent.")
-RATE_LIMITED = ProblemKind("RATE_LIMITED", 429, "Too many requests",
+RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "Too many requests",
     "The Retry-After header says for how many seconds to wait.")
-TOO_MANY_FAILURES = ProblemKind("TOO_MANY_FAILURES", 429, "Too many wrong credentials",
+TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "Too many wrong credentials",
     "The address has shown too many wrong credentials. The Retry-After header says for how many seconds to wait.")
-TOO_MANY_PENDING = ProblemKind("TOO_MANY_PENDING", 429, "Too many requests are pending",
+TOO_MANY_PENDING = ProblemCode("TOO_MANY_PENDING", 429, "Too many requests are pending",
     "The requester waits for answers already.")
-REQUEST_COOLDOWN = ProblemKind("REQUEST_COOLDOWN", 429, "The same was asked for a moment ago", "Wait for the answer.")
-REQUESTS_BLOCKED = ProblemKind("REQUESTS_BLOCKED", 429, "The requester was denied too often", "A person has to help.")
-BAD_EVALUATION = ProblemKind("BAD_EVALUATION", 400, "The question about access cannot be understood",
+REQUEST_COOLDOWN = ProblemCode("REQUEST_COOLDOWN", 429, "The same was asked for a moment ago", "Wait for the answer.")
+REQUESTS_BLOCKED = ProblemCode("REQUESTS_BLOCKED", 429, "The requester was denied too often", "A person has to help.")
+BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access cannot be understood",
     "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` says what is wrong.")
-MAY_NOT_GRANT = ProblemKind("MAY_NOT_GRANT", 403, "The role may not give this away",
+MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The role may not give this away",
     "An agent gives what `may_grant` of its roles names, and no more than it has itself. The help says what it may.")
-MAY_NOT_LOCK = ProblemKind("MAY_NOT_LOCK", 403, "The holder may not have the tool",
+MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder may not have the tool",
     "Who holds an exclusive tool needs the level its action `lock` needs. `POST /v1/explain` says what is missing.")
-TOOL_LOCKED = ProblemKind("TOOL_LOCKED", 409, "Somebody else holds the tool",
+TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "Somebody else holds the tool",
     "Wait for its release, or have the lock broken.")
-STALE_TOKEN = ProblemKind("STALE_TOKEN", 409, "The lock is not held any more",
+STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock is not held any more",
     "It ran out, was broken, or was taken anew: what is done with the tool under its token is overtaken.")
-BAD_REPORT = ProblemKind("BAD_REPORT", 422, "The SALUTE report cannot be read",
+BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` says what is wrong with it; `orgkernel schema salute_report` prints what a report looks like.")
-OTHER_REPORTER = ProblemKind("OTHER_REPORTER", 403, "Nobody reports in somebody else's name",
+OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "Nobody reports in somebody else's name",
     "The credential of an agent reports for the roles that agent fills, and for no others.")
-TOO_MANY_FOLLOWERS = ProblemKind("TOO_MANY_FOLLOWERS", 503, "Too many follow the reports already",
+TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many follow the reports already",
     "The Retry-After header says when to try again.")
-UNKNOWN_AGENT = ProblemKind("UNKNOWN_AGENT", 404, "There is no such agent",
+UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "There is no such agent",
     "No roster of the organization declares an agent of this id.")
-UNKNOWN_RECORD = ProblemKind("UNKNOWN_RECORD", 404, "There is no such record",
+UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "There is no such record",
     "The store has no grant, request, agent or row of this id.")
-UNKNOWN_NAME = ProblemKind("UNKNOWN_NAME", 409, "A name is not declared",
+UNKNOWN_NAME = ProblemCode("UNKNOWN_NAME", 409, "A name is not declared",
     "The subject, resource or organization is declared by no document that is served.")
-BAD_VALUE = ProblemKind("BAD_VALUE", 409, "A value cannot be stored",
+BAD_VALUE = ProblemCode("BAD_VALUE", 409, "A value cannot be stored",
     "The detail says which, and the help what it may be.")
-REFUSED = ProblemKind("REFUSED", 409, "The state does not allow it", "The detail says why.")
-CONFLICT = ProblemKind("CONFLICT", 409, "The record is not in the state this needs", "The detail says in which it is.")
-NOT_PENDING = ProblemKind("NOT_PENDING", 409, "The request is answered already",
+REFUSED = ProblemCode("REFUSED", 409, "The state does not allow it", "The detail says why.")
+CONFLICT = ProblemCode("CONFLICT", 409, "The record is not in the state this needs", "The detail says in which it is.")
+NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request is answered already",
     "A request is answered once. Ask again.")
-ALREADY_REVOKED = ProblemKind("ALREADY_REVOKED", 409, "It is revoked already", "What is revoked stays revoked.")
-GRANT_USED_UP = ProblemKind("GRANT_USED_UP", 409, "The grant is used up",
+ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "It is revoked already", "What is revoked stays revoked.")
+GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
     "It was used, revoked or ran out in the meantime.")
-MOVE_NOT_ALLOWED = ProblemKind("MOVE_NOT_ALLOWED", 409, "An agent cannot go from here to there",
+MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "An agent cannot go from here to there",
     "The detail says where it stands.")
-TRUST_TOO_LOW = ProblemKind("TRUST_TOO_LOW", 409, "The agent is not trusted enough",
+TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The agent is not trusted enough",
     "The detail says how far it is trusted.")
-NO_STORE = ProblemKind("NO_STORE", 409, "Nothing is remembered yet",
+NO_STORE = ProblemCode("NO_STORE", 409, "Nothing is remembered yet",
     "There is no store. `orgkernel key create --admin` makes it, and the first key.")
-STORE_FAILED = ProblemKind("STORE_FAILED", 503, "The store cannot be used",
+STORE_FAILED = ProblemCode("STORE_FAILED", 503, "The store cannot be used",
     "Nothing of what was asked is remembered, nor was it decided.")
-BAD_STORE = ProblemKind("BAD_STORE", 503, "The store cannot be used as it is",
+BAD_STORE = ProblemCode("BAD_STORE", 503, "The store cannot be used as it is",
     "It is damaged, read-only or of another version.")
-STORE_BUSY = ProblemKind("STORE_BUSY", 503, "The store is busy", "Somebody else held it for too long. Try again.")
-STORE_FULL = ProblemKind("STORE_FULL", 503, "There is no room left",
+STORE_BUSY = ProblemCode("STORE_BUSY", 503, "The store is busy", "Somebody else held it for too long. Try again.")
+STORE_FULL = ProblemCode("STORE_FULL", 503, "There is no room left",
     "The disk of the store is full; nothing was written.")
-UNKNOWN_ROUTE = ProblemKind("UNKNOWN_ROUTE", 404, "There is nothing at this path",
+UNKNOWN_ROUTE = ProblemCode("UNKNOWN_ROUTE", 404, "There is nothing at this path",
     "No route has this path. Ids are one path segment of ASCII letters, digits, `_` and `-`. `/docs` lists the routes.")
-UNKNOWN_PROBLEM = ProblemKind("UNKNOWN_PROBLEM", 404, "There is no problem of this code",
+UNKNOWN_PROBLEM = ProblemCode("UNKNOWN_PROBLEM", 404, "There is no problem of this code",
     "No answer of this version carries this code.")
-METHOD_NOT_ALLOWED = ProblemKind("METHOD_NOT_ALLOWED", 405, "The path exists, the method does not",
+METHOD_NOT_ALLOWED = ProblemCode("METHOD_NOT_ALLOWED", 405, "The path exists, the method does not",
     "The Allow header lists the methods of the path.")
-BAD_REQUEST = ProblemKind("BAD_REQUEST", 400, "The request cannot be understood",
+BAD_REQUEST = ProblemCode("BAD_REQUEST", 400, "The request cannot be understood",
     "The detail says what is wrong with it.")
-BAD_JSON = ProblemKind("BAD_JSON", 400, "The body is not JSON", "The body has to be one JSON value in UTF-8.")
-SLOW_BODY = ProblemKind("SLOW_BODY", 408, "The body did not arrive in time",
+BAD_JSON = ProblemCode("BAD_JSON", 400, "The body is not JSON", "The body has to be one JSON value in UTF-8.")
+SLOW_BODY = ProblemCode("SLOW_BODY", 408, "The body did not arrive in time",
     "A body has to arrive whole within 10 seconds.")
-BODY_TOO_LARGE = ProblemKind("BODY_TOO_LARGE", 413, "The body is too large", "A body has at most 64 KiB.")
-QUERY_TOO_LONG = ProblemKind("QUERY_TOO_LONG", 414, "The query string is too long",
+BODY_TOO_LARGE = ProblemCode("BODY_TOO_LARGE", 413, "The body is too large", "A body has at most 64 KiB.")
+QUERY_TOO_LONG = ProblemCode("QUERY_TOO_LONG", 414, "The query string is too long",
     "A query string has at most 4096 bytes.")
-NOT_JSON = ProblemKind("NOT_JSON", 415, "The body is not said to be JSON",
+NOT_JSON = ProblemCode("NOT_JSON", 415, "The body is not said to be JSON",
     "Send the body with `Content-Type: application/json`.")
-INVALID_REQUEST = ProblemKind("INVALID_REQUEST", 422, "The request does not fit the route",
+INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request does not fit the route",
     "A parameter or a field of the body is missing, unknown, repeated or of the wrong kind. `errors` says which; "
     "`/docs` says what fits.")
-BAD_CURSOR = ProblemKind("BAD_CURSOR", 409, "The cursor does not continue this list",
+BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this list",
     "Cursors come from the `next` of an earlier page of the same list. When the list has changed so that the cursor no "
     "longer has a place in it, start again without one.")
-INTERNAL = ProblemKind("INTERNAL", 500, "The server has a fault",
+INTERNAL = ProblemCode("INTERNAL", 500, "The server has a fault",
     "This is our fault, not that of the request. The server's log has the details.")
 # fmt: on
 
-KINDS: dict[str, ProblemKind] = {
-    kind.code: kind for kind in list(globals().values()) if isinstance(kind, ProblemKind)
+KINDS: dict[str, ProblemCode] = {
+    kind.code: kind for kind in list(globals().values()) if isinstance(kind, ProblemCode)
 }
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """Raised by a route to answer with a problem."""
 
     def __init__(
         self,
-        kind: ProblemKind,
+        kind: ProblemCode,
         detail: str,
         help: str = "",
         errors: Sequence[InvalidValue] = (),
@@ -154,13 +154,13 @@ class Refused(Exception):
 
 
 def problem_response(
-    kind: ProblemKind,
+    kind: ProblemCode,
     detail: str,
     help: str = "",
     *,
     errors: tuple[InvalidValue, ...] = (),
     organizations: tuple[OrganizationStanding, ...] = (),
-    diagnostics: tuple[Finding, ...] = (),
+    diagnostics: tuple[DiagnosticRow, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The response; `type` is a relative reference, so it holds whatever name the server is reached by."""
@@ -178,7 +178,7 @@ def problem_response(
     return Response(encode(problem), kind.status, dict(headers or {}), MEDIA_TYPE)
 
 
-def refusal_response(refused: Refused) -> Response:
+def refusal_response(refused: RequestRefused) -> Response:
     """The response to what a guard or a route refused."""
     return problem_response(
         refused.kind, refused.detail, refused.help, errors=refused.errors, headers=refused.headers

@@ -12,11 +12,12 @@ from fastapi.dependencies.models import Dependant
 from starlette.types import Scope
 
 from manifest_api.guards.request_head import read_head
-from manifest_api.problems import BAD_CURSOR, BAD_JSON, INVALID_REQUEST, NOT_JSON, Refused
-from manifest_api.shapes import LONGEST_WORD, InvalidValue, ProblemKind
+from manifest_api.problems import BAD_CURSOR, BAD_JSON, INVALID_REQUEST, NOT_JSON, RequestRefused
+from manifest_api.shapes import InvalidValue, ProblemCode
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.manifest.filters import RoleFilter
+from orgkernel.operations.drafts import LONGEST_WORD
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
@@ -83,7 +84,7 @@ def start_of_page(cursor: str | None, stamp: str, count: int, name: str = "curso
     number = cursor.rpartition("-")[2]
     start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
     if cursor != f"{stamp}-{start}" or not 0 < start < count:
-        raise Refused(
+        raise RequestRefused(
             BAD_CURSOR, f"the {name} continues no list of this version", f"start again without a {name}"
         )
     return start
@@ -104,7 +105,7 @@ async def _refuse_unknown_parameters(request: Request) -> None:
         seen.add(name)
     if errors:
         where = listing(each.where for each in errors)
-        raise Refused(INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors)
+        raise RequestRefused(INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors)
 
 
 def _parameters_of(dependant: Dependant) -> Iterator[str]:
@@ -121,7 +122,7 @@ Shape = TypeVar("Shape")
 
 
 async def read_body(
-    request: Request, shape: type[Shape], example: str, kind: ProblemKind = INVALID_REQUEST
+    request: Request, shape: type[Shape], example: str, kind: ProblemCode = INVALID_REQUEST
 ) -> Shape:
     """The body as a shape; what does not fit is a problem of this kind."""
     decode: Callable[[bytes], Shape] = msgspec.json.Decoder(shape).decode
@@ -133,13 +134,13 @@ def parse_body(
     body: bytes,
     decode: Callable[[bytes], Shape],
     example: str,
-    kind: ProblemKind = INVALID_REQUEST,
+    kind: ProblemCode = INVALID_REQUEST,
 ) -> Shape:
     """As `read_body`, of a body that is there."""
     content_type = read_head(scope).content_type
     if content_type != b"application/json":
         media_type = content_type.decode("latin-1")
-        raise Refused(
+        raise RequestRefused(
             NOT_JSON, f"the content type is {quote(media_type)}", "send `Content-Type: application/json`"
         )
     try:
@@ -147,16 +148,16 @@ def parse_body(
     except msgspec.ValidationError as error:
         raise unfit(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
+        raise RequestRefused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
 
 
 def unfit(
-    error: msgspec.ValidationError, kind: ProblemKind = INVALID_REQUEST, inside: str = "body"
-) -> Refused:
+    error: msgspec.ValidationError, kind: ProblemCode = INVALID_REQUEST, inside: str = "body"
+) -> RequestRefused:
     """The problem of a value that does not fit."""
     message, place = describe_unfit(error)
     where = inside + place
-    return Refused(
+    return RequestRefused(
         kind,
         f"the request does not fit at {quote(where)}",
         "see `/docs`",

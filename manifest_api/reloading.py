@@ -30,7 +30,7 @@ logger = logging.getLogger("orgkernel.server")
 _SETTLE_MS = 100
 _LOOK_MS = 500
 _RETRY_SECONDS = 5.0
-Identity = tuple[int, ...] | None
+PathIdentity = tuple[int, ...] | None
 _NOISE = frozenset({"node_modules", "__pycache__"})
 
 
@@ -41,7 +41,7 @@ class Reloader:
         self._answers = answers
         self._stop = anyio.Event()
         self._polling: bool | None = None
-        self._seen: dict[str, Identity] = {}
+        self._seen: dict[str, PathIdentity] = {}
         self._linked: tuple[str, ...] = ()
         self._retry_at = 0.0
 
@@ -162,7 +162,7 @@ def _is_skipped(name: str) -> bool:
     return name in _NOISE or (name.startswith(".") and not name.startswith(".."))
 
 
-def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, Identity]:
+def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, PathIdentity]:
     """What tells whether paths are still the same folders, or files with the same content.
 
     Of `linked` folders the entries count as well, since nothing else tells of a file that comes or goes there.
@@ -172,7 +172,7 @@ def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, Iden
     }
 
 
-def _identify(path: str, entries: bool) -> Identity:
+def _identify(path: str, entries: bool) -> PathIdentity:
     try:
         found = os.stat(path)
     except OSError:

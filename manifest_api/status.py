@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from manifest_api.shapes import (
-    Finding,
+    DiagnosticRow,
     OrganizationDetail,
     OrganizationLine,
     OrganizationList,
@@ -24,9 +24,9 @@ from orgkernel.kernel.registry import ACTIVE
 from orgkernel.kernel.registry_state import State
 
 
-def build_finding(found: Diagnostic) -> Finding:
+def build_finding(found: Diagnostic) -> DiagnosticRow:
     """A diagnostic as it is answered."""
-    return msgspec.convert(as_data(found), Finding)
+    return msgspec.convert(as_data(found), DiagnosticRow)
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:

@@ -10,7 +10,7 @@ from fastapi import Query, Request
 from starlette.responses import Response
 
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, Refused
+from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import read_body
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
 from orgkernel.decisions.state_records import Scope
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 D = TypeVar("D")
 MOST_ROWS, DEFAULT_ROWS = 1_000, 100
-Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+RowLimit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReasonBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why, for the audit."""
 
     reason: Text = ""
@@ -53,12 +53,12 @@ async def write_with_reason(
 ) -> Response:
     """The response to a change of which the body says no more than why."""
     return await write(
-        request, scope, Note, '{"reason": "…"}', lambda context, note: operation(context, note.reason)
+        request, scope, ReasonBody, '{"reason": "…"}', lambda context, note: operation(context, note.reason)
     )
 
 
 async def operate(request: Request, caller: Caller, operation: Callable[[Context], T]) -> T:
-    """Make one change as the caller, in a thread. Raises what it raises, and `Refused` where there is no store yet."""
+    """Make one change as the caller, in a thread. Raises what it raises, and `RequestRefused` where there is no store yet."""
     kernel: Kernel = request.app.state.answers.kernel
     return await with_store(request, lambda store: operation(Context(kernel, store, caller.actor)))
 
@@ -71,7 +71,7 @@ async def with_store(
     if found is not None:
         return found
     if empty is None:
-        raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
+        raise RequestRefused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
     return empty
 
 
@@ -103,7 +103,7 @@ async def existing_in_store(request: Request, find: Callable[[Store], T | None],
     """Something in the store that has to be there; `what` it is and where it is `listed`, for the problem if it is not."""
     found = await find_in_store(request, find)
     if found is None:
-        raise Refused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
+        raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
     return found
 
 
@@ -115,6 +115,8 @@ def _page_of(
     if cursor is not None:
         start = next((number for number, row in enumerate(rows, 1) if name(row) == cursor), 0)
         if not start:
-            raise Refused(BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor")
+            raise RequestRefused(
+                BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor"
+            )
     shown = tuple(rows[start : start + limit])
     return shown, name(shown[-1]) if shown and start + limit < len(rows) else None

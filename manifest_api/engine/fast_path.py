@@ -19,7 +19,7 @@ from manifest_api.authzen import Said
 from manifest_api.guards.limits import take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault
 from manifest_api.guards.request_head import read_head
-from manifest_api.problems import Refused, refusal_response
+from manifest_api.problems import RequestRefused, refusal_response
 from manifest_api.refusals import refuse_by_kernel
 from orgkernel.errors import OrgkernelError
 
@@ -34,7 +34,7 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
                 return None  # the client is gone: nobody to answer
             said = await answer(scope, body)
             return Response(said.body, 200, {SNAPSHOT: said.snapshot}, "application/json")
-        except Refused as error:
+        except RequestRefused as error:
             return refusal_response(error)
         except OrgkernelError as error:
             return await _refuse(Request({**scope, "app": app}), error)

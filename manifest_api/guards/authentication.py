@@ -24,7 +24,7 @@ from manifest_api.problems import (
     SCOPE_MISSING,
     TOO_MANY_FAILURES,
     UNAUTHENTICATED,
-    Refused,
+    RequestRefused,
 )
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.state_records import KEY_PREFIX
@@ -116,7 +116,7 @@ class Authenticator:
     rates: Rates
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
-        """Who sent a request; raises `Refused`, and `StoreError` where the keys cannot be read."""
+        """Who sent a request; raises `RequestRefused`, and `StoreError` where the keys cannot be read."""
         stranger = refuse_strangers(scope, head)
         if not head.authorization:
             if stranger is None:
@@ -124,9 +124,11 @@ class Authenticator:
             if self.tokens is None:
                 await self.keys.refresh()
                 if not self.keys.has_keys:
-                    raise Refused(*stranger)
+                    raise RequestRefused(*stranger)
             _, detail, _ = stranger
-            raise Refused(UNAUTHENTICATED, f"{detail}, so it needs a key", "send `Authorization: Bearer KEY`")
+            raise RequestRefused(
+                UNAUTHENTICATED, f"{detail}, so it needs a key", "send `Authorization: Bearer KEY`"
+            )
         return await self._verify(scope, head.authorization)
 
     async def _verify(self, scope: Scope, shown: tuple[bytes, ...]) -> Caller:
@@ -144,14 +146,14 @@ class Authenticator:
         if caller is None:
             self._refuse_after_failures(address)
             self.failures.take(address, self.clock())
-            raise Refused(
+            raise RequestRefused(
                 BAD_CREDENTIAL,
                 "the credential is none that is valid now",
                 "send one `Authorization: Bearer KEY`; `orgkernel key list` shows which keys there are",
             )
         wait = self.rates.take(caller.credential, self.clock())
         if wait:
-            raise Refused(
+            raise RequestRefused(
                 RATE_LIMITED,
                 "this credential asks too often",
                 "wait as long as `Retry-After` says",
@@ -168,7 +170,7 @@ class Authenticator:
     def _refuse_after_failures(self, address: str) -> None:
         wait = self.failures.wait(address, self.clock())
         if wait:
-            raise Refused(
+            raise RequestRefused(
                 TOO_MANY_FAILURES,
                 "too many wrong credentials came from this address",
                 "wait as long as `Retry-After` says",
@@ -185,10 +187,10 @@ def build_authenticator(
     )  # fmt: skip
 
 
-def refuse_reading(caller: Caller, method: str) -> Refused | None:
+def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
     """Why a credential may not read; what changes something is asked for its own scope by its route."""
     if method in ("GET", "HEAD") and not caller.may("read"):
-        return Refused(
+        return RequestRefused(
             SCOPE_MISSING, "the credential is not good for `read`", "ask for one with the scope `read`"
         )
     return None

@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import Scope as RequestScope
 
-from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, Refused
+from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, RequestRefused
 from orgkernel.decisions.state_records import Scope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Actor
@@ -62,7 +62,7 @@ def caller_of(request: Request) -> Caller:
 
 
 def require_scope(request: Request, scope: Scope) -> Caller:
-    """Who asks, if the credential is good for this; raises `Refused` (401 without one, 403 with another)."""
+    """Who asks, if the credential is good for this; raises `RequestRefused` (401 without one, 403 with another)."""
     return require_scope_of(request.scope, scope)
 
 
@@ -72,12 +72,12 @@ def require_scope_of(request: RequestScope, scope: Scope) -> Caller:
     if scope in caller.scopes or caller.may(scope):
         return caller
     if not caller.is_known:
-        raise Refused(
+        raise RequestRefused(
             KEY_REQUIRED,
             f"without a key, this machine may ask and nothing else; this needs the scope {quote(scope)}",
             "send `Authorization: Bearer KEY`; `orgkernel key create` makes one",
         )
-    raise Refused(
+    raise RequestRefused(
         SCOPE_MISSING,
         f"the credential is not good for {quote(scope)}",
         f"ask for one with the scope {quote(scope)}",

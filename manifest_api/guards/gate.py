@@ -16,7 +16,7 @@ from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
+from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
 from manifest_api.response_cache import Representation
 from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
@@ -72,7 +72,7 @@ class Gate:
         try:
             caller = await self._authenticator.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
-        except Refused as error:
+        except RequestRefused as error:
             refused = error
         except StoreError as error:
             logger.error("the keys cannot be read: %s", error.message)

@@ -17,10 +17,10 @@ from manifest_api.problems import (
     QUERY_TOO_LONG,
     SLOW_BODY,
     UNKNOWN_ROUTE,
-    Refused,
+    RequestRefused,
     refusal_response,
 )
-from manifest_api.shapes import ProblemKind
+from manifest_api.shapes import ProblemCode
 
 MAX_BODY = 64 * 1024
 BODY_SECONDS = 10.0
@@ -29,7 +29,7 @@ MAX_SEGMENT = 200
 MAX_PATH = 2048
 
 
-def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] | None:
+def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str] | None:
     """What the first line and the headers already give away; None where they are within the limits."""
     path: str = scope["path"]
     if len(path) > MAX_PATH or (
@@ -48,7 +48,7 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] 
 
 
 async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | None:
-    """The body; None when the client has gone. Raises `Refused` for one that is too large or too slow."""
+    """The body; None when the client has gone. Raises `RequestRefused` for one that is too large or too slow."""
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
@@ -58,11 +58,11 @@ async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | 
                     return None
                 body += message.get("body", b"")
                 if len(body) > MAX_BODY:
-                    raise Refused(BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes")
+                    raise RequestRefused(BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes")
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:
-        raise Refused(SLOW_BODY, f"the body did not arrive within {seconds:g} seconds") from None
+        raise RequestRefused(SLOW_BODY, f"the body did not arrive within {seconds:g} seconds") from None
 
 
 class BodyLimits(HttpMiddleware):
@@ -74,7 +74,7 @@ class BodyLimits(HttpMiddleware):
             return
         try:
             taken = await take_body(receive)
-        except Refused as error:
+        except RequestRefused as error:
             await refusal_response(error)(scope, receive, send)
             return
         if taken is None:

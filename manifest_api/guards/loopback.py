@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.problems import FOREIGN_HOST, FORWARDED, NOT_LOOPBACK
-from manifest_api.shapes import ProblemKind
+from manifest_api.shapes import ProblemCode
 from orgkernel.diagnostics.wording import quote
 
 _HOST = re.compile(
@@ -25,7 +25,7 @@ _HOST = re.compile(
 _LONGEST = 100
 
 
-def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str, str] | None:
+def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str, str] | None:
     """Why whoever asks may not; None for somebody on this machine."""
     client: Any = scope.get("client")
     if not client or not is_loopback(client[0]):

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.authzen import Asked, of_nobody, understand
+from manifest_api.authzen import AskedAccess, of_nobody, understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
@@ -25,7 +25,7 @@ from orgkernel.operations.drafts import Name
 router = APIRouter(tags=["access"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _ANSWERS = (400, 401, 404, 409, 415, 429, 503)
 _EXAMPLE = {"subject": "role:codegen_specialist", "action": "use", "resource": "tool:text_editor"}
-SubjectKind = Literal["role", "agent", "person", "system", "webhook"]
+NamedSubjectKind = Literal["role", "agent", "person", "system", "webhook"]
 ResourceKind = Literal["tool", "credential", "data", "role"]
 
 
@@ -63,7 +63,7 @@ class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     org: Name = ACTIVE
     action: Name
     resource: Name
-    kinds: tuple[SubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
+    kinds: tuple[NamedSubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
     context: ContextData = {}
 
 
@@ -76,7 +76,7 @@ class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     context: ContextData = {}
 
 
-class Explained(msgspec.Struct, frozen=True, kw_only=True):
+class ExplanationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A decision, and everything it rests on."""
 
     decision: AccessDecision
@@ -105,7 +105,7 @@ def _body(shape: type, *names: str) -> dict[str, Any]:
 
 @router.post(
     "/v1/explain",
-    responses=told(Explained, *_ANSWERS, kept=False, org=True),
+    responses=told(ExplanationAnswer, *_ANSWERS, kept=False, org=True),
     openapi_extra=_body(ExplainQuestion, *_EXAMPLE),
 )
 async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
@@ -114,9 +114,9 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     question = await read_body(request, ExplainQuestion, '{"subject": "role:co", …}')
     asked = _understand(question.org, question.subject, question.action, question.resource, question.context)
 
-    def ask(kernel: Kernel) -> Explained:
+    def ask(kernel: Kernel) -> ExplanationAnswer:
         found = kernel.explain(asked.org, asked.request)
-        return Explained(
+        return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
             who_can=found.who_can, ignored=asked.ignored,
         )  # fmt: skip
@@ -189,14 +189,16 @@ async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
     )
 
 
-def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> Asked:
+def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
     """A question whose organization is said once, in the body; one in the context is ignored, and said to be."""
     asked = understand(subject, action, resource, context)
     ignored = (*asked.ignored, "org") if "org" in context else asked.ignored
     return msgspec.structs.replace(asked, org=org, ignored=ignored)
 
 
-def _rows(asked: Asked, read: Callable[[Kernel], tuple[AccessRow, ...]]) -> Callable[[Kernel], AccessRows]:
+def _rows(
+    asked: AskedAccess, read: Callable[[Kernel], tuple[AccessRow, ...]]
+) -> Callable[[Kernel], AccessRows]:
     return lambda kernel: AccessRows(
         rows=read(kernel),
         ignored=asked.ignored,

@@ -21,7 +21,7 @@ from orgkernel.operations.agents import move_agent, set_rank
 from orgkernel.operations.drafts import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-AgentId = Annotated[str, id_in_path("an agent", "butler")]
+AgentPath = Annotated[str, id_in_path("an agent", "butler")]
 
 
 class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = AC
 
 @router.get("/v1/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
 async def get_agent(
-    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
 ) -> Response:
     """The manifest of an agent: its roles, and everything it may do in them, here and now."""
     return await answers.respond(request, lambda kernel: kernel.agent_manifest(org, agent), org)
@@ -78,7 +78,7 @@ async def get_agent(
     responses=stored(AgentState, 400, 401, 404, 409, 415),
     openapi_extra=body_of(RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
-async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
+async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
     """Promote or demote an agent. Never by its own credential."""
     return await write(
         request, "rank", RankChange, '{"rank": "commander"}',
@@ -91,7 +91,7 @@ async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) ->
     responses=stored(AgentState, 400, 401, 404, 409, 415),
     openapi_extra=body_of(LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
-async def post_lifecycle(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
+async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
     """Suspend, reactivate or decommission an agent. Never by its own credential."""
     return await write(
         request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',

@@ -9,10 +9,10 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from manifest_api.problems import BAD_CURSOR, Refused
+from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, word
 from manifest_api.routes.documented import stored
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, json_response, with_store
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditFinding, AuditKind
 from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.operations.audit import read_audit, verify
@@ -70,7 +70,7 @@ async def get_audit(
     channel: Annotated[str | None, word("Channel.")] = None,
     record: Annotated[str | None, word("Id of a grant, request or key.")] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Rows that fit every filter, newest first. Each row's digest covers the row before it."""
     wanted = AuditFilter(since, until, kind, activity, subject, channel, record_id=record)
@@ -79,7 +79,7 @@ async def get_audit(
         try:
             rows = list(read_audit(store, wanted, limit + 1, cursor))
         except UnknownRecord as error:
-            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
         lines = tuple(AuditLine(row=row.audit_id, digest=row.digest, entry=row.entry) for row in rows[:limit])
         return AuditPage(rows=lines, next=lines[-1].row if len(rows) > limit else None)
 

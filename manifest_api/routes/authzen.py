@@ -14,7 +14,7 @@ from manifest_api.answering import SNAPSHOT, Answers, AnswersOfApp
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import (
     SHOWN,
-    Asked,
+    AskedAccess,
     Evaluator,
     as_evaluation,
     context_of,
@@ -30,16 +30,16 @@ from manifest_api.authzen_shapes import (
     ActionSearch,
     Configuration,
     EntityList,
-    Evaluation,
+    EvaluationAnswer,
     EvaluationContext,
     EvaluationError,
     EvaluationQuestion,
-    Evaluations,
+    EvaluationsAnswer,
     EvaluationsQuestion,
     FoundAction,
     FoundEntity,
-    Page,
     PageAnswer,
+    PageWanted,
     PartialQuestion,
     ResourceSearch,
     SearchContext,
@@ -47,7 +47,7 @@ from manifest_api.authzen_shapes import (
     Uncertain,
 )
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.problems import BAD_EVALUATION, Refused
+from manifest_api.problems import BAD_EVALUATION, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page
 from manifest_api.routes.documented import body_of, content, told
 from orgkernel.decisions.access.decision import AccessRow
@@ -70,7 +70,7 @@ _EXAMPLE = {
 
 @router.post(
     EVALUATION,
-    responses=told(Evaluation, *_ANSWERS, kept=False),
+    responses=told(EvaluationAnswer, *_ANSWERS, kept=False),
     openapi_extra=body_of(EvaluationQuestion, _EXAMPLE),
 )
 async def post_evaluation(request: Request) -> Response:
@@ -82,7 +82,7 @@ async def post_evaluation(request: Request) -> Response:
 
 @router.post(
     "/access/v1/evaluations",
-    responses=told(Evaluations | Evaluation, *_ANSWERS, kept=False),
+    responses=told(EvaluationsAnswer | EvaluationAnswer, *_ANSWERS, kept=False),
     openapi_extra=body_of(
         EvaluationsQuestion,
         {
@@ -108,28 +108,28 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
         asked.options.evaluations_semantic
     )
-    started: list[Evaluation | tuple[Asked, Decided]] = []
+    started: list[EvaluationAnswer | tuple[AskedAccess, Decided]] = []
     for each in asked.evaluations:
         begun = _begin(auditor, each, asked, caller)
         started.append(begun)
-        if (not isinstance(begun, Evaluation) and begun[1].decision.outcome == "allow") is stop:
+        if (not isinstance(begun, EvaluationAnswer) and begun[1].decision.outcome == "allow") is stop:
             break
-    found: list[Evaluation] = []
+    found: list[EvaluationAnswer] = []
     for begun in started:
         found.append(
             begun
-            if isinstance(begun, Evaluation)
+            if isinstance(begun, EvaluationAnswer)
             else as_evaluation(await auditor.finish(begun[1]), begun[0])
         )
         # A grant may have been used up since it was decided, so it is looked at again.
         if found[-1].decision is stop:
             break
-    return Response(encode(Evaluations(tuple(found))), 200, headers, "application/json")
+    return Response(encode(EvaluationsAnswer(tuple(found))), 200, headers, "application/json")
 
 
 def _begin(
     auditor: Auditor, each: PartialQuestion, above: EvaluationsQuestion, caller: Caller
-) -> Evaluation | tuple[Asked, Decided]:
+) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
     """Decide one of several; what cannot be asked is an error of its own and no permission."""
     # Malformed circumstances are an error of the whole request.
     said = understand("", "", "", context_of(each, above))
@@ -139,20 +139,20 @@ def _begin(
         request = msgspec.structs.replace(
             said.request, subject=named(subject), action=action.name, resource=named(resource)
         )
-        asked = Asked(said.org, request, said.ignored)
+        asked = AskedAccess(said.org, request, said.ignored)
         asked = with_unread(asked, subject=subject, action=action, resource=resource)
         return asked, auditor.begin(asked.org, asked.request, caller)
     except StoreError:
         raise
-    except (Refused, OrgkernelError) as error:
+    except (RequestRefused, OrgkernelError) as error:
         return _failed(error)
 
 
-def _failed(error: Refused | OrgkernelError) -> Evaluation:
-    status = error.kind.status if isinstance(error, Refused) else 404
-    code = error.kind.code if isinstance(error, Refused) else error.code
-    message = error.detail if isinstance(error, Refused) else error.message
-    return Evaluation(
+def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
+    status = error.kind.status if isinstance(error, RequestRefused) else 404
+    code = error.kind.code if isinstance(error, RequestRefused) else error.code
+    message = error.detail if isinstance(error, RequestRefused) else error.message
+    return EvaluationAnswer(
         False,
         EvaluationContext(outcome="deny", code=code, codes=(code,), error=EvaluationError(status, message)),
     )
@@ -237,7 +237,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
 
 async def _entities(
     answers: Answers,
-    asked: Asked,
+    asked: AskedAccess,
     search: SubjectSearch | ResourceSearch,
     read: Callable[[Kernel], Sequence[AccessRow]],
     name: Callable[[AccessRow], str],
@@ -253,7 +253,7 @@ async def _entities(
 
 
 def _context(
-    kernel: Kernel, asked: Asked, rows: Sequence[AccessRow], name: Callable[[AccessRow], str]
+    kernel: Kernel, asked: AskedAccess, rows: Sequence[AccessRow], name: Callable[[AccessRow], str]
 ) -> SearchContext:
     return SearchContext(
         ask=tuple(name(row) for row in rows if row.outcome == "ask"),
@@ -266,11 +266,11 @@ def _context(
     )
 
 
-def _page(kernel: Kernel, asked: Asked, search: Any, found: list[str]) -> tuple[list[str], PageAnswer]:
+def _page(kernel: Kernel, asked: AskedAccess, search: Any, found: list[str]) -> tuple[list[str], PageAnswer]:
     """One page of a list. A token continues the list of one version and one question, and no other."""
-    page: Page = search.page
+    page: PageWanted = search.page
     version = kernel.organization(asked.org).snapshot.digest, kernel.standpoint.stored_version
-    question = msgspec.json.encode((version, msgspec.structs.replace(search, page=Page())))
+    question = msgspec.json.encode((version, msgspec.structs.replace(search, page=PageWanted())))
     stamp = hashlib.sha256(question).hexdigest()[:16]
     start = start_of_page(page.token or page.next_token, stamp, len(found), "token")
     end = start + int(page.limit)

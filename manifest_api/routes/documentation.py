@@ -16,9 +16,9 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, Refused
+from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, RequestRefused
 from manifest_api.routes.documented import PROBLEM, content
-from manifest_api.shapes import ProblemKind
+from manifest_api.shapes import ProblemCode
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.manifest.v1 import encode
 
@@ -41,7 +41,7 @@ _STYLE_HASH = "sha256-" + base64.b64encode(hashlib.sha256(_STYLE.encode()).diges
 @router.get(
     "/problems/{code}",
     responses={
-        200: {"description": "What the code means.", "content": content(ProblemKind)},
+        200: {"description": "What the code means.", "content": content(ProblemCode)},
         404: {"description": "There is no such code.", "content": PROBLEM},
     },
 )
@@ -51,7 +51,7 @@ async def get_problem(
     """What a problem's code means; the `type` of a problem leads here."""
     if code not in KINDS:
         hint = did_you_mean(code.upper(), KINDS) or f"codes are {listing(KINDS)}"
-        raise Refused(UNKNOWN_PROBLEM, f"there is no problem {quote(code)}", hint)
+        raise RequestRefused(UNKNOWN_PROBLEM, f"there is no problem {quote(code)}", hint)
     return Response(encode(KINDS[code]), media_type="application/json", headers={"Cache-Control": "no-cache"})
 
 

@@ -12,8 +12,8 @@ from manifest_api.questions import KNOWN_PARAMETERS, Cursor
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
-    Limit,
-    Note,
+    ReasonBody,
+    RowLimit,
     existing_in_store,
     json_response,
     page_from_store,
@@ -49,7 +49,7 @@ async def get_grants(
         bool, Query(alias="all", description="Also what was revoked, used up or has expired.")
     ] = False,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Grants in the order in which they were issued."""
     shown, following = await page_from_store(
@@ -87,7 +87,7 @@ async def post_grant(request: Request) -> Response:
 @router.post(
     "/v1/grants/{grant}/revoke",
     responses=stored(Grant, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(Note, {"reason": "done"}),
+    openapi_extra=body_of(ReasonBody, {"reason": "done"}),
 )
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""
@@ -111,7 +111,7 @@ async def get_restrictions(
         bool, Query(alias="all", description="Also what was lifted or has expired.")
     ] = False,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Restrictions in the order in which they were issued."""
     shown, following = await page_from_store(
@@ -154,7 +154,7 @@ async def post_restriction(request: Request) -> Response:
 @restrictions_router.post(
     "/v1/restrictions/{restriction}/lift",
     responses=stored(Restriction, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(Note, {"reason": "done"}),
+    openapi_extra=body_of(ReasonBody, {"reason": "done"}),
 )
 async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
     """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""

@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from manifest_api.authzen import understand
 from manifest_api.authzen_shapes import ContextData
-from manifest_api.problems import INVALID_REQUEST, Refused
+from manifest_api.problems import INVALID_REQUEST, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
-    Limit,
-    Note,
+    ReasonBody,
+    RowLimit,
     json_response,
     page_from_store,
     write,
@@ -30,9 +30,9 @@ from orgkernel.operations.drafts import ID, Name, Text
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 
 router = APIRouter(tags=["locks"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-Tool = Annotated[str, Path(description="Id of an exclusive tool.", examples=["deploy"])]
+ExclusiveTool = Annotated[str, Path(description="Id of an exclusive tool.", examples=["deploy"])]
 Holder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|system):{ID}")]
-Seconds = Annotated[float, msgspec.Meta(gt=0, le=31_536_000)]
+LockSeconds = Annotated[float, msgspec.Meta(gt=0, le=31_536_000)]
 Token = Annotated[float, msgspec.Meta(ge=1, le=9_007_199_254_740_991, multiple_of=1)]
 
 
@@ -43,7 +43,7 @@ class LockDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     tool: Name
     holder: Holder | None = None
     """Left out by the credential of an agent, which takes tools for that agent and for nobody else."""
-    seconds: Seconds | None = None
+    seconds: LockSeconds | None = None
     """How long it is held unless it is released before: at most as long as the tool allows, which is what it is without."""
     context: ContextData = {}
     """Circumstances as for an evaluation."""
@@ -70,7 +70,7 @@ async def get_locks(
     request: Request,
     org: Annotated[str | None, word("Only those of one organization.")] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Who holds which exclusive tool now, by organization and tool."""
     shown, following = await page_from_store(
@@ -98,7 +98,7 @@ async def post_lock(request: Request) -> Response:
     def take(context: Context, draft: LockDraft) -> ToolLock:
         asked = understand("", "lock", f"tool:{draft.tool}", draft.context)
         if asked.ignored:
-            raise Refused(
+            raise RequestRefused(
                 INVALID_REQUEST,
                 f"the context has {listing(asked.ignored)}, which means nothing",
                 "see `/docs`",
@@ -121,7 +121,7 @@ async def post_lock(request: Request) -> Response:
     responses=stored(ToolLock, 400, 401, 404, 409, 415),
     openapi_extra=body_of(LockReturn, {"token": 7}),
 )
-async def post_release(request: Request, org: Org, tool: Tool) -> Response:
+async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Give a tool back, by the token of its lock: a lock that is not held any more is not given back."""
     return await write(
         request, "report", LockReturn, '{"token": 7}',
@@ -132,9 +132,9 @@ async def post_release(request: Request, org: Org, tool: Tool) -> Response:
 @router.post(
     "/v1/locks/{org}/{tool}/break",
     responses=stored(ToolLock, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(Note, {"reason": "its holder is gone"}),
+    openapi_extra=body_of(ReasonBody, {"reason": "its holder is gone"}),
 )
-async def post_break(request: Request, org: Org, tool: Tool) -> Response:
+async def post_break(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Take a tool out of its holder's hands; the old lock's token is refused from then on."""
     return await write_with_reason(
         request, "lock", lambda context, reason: break_lock(context, org, tool, reason)

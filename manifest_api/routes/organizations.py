@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.problems import BAD_CURSOR, Refused
+from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
     KNOWN_PARAMETERS,
@@ -22,7 +22,7 @@ from manifest_api.questions import (
     read_body,
 )
 from manifest_api.routes.documented import body_of, told
-from manifest_api.shapes import DispatchQuestion, OrganizationDetail, OrganizationList
+from manifest_api.shapes import OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.errors import UnknownOrganization, UnknownRole
@@ -49,7 +49,7 @@ async def get_organizations(
         try:
             return list_organizations(kernel, cursor, limit)
         except UnknownOrganization as error:
-            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 
     return await answers.respond(request, ask)
 
@@ -81,12 +81,12 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
 @router.post(
     "/v1/orgs/{org}/dispatch",
     responses=told(DispatchDecision, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(DispatchQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
+    openapi_extra=body_of(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Who takes a task of a domain, and why; `not_applicable` when nobody does."""
     require_scope(request, "read")
-    asked = await read_body(request, DispatchQuestion, '{"domain": "bugfix"}')
+    asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
     return await answers.respond_once(
         lambda kernel: kernel.dispatch(
             org, asked.domain, needs=asked.needs, all_considered=asked.all_considered
@@ -101,6 +101,6 @@ async def _crew(request: Request, answers: Answers, org: str, question: CrewQues
         try:
             return kernel.crew(org, question.wanted, after=question.cursor, limit=question.limit)
         except UnknownRole as error:  # the only role asked for is the cursor's
-            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 
     return await answers.respond(request, ask, org)

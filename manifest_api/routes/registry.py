@@ -14,7 +14,7 @@ from manifest_api.answering import SNAPSHOT, AnswersOfApp
 from manifest_api.problems import NOT_READY, problem_response
 from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FINDINGS, Cursor, start_of_page
 from manifest_api.routes.documented import PROBLEM, content, told
-from manifest_api.shapes import FindingList, Liveness, Readiness, RegistrySnapshot, Version
+from manifest_api.shapes import FindingList, Liveness, ProgramVersion, Readiness, RegistrySnapshot
 from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
 from orgkernel import __version__
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -83,11 +83,13 @@ async def get_readiness(answers: AnswersOfApp) -> Response:
     return Response(encode(readiness), headers=headers, media_type="application/json")
 
 
-@health_router.get("/version", responses={200: {"description": "The version.", "content": content(Version)}})
+@health_router.get(
+    "/version", responses={200: {"description": "The version.", "content": content(ProgramVersion)}}
+)
 async def get_version() -> Response:
     """Which program answers."""
     return Response(
-        encode(Version(version=__version__, crew_manifest=VERSION)), media_type="application/json"
+        encode(ProgramVersion(version=__version__, crew_manifest=VERSION)), media_type="application/json"
     )
 
 

@@ -12,8 +12,8 @@ from manifest_api.questions import KNOWN_PARAMETERS, Cursor
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
-    Limit,
-    Note,
+    ReasonBody,
+    RowLimit,
     existing_in_store,
     json_response,
     page_from_store,
@@ -59,7 +59,7 @@ async def get_requests(
     status: Annotated[RequestStatus | None, Query(description="Only those in this state.")] = None,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of one requester.")] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Requests, oldest first."""
     shown, following = await page_from_store(
@@ -116,7 +116,7 @@ async def post_approval(request: Request, request_id: RequestId) -> Response:
 @router.post(
     "/v1/requests/{request_id}/deny",
     responses=stored(StoredRequest, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(Note, {"reason": "not today"}),
+    openapi_extra=body_of(ReasonBody, {"reason": "not today"}),
 )
 async def post_denial(request: Request, request_id: RequestId) -> Response:
     """Say no."""

@@ -13,11 +13,18 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
-from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, Refused
+from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgQuery, id_in_path, read_body, word
 from manifest_api.routes.documented import body_of, stored
 from manifest_api.shapes import InvalidValue
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, operate, with_store
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    RowLimit,
+    find_in_store,
+    json_response,
+    operate,
+    with_store,
+)
 from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
@@ -40,9 +47,9 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-Org = Annotated[str | None, word("Only one organization; `active` for that.")]
+OrgFilter = Annotated[str | None, word("Only one organization; `active` for that.")]
 RoleQuery = Annotated[str | None, word("Only one role.")]
-Role = Annotated[str, id_in_path("a role", "bugfix_specialist")]
+ReportingRole = Annotated[str, id_in_path("a role", "bugfix_specialist")]
 _FURTHEST = 2**63 - 1
 _EXAMPLE = {
     "_schema": "orgkernel:salute_report",
@@ -87,7 +94,7 @@ async def post_report(request: Request) -> Response:
         report = read_report(said)
     except ReportError as error:
         where = f"body.{error.where.replace('/', '.')}".rstrip(".")
-        raise Refused(
+        raise RequestRefused(
             BAD_REPORT,
             f"the report cannot be read at {quote(where)}",
             "`orgkernel schema salute_report` prints what a report looks like",
@@ -103,7 +110,7 @@ async def post_report(request: Request) -> Response:
 async def get_board(
     request: Request,
     answers: AnswersOfApp,
-    org: Org = None,
+    org: OrgFilter = None,
     role: RoleQuery = None,
     tier: Annotated[PaceTier | None, Query(description="Only those in this PACE tier.")] = None,
     health: Annotated[Health | None, Query(description="Only those of this health.")] = None,
@@ -112,7 +119,7 @@ async def get_board(
         bool | None, Query(description="Only those that should have reported again, or that did.")
     ] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """The board: the latest report of each agent in each role, in a line."""
     kernel = answers.kernel
@@ -154,7 +161,7 @@ async def get_board(
 async def get_stream(
     request: Request,
     answers: AnswersOfApp,
-    org: Org = None,
+    org: OrgFilter = None,
     role: RoleQuery = None,
     after: Annotated[
         int | None,
@@ -192,7 +199,7 @@ async def get_stream(
 async def get_latest(
     request: Request,
     answers: AnswersOfApp,
-    role: Role,
+    role: ReportingRole,
     org: OrgQuery = ACTIVE,
     agent: Annotated[str | None, word("Id or number of one agent.")] = None,
 ) -> Response:
@@ -210,7 +217,7 @@ async def get_latest(
     found = await find_in_store(request, find)
     if found is None:
         answers.kernel.organization(org_id).snapshot.require_role(role)
-        raise Refused(
+        raise RequestRefused(
             UNKNOWN_RECORD, f"role {quote(role)} has not reported", "`GET /v1/salute` shows who has"
         )
     interval = intervals_of(answers.kernel.state)(org_id, role)
@@ -221,10 +228,10 @@ async def get_latest(
 async def get_history(
     request: Request,
     answers: AnswersOfApp,
-    role: Role,
+    role: ReportingRole,
     org: OrgQuery = ACTIVE,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """The reports of a role that are still kept, those that were stored last first."""
     org_id = org_of(answers.kernel, org)
@@ -253,7 +260,7 @@ def _last_event(request: Request, after: int | None) -> int | None:
 
 def _number(text: str, what: str = "the cursor") -> int:
     if not (text.isascii() and text.isdigit()) or int(text[:20]) > _FURTHEST:
-        raise Refused(BAD_CURSOR, f"{what} is the number of no report", "start again without it")
+        raise RequestRefused(BAD_CURSOR, f"{what} is the number of no report", "start again without it")
     return int(text)
 
 
@@ -269,4 +276,4 @@ def _rest(reports: tuple[StoredReport, ...], cursor: str | None) -> tuple[Stored
     for number, report in enumerate(reports, 1):
         if _place(report) == cursor:
             return reports[number:]
-    raise Refused(BAD_CURSOR, "the cursor names no line of the board", "start again without a cursor")
+    raise RequestRefused(BAD_CURSOR, "the cursor names no line of the board", "start again without a cursor")

@@ -14,7 +14,7 @@ from starlette.types import Message
 
 from manifest_api.app import create_app
 from manifest_api.guards.limits import MAX_BODY, take_body
-from manifest_api.problems import Refused
+from manifest_api.problems import RequestRefused
 from manifest_api.response_cache import ResponseCache
 from orgkernel.kernel.kernel import Kernel
 
@@ -171,7 +171,7 @@ def test_a_body_is_taken_in_whole(messages: list[Message], expected: bytes | Non
 def test_a_body_that_is_too_large_is_refused(sizes: list[int]) -> None:
     """In one piece or in several."""
     messages = [piece(b"x" * size, number < len(sizes) - 1) for number, size in enumerate(sizes)]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         asyncio.run(take_body(receiving(messages)))
     assert refused.value.kind.code == "BODY_TOO_LARGE"
 
@@ -191,7 +191,7 @@ def test_a_body_that_does_not_arrive_is_refused(first: list[Message]) -> None:
             ended.append(True)
         raise AssertionError
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         asyncio.run(take_body(receive, 0.05))
     assert refused.value.kind.code == "SLOW_BODY"
     assert ended == [True]
