@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -88,6 +89,13 @@ _UNLESS_SAID = [
 ]
 
 
+def with_standard(said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a response, and the standard ones."""
+    headers = [*said, *_ALWAYS]
+    names = {name for name, _ in headers}
+    return headers + [each for each in _UNLESS_SAID if each[0] not in names]
+
+
 class StandardHeaders(HttpMiddleware):
     """Add the headers to whatever answers."""
 
@@ -95,10 +103,7 @@ class StandardHeaders(HttpMiddleware):
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], *_ALWAYS]
-                names = {name for name, _ in headers}
-                unsaid = [each for each in _UNLESS_SAID if each[0] not in names]
-                message = {**message, "headers": headers + unsaid}
+                message = {**message, "headers": with_standard(message["headers"])}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
