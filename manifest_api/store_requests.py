@@ -95,23 +95,11 @@ async def page_from_store(
     cursor: str | None,
     limit: int,
 ) -> tuple[tuple[T, ...], str | None]:
-    """A page of what is stored, and the cursor of the next one; where there is no store yet, there is nothing."""
-    return _page_of(await find_in_store(request, read) or (), name, cursor, limit)
+    """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one.
 
-
-async def existing_in_store(request: Request, find: Callable[[Store], T | None], what: str, listed: str) -> T:
-    """Something in the store that has to be there; `what` it is and where it is `listed`, for the problem if it is not."""
-    found = await find_in_store(request, find)
-    if found is None:
-        raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
-    return found
-
-
-def _page_of(
-    rows: Sequence[T], name: Callable[[T], str], cursor: str | None, limit: int
-) -> tuple[tuple[T, ...], str | None]:
-    """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one."""
-    start = 0
+    Where there is no store yet, there is nothing.
+    """
+    rows, start = await find_in_store(request, read) or (), 0
     if cursor is not None:
         start = next((number for number, row in enumerate(rows, 1) if name(row) == cursor), 0)
         if not start:
@@ -120,3 +108,11 @@ def _page_of(
             )
     shown = tuple(rows[start : start + limit])
     return shown, name(shown[-1]) if shown and start + limit < len(rows) else None
+
+
+async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:
+    """The response with something in the store; `what` it is and where it is `listed`, for the problem if it is not there."""
+    found = await find_in_store(request, find)
+    if found is None:
+        raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
+    return json_response(found)

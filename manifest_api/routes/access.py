@@ -14,7 +14,7 @@ from manifest_api.authzen import AskedAccess, of_nobody, understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import access_question
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.reasons import Reason
@@ -23,7 +23,6 @@ from orgkernel.kernel.registry import ACTIVE
 from orgkernel.operations.drafts import Name
 
 router = APIRouter(tags=["access"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-_ANSWERS = (400, 401, 404, 409, 415, 429, 503)
 _EXAMPLE = {"subject": "role:codegen_specialist", "action": "use", "resource": "tool:text_editor"}
 NamedSubjectKind = Literal["role", "agent", "person", "system", "webhook"]
 ResourceKind = Literal["tool", "credential", "data", "role"]
@@ -98,16 +97,7 @@ class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
     state_version: int
 
 
-def _body(shape: type, *names: str) -> dict[str, Any]:
-    example = {name: _EXAMPLE[name] for name in names}
-    return body_of(shape, example)
-
-
-@router.post(
-    "/v1/explain",
-    responses=told(ExplanationAnswer, *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body(ExplainQuestion, *_EXAMPLE),
-)
+@router.post("/v1/explain", **access_question(ExplanationAnswer, ExplainQuestion, _EXAMPLE, org=True))
 async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     """Why a subject may, or may not: every layer, the lines it rests on, what would change it, and who can."""
     require_scope(request, "read")
@@ -126,8 +116,7 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/envelope",
-    responses=told(EnvelopeFound, *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body(EnvelopeQuestion, "subject"),
+    **access_question(EnvelopeFound, EnvelopeQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
 async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
     """What a sender gets in some circumstances, before anything particular is asked: the session, the tools, the data."""
@@ -144,8 +133,9 @@ async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/who-can",
-    responses=told(AccessRows, *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body(WhoCanQuestion, "action", "resource"),
+    **access_question(
+        AccessRows, WhoCanQuestion, {"action": _EXAMPLE["action"], "resource": _EXAMPLE["resource"]}, org=True
+    ),
 )
 async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     """Who may do something, who must ask, and who could in other circumstances."""
@@ -169,9 +159,7 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
 
 
 @router.post(
-    "/v1/what-can",
-    responses=told(AccessRows, *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body(WhatCanQuestion, "subject"),
+    "/v1/what-can", **access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True)
 )
 async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
     """What somebody may do, must ask for, and could do in other circumstances."""

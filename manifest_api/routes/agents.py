@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
-from manifest_api.routes.documented import body_of, stored, told
+from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.kernel.kernel import Kernel
@@ -75,8 +75,7 @@ async def get_agent(
 
 @router.post(
     "/v1/agents/{agent}/rank",
-    responses=stored(AgentState, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(RankChange, {"rank": "commander", "reason": "passed the review"}),
+    **change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
 async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
     """Promote or demote an agent. Never by its own credential."""
@@ -88,8 +87,7 @@ async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) 
 
 @router.post(
     "/v1/agents/{agent}/lifecycle",
-    responses=stored(AgentState, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
+    **change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
 async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
     """Suspend, reactivate or decommission an agent. Never by its own credential."""

@@ -49,7 +49,7 @@ from manifest_api.authzen_shapes import (
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page
-from manifest_api.routes.documented import body_of, content, told
+from manifest_api.routes.documented import access_question, content
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.errors import OrgkernelError, StoreError
@@ -59,7 +59,6 @@ from orgkernel.operations.decisions import Decided, rows_as_told
 
 router = APIRouter(tags=["access"], default_response_class=Response)
 EVALUATION = "/access/v1/evaluation"
-_ANSWERS = (400, 401, 404, 409, 415, 429, 503)
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
 _EXAMPLE = {
     "subject": {"type": "role", "id": "codegen_specialist"},
@@ -68,11 +67,7 @@ _EXAMPLE = {
 }
 
 
-@router.post(
-    EVALUATION,
-    responses=told(EvaluationAnswer, *_ANSWERS, kept=False),
-    openapi_extra=body_of(EvaluationQuestion, _EXAMPLE),
-)
+@router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE))
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
     evaluator: Evaluator = request.app.state.evaluator
@@ -82,8 +77,8 @@ async def post_evaluation(request: Request) -> Response:
 
 @router.post(
     "/access/v1/evaluations",
-    responses=told(EvaluationsAnswer | EvaluationAnswer, *_ANSWERS, kept=False),
-    openapi_extra=body_of(
+    **access_question(
+        EvaluationsAnswer | EvaluationAnswer,
         EvaluationsQuestion,
         {
             "subject": _EXAMPLE["subject"],
@@ -160,8 +155,7 @@ def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
 
 @router.post(
     "/access/v1/search/subject",
-    responses=told(EntityList, *_ANSWERS, kept=False, paged=True),
-    openapi_extra=body_of(SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}),
+    **access_question(EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, paged=True),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
@@ -188,8 +182,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 
 @router.post(
     "/access/v1/search/resource",
-    responses=told(EntityList, *_ANSWERS, kept=False, paged=True),
-    openapi_extra=body_of(ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}),
+    **access_question(EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, paged=True),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
@@ -209,8 +202,9 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
 
 @router.post(
     "/access/v1/search/action",
-    responses=told(ActionList, *_ANSWERS, kept=False, paged=True),
-    openapi_extra=body_of(ActionSearch, {key: _EXAMPLE[key] for key in ("subject", "resource")}),
+    **access_question(
+        ActionList, ActionSearch, {key: _EXAMPLE[key] for key in ("subject", "resource")}, paged=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_action(request: Request, answers: AnswersOfApp) -> Response:

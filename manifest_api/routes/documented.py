@@ -68,6 +68,30 @@ def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any
     }
 
 
+def change(
+    gives: Any, takes: Any, example: object, *, made: bool = False, names_record: bool = True
+) -> dict[str, Any]:
+    """How a route is declared that changes what is stored: its answer and its problems, and the body it takes.
+
+    `made` says that something new is stored; a route that `names_record` answers 404 where there is none of the name.
+    """
+    problems = (400, 401, 404, 409, 415) if names_record else (400, 401, 409, 415)
+    status = 201 if made else 200
+    return {
+        "status_code": status,
+        "responses": stored(gives, *problems, status=status),
+        "openapi_extra": body_of(takes, example),
+    }
+
+
+def access_question(gives: Any, takes: Any, example: object, **said: bool) -> dict[str, Any]:
+    """How a route is declared that answers a question about access; `said` is what `told` is told besides."""
+    return {
+        "responses": told(gives, 400, 401, 404, 409, 415, 429, 503, kept=False, **said),
+        "openapi_extra": body_of(takes, example),
+    }
+
+
 def body_of(shape: Any, example: object) -> dict[str, Any]:
     """The body a route takes."""
     return {"requestBody": {"required": True, "content": content(shape, example)}}

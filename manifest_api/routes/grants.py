@@ -9,14 +9,14 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor
-from manifest_api.routes.documented import body_of, stored
+from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
-    existing_in_store,
     json_response,
     page_from_store,
+    record_response,
     write,
     write_with_reason,
 )
@@ -65,18 +65,20 @@ async def get_grants(
 @router.get("/v1/grants/{grant}", responses=stored(Grant, 404, 409))
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
-    return json_response(
-        await existing_in_store(
-            request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
-        )
+    return await record_response(
+        request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
     )
 
 
 @router.post(
     "/v1/grants",
-    status_code=201,
-    responses=stored(Grant, 400, 401, 409, 415, status=201),
-    openapi_extra=body_of(GrantDraft, {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
+    **change(
+        Grant,
+        GrantDraft,
+        {"subject": "agent:worf", "resources": ["tool:browser_agent"]},
+        made=True,
+        names_record=False,
+    ),
 )
 async def post_grant(request: Request) -> Response:
     """Give a permission. Who gives it is the credential, and nothing the body says."""
@@ -84,11 +86,7 @@ async def post_grant(request: Request) -> Response:
     return await write(request, "grant", GrantDraft, example, issue_grant, 201)
 
 
-@router.post(
-    "/v1/grants/{grant}/revoke",
-    responses=stored(Grant, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(ReasonBody, {"reason": "done"}),
-)
+@router.post("/v1/grants/{grant}/revoke", **change(Grant, ReasonBody, {"reason": "done"}))
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""
     return await write_with_reason(
@@ -127,22 +125,22 @@ async def get_restrictions(
 @restrictions_router.get("/v1/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
 async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
     """One restriction, also one that holds no more."""
-    return json_response(
-        await existing_in_store(
-            request,
-            lambda store: store.restrictions.get(restriction),
-            f"restriction {quote(restriction)}",
-            "/v1/restrictions?all=true",
-        )
+    return await record_response(
+        request,
+        lambda store: store.restrictions.get(restriction),
+        f"restriction {quote(restriction)}",
+        "/v1/restrictions?all=true",
     )
 
 
 @restrictions_router.post(
     "/v1/restrictions",
-    status_code=201,
-    responses=stored(Restriction, 400, 401, 409, 415, status=201),
-    openapi_extra=body_of(
-        RestrictionDraft, {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"}
+    **change(
+        Restriction,
+        RestrictionDraft,
+        {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"},
+        made=True,
+        names_record=False,
     ),
 )
 async def post_restriction(request: Request) -> Response:
@@ -152,9 +150,7 @@ async def post_restriction(request: Request) -> Response:
 
 
 @restrictions_router.post(
-    "/v1/restrictions/{restriction}/lift",
-    responses=stored(Restriction, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(ReasonBody, {"reason": "done"}),
+    "/v1/restrictions/{restriction}/lift", **change(Restriction, ReasonBody, {"reason": "done"})
 )
 async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
     """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""

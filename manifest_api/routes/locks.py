@@ -12,7 +12,7 @@ from manifest_api.authzen import understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
-from manifest_api.routes.documented import body_of, stored
+from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
@@ -85,9 +85,7 @@ async def get_locks(
 
 @router.post(
     "/v1/locks",
-    status_code=201,
-    responses=stored(ToolLock, 400, 401, 404, 409, 415, status=201),
-    openapi_extra=body_of(LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}),
+    **change(ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, made=True),
 )
 async def post_lock(request: Request) -> Response:
     """Take an exclusive tool, if its holder may: that is decided, and written down, like the use of a tool.
@@ -116,11 +114,7 @@ async def post_lock(request: Request) -> Response:
     return await write(request, "report", LockDraft, '{"tool": "ID"}', take, 201)
 
 
-@router.post(
-    "/v1/locks/{org}/{tool}/release",
-    responses=stored(ToolLock, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(LockReturn, {"token": 7}),
-)
+@router.post("/v1/locks/{org}/{tool}/release", **change(ToolLock, LockReturn, {"token": 7}))
 async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Give a tool back, by the token of its lock: a lock that is not held any more is not given back."""
     return await write(
@@ -129,11 +123,7 @@ async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Respo
     )  # fmt: skip
 
 
-@router.post(
-    "/v1/locks/{org}/{tool}/break",
-    responses=stored(ToolLock, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(ReasonBody, {"reason": "its holder is gone"}),
-)
+@router.post("/v1/locks/{org}/{tool}/break", **change(ToolLock, ReasonBody, {"reason": "its holder is gone"}))
 async def post_break(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Take a tool out of its holder's hands; the old lock's token is refused from then on."""
     return await write_with_reason(

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor
-from manifest_api.routes.documented import body_of, stored
+from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
-    existing_in_store,
     json_response,
     page_from_store,
+    record_response,
     write,
     write_with_reason,
 )
@@ -75,21 +75,20 @@ async def get_requests(
 @router.get("/v1/requests/{request_id}", responses=stored(StoredRequest, 404, 409))
 async def get_request(request: Request, request_id: RequestId) -> Response:
     """One request, and what became of it."""
-    return json_response(
-        await existing_in_store(
-            request,
-            lambda store: store.requests.get(request_id),
-            f"request {quote(request_id)}",
-            "/v1/requests",
-        )
+    return await record_response(
+        request, lambda store: store.requests.get(request_id), f"request {quote(request_id)}", "/v1/requests"
     )
 
 
 @router.post(
     "/v1/requests",
-    status_code=201,
-    responses=stored(StoredRequest, 400, 401, 409, 415, status=201),
-    openapi_extra=body_of(RequestDraft, {"resources": ["tool:browser_agent"], "reason": "to read the docs"}),
+    **change(
+        StoredRequest,
+        RequestDraft,
+        {"resources": ["tool:browser_agent"], "reason": "to read the docs"},
+        made=True,
+        names_record=False,
+    ),
 )
 async def post_request(request: Request) -> Response:
     """Ask for a permission. The credential of an agent asks for that agent and for nobody else."""
@@ -98,11 +97,7 @@ async def post_request(request: Request) -> Response:
     )
 
 
-@router.post(
-    "/v1/requests/{request_id}/approve",
-    responses=stored(Approved, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(ApprovalAnswer, {"approval": "once"}),
-)
+@router.post("/v1/requests/{request_id}/approve", **change(Approved, ApprovalAnswer, {"approval": "once"}))
 async def post_approval(request: Request, request_id: RequestId) -> Response:
     """Say yes: once, for a day, or always. Never by the agent that asked."""
 
@@ -113,11 +108,7 @@ async def post_approval(request: Request, request_id: RequestId) -> Response:
     return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', say_yes)
 
 
-@router.post(
-    "/v1/requests/{request_id}/deny",
-    responses=stored(StoredRequest, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(ReasonBody, {"reason": "not today"}),
-)
+@router.post("/v1/requests/{request_id}/deny", **change(StoredRequest, ReasonBody, {"reason": "not today"}))
 async def post_denial(request: Request, request_id: RequestId) -> Response:
     """Say no."""
     return await write_with_reason(

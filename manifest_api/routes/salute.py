@@ -15,7 +15,7 @@ from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgQuery, id_in_path, read_body, word
-from manifest_api.routes.documented import body_of, stored
+from manifest_api.routes.documented import change, stored
 from manifest_api.shapes import InvalidValue
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
@@ -79,11 +79,7 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page; null on the last."""
 
 
-@router.post(
-    "/v1/salute",
-    responses=stored(ReportReceipt, 400, 401, 404, 409, 415),
-    openapi_extra=body_of(SaluteReport, _EXAMPLE),
-)
+@router.post("/v1/salute", **change(ReportReceipt, SaluteReport, _EXAMPLE))
 async def post_report(request: Request) -> Response:
     """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
     caller = require_scope(request, "report")
