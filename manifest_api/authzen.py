@@ -28,7 +28,7 @@ from manifest_api.authzen_shapes import (
     KnownCircumstances,
     PartialQuestion,
 )
-from manifest_api.guards.caller import Caller, require_scope_of
+from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
 from manifest_api.questions import parse_body, unfit
@@ -147,7 +147,7 @@ class Evaluator:
 
     async def answer(self, scope: Scope, body: bytes) -> Said:
         """The answer to the body of a request. Raises `RequestRefused`, and what the kernel raises."""
-        caller = require_scope_of(scope, "read")
+        caller = require_scope(scope, "read")
         if scope["query_string"]:
             raise RequestRefused(
                 BAD_EVALUATION, "the question is the body; there are no parameters", "see `/docs`"

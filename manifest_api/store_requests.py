@@ -99,15 +99,19 @@ async def page_from_store(
 
     Where there is no store yet, there is nothing.
     """
-    rows, start = await find_in_store(request, read) or (), 0
-    if cursor is not None:
-        start = next((number for number, row in enumerate(rows, 1) if name(row) == cursor), 0)
-        if not start:
-            raise RequestRefused(
-                BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor"
-            )
-    shown = tuple(rows[start : start + limit])
-    return shown, name(shown[-1]) if shown and start + limit < len(rows) else None
+    rows = rows_after(await find_in_store(request, read) or (), name, cursor, "row of this list")
+    shown = tuple(rows[:limit])
+    return shown, name(shown[-1]) if len(rows) > limit else None
+
+
+def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, what: str) -> Sequence[T]:
+    """The rows after the one that the cursor names; all of them without a cursor."""
+    if cursor is None:
+        return rows
+    for number, row in enumerate(rows, 1):
+        if name(row) == cursor:
+            return rows[number:]
+    raise RequestRefused(BAD_CURSOR, f"the cursor names no {what}", "start again without a cursor")
 
 
 async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:

@@ -55,21 +55,16 @@ def note_caller(scope: RequestScope, caller: Caller) -> None:
     scope[_PLACE] = caller
 
 
-def caller_of(request: Request) -> Caller:
+def caller_of(request: Request | RequestScope) -> Caller:
     """Who asks, as the gate found out."""
-    caller: Caller = request.scope[_PLACE]
+    caller: Caller = (request.scope if isinstance(request, Request) else request)[_PLACE]
     return caller
 
 
-def require_scope(request: Request, scope: Scope) -> Caller:
+def require_scope(request: Request | RequestScope, scope: Scope) -> Caller:
     """Who asks, if the credential is good for this; raises `RequestRefused` (401 without one, 403 with another)."""
-    return require_scope_of(request.scope, scope)
-
-
-def require_scope_of(request: RequestScope, scope: Scope) -> Caller:
-    """As `require_scope`, for what has no request object."""
-    caller: Caller = request[_PLACE]
-    if scope in caller.scopes or caller.may(scope):
+    caller = caller_of(request)
+    if caller.may(scope):
         return caller
     if not caller.is_known:
         raise RequestRefused(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
@@ -143,19 +142,13 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
     asked = _understand(question.org, "", question.action, question.resource, question.context)
     asked = of_nobody(asked, question.context)
-    return await answers.respond_once(
-        _rows(
-            asked,
-            lambda kernel: kernel.who_can(
-                asked.org,
-                question.action,
-                question.resource,
-                context=asked.request.context,
-                kinds=question.kinds,
-            ),
-        ),
-        asked.org,
-    )
+
+    def ask(kernel: Kernel) -> AccessRows:
+        about = (question.action, question.resource)
+        found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=question.kinds)
+        return _rows(kernel, asked, found)
+
+    return await answers.respond_once(ask, asked.org)
 
 
 @router.post(
@@ -166,15 +159,12 @@ async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
     require_scope(request, "read")
     question = await read_body(request, WhatCanQuestion, '{"subject": "role:co"}')
     asked = _understand(question.org, question.subject, "", "", question.context)
-    return await answers.respond_once(
-        _rows(
-            asked,
-            lambda kernel: kernel.what_can(
-                asked.org, question.subject, request=asked.request, kinds=question.kinds
-            ),
-        ),
-        asked.org,
-    )
+
+    def ask(kernel: Kernel) -> AccessRows:
+        found = kernel.what_can(asked.org, question.subject, request=asked.request, kinds=question.kinds)
+        return _rows(kernel, asked, found)
+
+    return await answers.respond_once(ask, asked.org)
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
@@ -184,11 +174,9 @@ def _understand(org: str, subject: str, action: str, resource: str, context: dic
     return msgspec.structs.replace(asked, org=org, ignored=ignored)
 
 
-def _rows(
-    asked: AskedAccess, read: Callable[[Kernel], tuple[AccessRow, ...]]
-) -> Callable[[Kernel], AccessRows]:
-    return lambda kernel: AccessRows(
-        rows=read(kernel),
+def _rows(kernel: Kernel, asked: AskedAccess, rows: tuple[AccessRow, ...]) -> AccessRows:
+    return AccessRows(
+        rows=rows,
         ignored=asked.ignored,
         snapshot=kernel.organization(asked.org).snapshot.digest,
         state_version=kernel.standpoint.stored_version,

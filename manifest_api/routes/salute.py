@@ -23,6 +23,7 @@ from manifest_api.store_requests import (
     find_in_store,
     json_response,
     operate,
+    rows_after,
     with_store,
 )
 from orgkernel.decisions.state_records import ReportReceipt
@@ -123,7 +124,7 @@ async def get_board(
 
     def read(store: Store) -> Board:
         last = store.reports.last_number()
-        reports = _rest(store.reports.latest(org_id, role), cursor)
+        reports = rows_after(store.reports.latest(org_id, role), _place, cursor, "line of the board")
         lines = [
             (line, report)
             for line, report in zip(
@@ -264,12 +265,3 @@ def _place(report: StoredReport) -> str:
     """A cursor: whose line it is, whatever it reports meanwhile."""
     unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
     return hashlib.sha256(unit.encode()).hexdigest()[:24]
-
-
-def _rest(reports: tuple[StoredReport, ...], cursor: str | None) -> tuple[StoredReport, ...]:
-    if cursor is None:
-        return reports
-    for number, report in enumerate(reports, 1):
-        if _place(report) == cursor:
-            return reports[number:]
-    raise RequestRefused(BAD_CURSOR, "the cursor names no line of the board", "start again without a cursor")
