@@ -60,7 +60,10 @@ class Answers:
     @property
     def standpoint(self) -> Standpoint | None:
         """Where the registry stands; None where the store cannot be read, which is no matter to what needs none."""
-        return _standpoint(self.kernel)
+        try:
+            return self.kernel.standpoint
+        except StoreError:
+            return None
 
     async def respond(
         self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
@@ -102,8 +105,25 @@ class Answers:
     ) -> Answer:
         """The answer of one state. Raises what the kernel raises."""
         if quick:
-            return _ask(self.kernel, ask, org)
-        return await run_in_threadpool(_ask, self.kernel, ask, org)
+            return self._ask(ask, org)
+        return await run_in_threadpool(self._ask, ask, org)
+
+    def _ask(self, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
+        """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
+        kernel = self.kernel
+        for _ in range(_TRIES):
+            standpoint, state = self.standpoint, kernel.state
+            value = ask(kernel)
+            served = kernel.organization(org) if org is not None else None
+            if self.standpoint is standpoint and kernel.state is state:
+                break
+        return Answer(
+            value if isinstance(value, bytes) else encode(value),
+            standpoint,
+            served.snapshot.digest if served else state.latest.digest,
+            served.stale if served else False,
+            getattr(value, "next", None),
+        )
 
     def stale(self, stale: bool) -> dict[str, str]:
         """The header that says an answer is not from what is on disk."""
@@ -134,30 +154,6 @@ class Answers:
 def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
     path = scope.get("raw_path") or scope["path"].encode()
     return path, scope["query_string"], head.coding, _ASKER, reading_failed
-
-
-def _ask(kernel: Kernel, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
-    """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
-    for _ in range(_TRIES):
-        standpoint, state = _standpoint(kernel), kernel.state
-        value = ask(kernel)
-        served = kernel.organization(org) if org is not None else None
-        if _standpoint(kernel) is standpoint and kernel.state is state:
-            break
-    return Answer(
-        value if isinstance(value, bytes) else encode(value),
-        standpoint,
-        served.snapshot.digest if served else state.latest.digest,
-        served.stale if served else False,
-        getattr(value, "next", None),
-    )
-
-
-def _standpoint(kernel: Kernel) -> Standpoint | None:
-    try:
-        return kernel.standpoint
-    except StoreError:
-        return None
 
 
 def _next_page(request: Request, cursor: str) -> str:

@@ -84,7 +84,7 @@ async def find_in_store(
 
 
 def json_response(answer: Any, status: int = 200) -> Response:
-    """An answer from the store: nobody keeps it."""
+    """An answer that nobody keeps."""
     return Response(encode(answer), status, media_type="application/json")
 
 

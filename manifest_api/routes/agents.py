@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -99,24 +98,21 @@ async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACT
 
 def _list(kernel: Kernel, org: str) -> AgentList:
     view = kernel.organization(org).snapshot.index
-    return AgentList(
-        agents=tuple(_lines(kernel, view, org)),
-        snapshot=view.digest,
-        state_version=kernel.standpoint.stored_version,
+    known = (
+        kernel.agent_manifest(org, agent_id)
+        for agent_id in view.records.agents
+        if view.roles_filled_by(agent_id)
     )
-
-
-def _lines(kernel: Kernel, view: Any, org: str) -> Iterator[AgentLine]:
-    for agent_id in view.records.agents:
-        if not view.roles_filled_by(agent_id):
-            continue
-        known = kernel.agent_manifest(org, agent_id)
-        yield AgentLine(
-            agent_id=agent_id,
-            callsign=known.callsign,
-            roles=tuple(role.id for role in known.roles),
-            rank=known.rank.id if known.rank else None,
-            trust=known.trust,
-            lifecycle=known.lifecycle,
-            org_id=known.org_id,
+    lines = tuple(
+        AgentLine(
+            agent_id=each.agent_id,
+            callsign=each.callsign,
+            roles=tuple(role.id for role in each.roles),
+            rank=each.rank.id if each.rank else None,
+            trust=each.trust,
+            lifecycle=each.lifecycle,
+            org_id=each.org_id,
         )
+        for each in known
+    )
+    return AgentList(agents=lines, snapshot=view.digest, state_version=kernel.standpoint.stored_version)

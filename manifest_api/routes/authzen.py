@@ -168,13 +168,8 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
-        found = kernel.who_can(
-            asked.org,
-            asked.request.action,
-            asked.request.resource,
-            context=asked.request.context,
-            kinds=kinds,
-        )
+        about = (asked.request.action, asked.request.resource)
+        found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=kinds)
         return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.subject)

@@ -16,6 +16,7 @@ from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FIND
 from manifest_api.routes.documented import PROBLEM, content, told
 from manifest_api.shapes import FindingList, Liveness, ProgramVersion, Readiness, RegistrySnapshot
 from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
+from manifest_api.store_requests import json_response
 from orgkernel import __version__
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.errors import StoreError
@@ -42,13 +43,18 @@ async def get_diagnostics(
 @router.get("/v1/snapshot", responses=told(RegistrySnapshot))
 async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
     """The digests of the versions that answer."""
-    return await answers.respond(request, _snapshot)
+
+    def ask(kernel: Kernel) -> RegistrySnapshot:
+        state = kernel.state
+        return RegistrySnapshot(snapshot=state.latest.digest, organizations=build_standings(state))
+
+    return await answers.respond(request, ask)
 
 
 @health_router.get("/livez", responses={200: {"description": "It runs.", "content": content(Liveness)}})
 async def get_liveness() -> Response:
     """Whether the process runs."""
-    return Response(encode(Liveness()), media_type="application/json")
+    return json_response(Liveness())
 
 
 @health_router.get(
@@ -88,9 +94,7 @@ async def get_readiness(answers: AnswersOfApp) -> Response:
 )
 async def get_version() -> Response:
     """Which program answers."""
-    return Response(
-        encode(ProgramVersion(version=__version__, crew_manifest=VERSION)), media_type="application/json"
-    )
+    return json_response(ProgramVersion(version=__version__, crew_manifest=VERSION))
 
 
 def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
@@ -118,8 +122,3 @@ def _drift(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], str | None]:
         return kernel.drift(), None
     except StoreError as error:
         return (), error.message
-
-
-def _snapshot(kernel: Kernel) -> RegistrySnapshot:
-    state = kernel.state
-    return RegistrySnapshot(snapshot=state.latest.digest, organizations=build_standings(state))
