@@ -1,4 +1,4 @@
-"""The short way to an evaluation says what the documented route says, and a body is taken in however it arrives."""
+"""The fast path to an evaluation says what the framework says, and a body is taken in however it arrives."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from manifest_api.app import create_app
-from manifest_api.guards.bodies import MAX_BODY, take_body
-from manifest_api.problems import Refused
+from manifest_api.guards.limits import MAX_BODY, take_body
+from manifest_api.problems import RequestRefused
 from manifest_api.response_cache import ResponseCache
 from orgkernel.kernel.kernel import Kernel
 
 KERNEL = Kernel.open()
 APP = create_app(KERNEL)
-# Nothing is kept, or the second of two ways would say what the first one said.
-APP.state.evaluator.cache = ResponseCache(0)
+USUAL = create_app(KERNEL, fast_path=False)
+for app in (APP, USUAL):
+    # Nothing is kept, so every answer is decided anew.
+    app.state.evaluator.cache = ResponseCache(0)
 WORDS = st.sampled_from(
     ["role", "tool", "person", "codegen_specialist", "text_editor", "use", "terminal", "nobody", "", "ü", "x" * 201]
 )  # fmt: skip
@@ -102,26 +104,21 @@ def ask(app: Any, body: bytes, content_type: bytes | None, query: bytes, pieces:
 @settings(deadline=None, max_examples=120, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_both_ways_say_the_same(body: bytes, content_type: bytes | None, query: bytes, pieces: int) -> None:
     """The same status, headers in the same order, and body, whatever is asked and in how many pieces it comes."""
-    short = ask(APP, body, content_type, query, pieces)
-    kept = APP.short_way
-    APP.short_way = APP.long_way
-    try:
-        long = ask(APP, body, content_type, query, pieces)
-    finally:
-        APP.short_way = kept
-    assert (short[0]["status"], short[0]["headers"]) == (long[0]["status"], long[0]["headers"])
-    assert b"".join(each.get("body", b"") for each in short[1:]) == b"".join(
-        each.get("body", b"") for each in long[1:]
+    fast = ask(APP, body, content_type, query, pieces)
+    usual = ask(USUAL, body, content_type, query, pieces)
+    assert (fast[0]["status"], fast[0]["headers"]) == (usual[0]["status"], usual[0]["headers"])
+    assert b"".join(each.get("body", b"") for each in fast[1:]) == b"".join(
+        each.get("body", b"") for each in usual[1:]
     )
 
 
-def test_an_allowance_goes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_allowance_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """It never meets the framework; so what is compared above are two ways."""
 
     async def fail(*_: Any) -> None:
         raise AssertionError("the framework was asked")
 
-    monkeypatch.setattr(APP, "long_way", fail)
+    monkeypatch.setattr(APP, "framework", fail)
     question = {"subject": {"type": "role", "id": "co"}, "action": {"name": "use"},
                 "resource": {"type": "tool", "id": "scheduler"}, "context": {"org": "software_dev"}}  # fmt: skip
     said = ask(APP, json.dumps(question).encode(), b"application/json", b"", 1)
@@ -174,7 +171,7 @@ def test_a_body_is_taken_in_whole(messages: list[Message], expected: bytes | Non
 def test_a_body_that_is_too_large_is_refused(sizes: list[int]) -> None:
     """In one piece or in several."""
     messages = [piece(b"x" * size, number < len(sizes) - 1) for number, size in enumerate(sizes)]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         asyncio.run(take_body(receiving(messages)))
     assert refused.value.kind.code == "BODY_TOO_LARGE"
 
@@ -194,7 +191,7 @@ def test_a_body_that_does_not_arrive_is_refused(first: list[Message]) -> None:
             ended.append(True)
         raise AssertionError
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         asyncio.run(take_body(receive, 0.05))
     assert refused.value.kind.code == "SLOW_BODY"
     assert ended == [True]
