@@ -6,7 +6,7 @@ import gc
 import io
 import os
 import sys
-from importlib import import_module
+from pkgutil import resolve_name
 
 import click
 
@@ -45,6 +45,19 @@ _COMMANDS = {
     "audit": "Search the audit log, and verify it.",
     "store": "Show, upgrade and back up the store.",
 }
+# Where a command is. The others are called `command`, in a module of their own name.
+_PLACES = {
+    "rule": "reference:rule",
+    "schema": "reference:schema",
+    "can": "access:can",
+    "why": "access:why",
+    "who-can": "access:who_can",
+    "what-can": "access:what_can",
+    "graph": "manifest:graph",
+    "compile": "org:compile_command",
+    "grant": "grants:grant",
+    "restriction": "grants:restriction",
+}
 
 
 class _LazyGroup(click.Group):
@@ -56,7 +69,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"orgkernel.cli.{cmd_name.replace('-', '_')}").command
+        place = _PLACES.get(cmd_name, f"{cmd_name}:command")
+        command: click.Command = resolve_name(f"orgkernel.cli.{place}")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.stores import (
     acting,
-    by_option,
+    change_options,
     echo_record,
     echo_records,
     find_declared,
     is_there,
-    reason_option,
     store_option,
 )
 from orgkernel.decisions.state_view import AgentState, Lifecycle
@@ -38,16 +37,11 @@ def command() -> None:
     """Say which agents there are, and how they stand: rank, trust, lifecycle."""
 
 
-def _change_options(change: Callable[..., None]) -> Callable[..., None]:
-    """The options of every command that changes an agent."""
-    org_option = click.option(
-        "--org", metavar="ORG", help="Organization whose roster and ranks count. Default: all."
-    )
-    for add_option in (
-        format_option("text", "json"), cache_option, store_option, path_option, reason_option, by_option, org_option,
-    ):  # fmt: skip
-        change = add_option(change)
-    return change
+# The options of every command that changes an agent.
+_change_options = with_options(
+    click.option("--org", metavar="ORG", help="Organization whose roster and ranks count. Default: all."),
+    change_options,
+)
 
 
 @contextmanager

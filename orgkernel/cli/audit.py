@@ -11,8 +11,8 @@ from typing import Any
 import click
 import msgspec
 
-from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.opening import format_option, with_options
+from orgkernel.cli.output import echo_indented, echo_json
 from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, show_time, store_option
 from orgkernel.diagnostics.wording import printable
 
@@ -29,37 +29,21 @@ def command() -> None:
     """Ask what was decided and done, and prove that the record is whole."""
 
 
-def _filters(function: Any) -> Any:
-    for option in reversed(
-        (
-            click.option("--since", metavar="WHEN", help="`30m`, `24h`, `7d` ago, or a date."),
-            click.option("--until", metavar="WHEN", help="Rows before this."),
-            click.option(
-                "--kind", metavar="KIND", help="decision, usage, grant, request, agent, key, lock …"
-            ),
-            click.option("--activity", metavar="WORD", help="allow, deny, ask; created, used, revoked …"),
-            click.option("--subject", metavar="SUBJECT", help="`kind:ID`, or `kind:` for all of a kind."),
-            click.option("--channel", metavar="CHANNEL"),
-            click.option("--record", "record_id", metavar="ID", help="A grant, request, key …"),
-        )
-    ):
-        function = option(function)
-    return function
+_filters = with_options(
+    click.option("--since", metavar="WHEN", help="`30m`, `24h`, `7d` ago, or a date."),
+    click.option("--until", metavar="WHEN", help="Rows before this."),
+    click.option("--kind", metavar="KIND", help="decision, usage, grant, request, agent, key, lock …"),
+    click.option("--activity", metavar="WORD", help="allow, deny, ask; created, used, revoked …"),
+    click.option("--subject", metavar="SUBJECT", help="`kind:ID`, or `kind:` for all of a kind."),
+    click.option("--channel", metavar="CHANNEL"),
+    click.option("--record", "record_id", metavar="ID", help="A grant, request, key …"),
+)
 
 
-def _filter(
-    since: str | None,
-    until: str | None,
-    kind: str | None,
-    activity: str | None,
-    subject: str | None,
-    channel: str | None,
-    record_id: str | None,
-) -> Any:
+def _filter(since: str | None, until: str | None, **others: Any) -> Any:
     from orgkernel.decisions.state_records import AuditFilter
 
-    times = parse_since(since), parse_since(until)
-    return AuditFilter(*times, kind, activity, subject, channel, record_id=record_id)
+    return AuditFilter(parse_since(since), parse_since(until), **others)
 
 
 @command.command("query")
@@ -78,9 +62,7 @@ def query(count: str | None, limit: int, store: str | None, form: str, **filters
             return
         rows = list(read_audit(state, _filter(**filters), limit))
     if form == "json":
-        echo_json(
-            msgspec.json.format(msgspec.json.encode([_as_record(row) for row in rows]), indent=2).decode()
-        )
+        echo_indented([_as_record(row) for row in rows])
         return
     echo_records(
         form,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from orgkernel.cli.output import as_text, places
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.access.evaluation import NEUTRAL
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.kernel import Kernel
 
-EXIT = {"allow": 0, "deny": 1, "ask": 3}
 _SHOWN_REMEDIES = 5
 
 
@@ -37,7 +36,7 @@ def render_decision(asked: str, explanation: AccessExplanation) -> str:
     lines = [f"{decision.outcome}: {asked}"]
     for reason in explanation.reasons:
         lines.append(f"  because {reason.text}")
-        lines += (f"      {place}" for place in places(reason.why))
+        lines += places(reason.why)
     if decision.obligations:
         lines.append(f"  obligations: {', '.join(decision.obligations)}")
     lines += _remedies(explanation)
@@ -63,7 +62,7 @@ def render_why(asked: str, explanation: AccessExplanation) -> str:
         said = "" if is_said else f": {line.statement}"
         lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
         if not is_said:
-            lines += (f"  {'':<{width}}      {place}" for place in places(line.why))
+            lines += places(line.why, " " * (width + 8))
         last = (line.layer, line.statement)
     silent = [line.layer for line in explanation.trace if line not in trace]
     if silent:
@@ -128,16 +127,6 @@ def why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) ->
         if reason.code.endswith("_UNKNOWN") or reason.code == "UNKNOWN_PRINCIPAL"
     ]
     return printable(": ".join((nothing, "; ".join(unknown))) if unknown else nothing)
-
-
-def as_text(lines: Iterable[str]) -> str:
-    """Lines without terminal control characters."""
-    return "".join(f"{printable(line.rstrip())}\n" for line in lines)
-
-
-def places(whys: Iterable[Why]) -> Iterable[str]:
-    """The places of some lines, each once."""
-    return dict.fromkeys(f"{why.file}:{why.line}" for why in whys)
 
 
 def _moved(line: TraceLine) -> str:

@@ -43,6 +43,17 @@ cache_option = click.option(
 )
 
 
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A decorator that adds options, in the order of the help."""
+
+    def add_options(command: Any) -> Any:
+        for add_option in reversed(options):
+            command = add_option(command)
+        return command
+
+    return add_options
+
+
 def format_option(*formats: str) -> Callable[[Any], Any]:
     """`--format`, the first one by default."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)

@@ -6,13 +6,14 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
     acting,
+    acting_here,
     by_option,
+    change_options,
     echo_record,
     echo_records,
-    find_declared,
     opened,
     reason_option,
     show_time,
@@ -45,12 +46,7 @@ def command() -> None:
     "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
 )
 @click.option("--org", "org_id", metavar="ORG", help="Organization it is for. Default: all.")
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
+@change_options
 def create(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **draft: Any
 ) -> None:
@@ -58,8 +54,7 @@ def create(
 
     An agent (`--by`) asks for itself and for nobody else.
     """
-    kernel = find_declared(paths, no_cache=no_cache)
-    with acting(actor, store, kernel, create=True) as context:
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
         asked = ask(context, RequestDraft(**draft))
     until = show_time(asked.expires_at)
     echo_record(form, asked, f"{asked.request_id} is pending until {until}")
@@ -68,28 +63,13 @@ def create(
 @command.command("approve")
 @click.argument("request_id", metavar="REQUEST")
 @click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
-def approve_(
-    request_id: str,
-    approval: Approval,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+@change_options
+def approve_(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
     """Say yes to a request: once (the default), for a day, or always.
 
     A role or an agent (`--by`) says yes to what its `may_grant` names.
     """
-    kernel = find_declared(paths, no_cache=no_cache)
-    with acting(actor, store, kernel) as context:
+    with acting_here(**where) as context:
         request, grant = approve(context, request_id, approval, reason)
     echo_record(form, request, f"{request_id} approved {approval}: {grant.grant_id}")
 

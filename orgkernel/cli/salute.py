@@ -11,16 +11,26 @@ import msgspec
 
 from orgkernel.cli.opening import format_option, open_kernel, path_option
 from orgkernel.cli.output import echo_json
-from orgkernel.cli.stores import echo_record, opened, parse_since, store_option
+from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, store_option
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageError
 
 if TYPE_CHECKING:
     from orgkernel.decisions.state_view import StoredReport
-    from orgkernel.reports.board import Intervals
+    from orgkernel.reports.board import BoardLine, Intervals, ReportDetail
     from orgkernel.reports.collecting import Collected
 
 _LOOK_SECONDS = 0.5
+_HEADINGS = ("role", "tier", "health", "state", "progress", "age", "marks", "task")
+_SECTIONS = (
+    ("status", "S  status"),
+    ("activity", "A  activity"),
+    ("location", "L  location"),
+    ("unit", "U  unit"),
+    ("time", "T  time"),
+    ("environment", "E  environment"),
+)
+_WIDTH = 28
 
 reports_option = click.option(
     "--reports", "folder", metavar="DIR", help="Read the report files of a folder instead of the store."
@@ -49,11 +59,10 @@ def board(
     form: str,
 ) -> None:
     """Show how each role stands: one line for the latest report of each agent."""
-    from orgkernel.cli.salute_text import echo_board
     from orgkernel.reports.board import board_of
 
     lines = board_of(_latest(org, role, folder, store), _intervals(paths), time.time())
-    echo_board(form, lines)
+    _echo_board(form, lines)
 
 
 @command.command("show")
@@ -67,7 +76,6 @@ def show(
     role: str, org: str | None, folder: str | None, paths: tuple[str, ...], store: str | None, form: str
 ) -> None:
     """Show the latest report of a ROLE in full."""
-    from orgkernel.cli.salute_text import render_report
     from orgkernel.reports.board import detail_of
 
     reports = _latest(org, None, folder, store)
@@ -83,7 +91,7 @@ def show(
         raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "name one with `--org`")
     newest = max(found, key=lambda report: (report.at, report.number))
     detail = detail_of(newest, _intervals(paths)(newest.org_id, role), time.time())
-    echo_record(form, detail, "") if form == "json" else click.echo(render_report(detail), nl=False)
+    echo_record(form, detail, "") if form == "json" else click.echo(_render_report(detail), nl=False)
 
 
 @command.command("watch")
@@ -226,10 +234,8 @@ def _intervals(paths: tuple[str, ...]) -> Intervals:
 def _echo_line(form: str, detail: Any) -> None:
     if form == "json":
         echo_json(msgspec.json.encode(detail).decode())
-        return
-    from orgkernel.cli.salute_text import render_line
-
-    click.echo(render_line(detail))
+    else:
+        click.echo(_render_line(detail))
 
 
 def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
@@ -240,3 +246,76 @@ def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
         click.echo(printable(f"{each.file}: {each.code}: {each.text}{where}"), err=True)
     elif follow and form == "text" and each.outcome == "stored":
         click.echo(printable(f"stored {each.file}"))
+
+
+def _show_age(seconds: int) -> str:
+    """A time span in its two largest units.
+
+    >>> _show_age(7), _show_age(200), _show_age(7_260), _show_age(180_000)
+    ('7s', '3m 20s', '2h 1m', '2d 2h')
+    """
+    parts: list[str] = []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        number, seconds = divmod(seconds, length)
+        if number or (unit == "s" and not parts):
+            parts.append(f"{number}{unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2])
+
+
+def _show_marks(line: BoardLine) -> str:
+    """Marks of a report that may not be true: stale, or from a clock that is ahead."""
+    marks = ["stale"] if line.is_stale else []
+    marks += [f"clock {_show_age(line.ahead_seconds)} ahead"] if line.ahead_seconds else []
+    return ", ".join(marks)
+
+
+def _show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
+    """The role, with its organization and agent if that distinguishes lines."""
+    name = line.role_id if len({each.org_id for each in lines}) == 1 else f"{line.org_id}/{line.role_id}"
+    same = [each for each in lines if (each.org_id, each.role_id) == (line.org_id, line.role_id)]
+    agent = line.agent_id or f"agent {line.agent_number}"
+    return name if len(same) == 1 else f"{name} ({agent})"
+
+
+def _render_line(line: BoardLine) -> str:
+    """A report as one line of a log."""
+    marks = _show_marks(line)
+    said = (
+        line.at, f"{line.org_id}/{line.role_id}", line.pace_level, line.health, line.state, f"{line.progress:.0%}",
+        *([f"[{marks}]"] if marks else []), line.task,
+    )  # fmt: skip
+    return printable("  ".join(part for part in said if part))
+
+
+def _render_report(detail: ReportDetail) -> str:
+    """A report in full, section by section."""
+    marks = _show_marks(detail)
+    head = f"{detail.role_name} ({detail.org_id}/{detail.role_id}), {_show_age(detail.age_seconds)} ago"
+    lines = [f"{head}{f': {marks}' if marks else ''}"]
+    for section, title in _SECTIONS:
+        fields = detail.report.get(section, {})
+        lines += ["", title, *(f"   {name.ljust(_WIDTH)}  {_show(value)}" for name, value in fields.items())]
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def _show(value: Any) -> str:
+    if value is None or value in ("", [], ()):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _echo_board(form: str, lines: Sequence[BoardLine]) -> None:
+    """Print a board, one line per report."""
+    echo_records(
+        form,
+        lines,
+        _HEADINGS,
+        lambda line: (
+            _show_unit(line, lines), line.pace_level, line.health, line.state, f"{line.progress:.0%}",
+            _show_age(line.age_seconds), _show_marks(line), line.task,
+        ),
+    )  # fmt: skip
