@@ -20,7 +20,7 @@ from manifest_api.store_requests import (
 )
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.drafts import GrantDraft
-from orgkernel.operations.grants import issue_grant, revoke_grant
+from orgkernel.operations.permissions import issue_grant, revoke_grant
 
 router = APIRouter(tags=["grants"])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]

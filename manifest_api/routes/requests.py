@@ -22,7 +22,7 @@ from orgkernel.decisions.state_records import RequestStatus
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Context
 from orgkernel.operations.drafts import RequestDraft
-from orgkernel.operations.requests import approve, ask, deny
+from orgkernel.operations.permissions import approve, ask, deny
 
 router = APIRouter(tags=["requests"])
 RequestId = Annotated[str, Path(description="Id of a request.", examples=["r-0123456789ab"])]

@@ -54,7 +54,7 @@ def _filter(since: str | None, until: str | None, **others: Any) -> Any:
 @format_option("text", "json")
 def query(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
     """List rows, newest first; or count unknown senders, policies or decisions."""
-    from orgkernel.operations.audit import read_audit
+    from orgkernel.operations.upkeep import read_audit
 
     with opened(store) as state:
         if count:
@@ -76,7 +76,7 @@ def query(count: str | None, limit: int, store: str | None, form: str, **filters
 
 
 def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None:
-    from orgkernel.operations.audit import count_audit
+    from orgkernel.operations.upkeep import count_audit
 
     found: Any = count_audit(state, count, since)
     if count == "senders":
@@ -111,7 +111,7 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
 @format_option("text", "json")
 def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
     """Follow every chain: exits 1 when a row was changed, is missing, was moved, or the end was cut off."""
-    from orgkernel.operations.audit import verify
+    from orgkernel.operations.upkeep import verify
 
     with opened(store) as state:
         found = verify(state, checkpoints)
@@ -137,7 +137,7 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
 @format_option("csv", "jsonl")
 def export(store: str | None, form: str, **filters: Any) -> None:
     """Print rows with everything in them, newest first, as CSV or as one JSON object a line."""
-    from orgkernel.operations.audit import read_audit
+    from orgkernel.operations.upkeep import read_audit
 
     with opened(store) as state:
         rows = (_as_record(row) for row in read_audit(state, _filter(**filters)))
@@ -154,7 +154,7 @@ def prune_(decisions: int, history: int, store: str | None) -> None:
     Whole stretches from the beginning of a chain are sealed and dropped; their signed ends stay, so that `verify` still
     proves the rest.
     """
-    from orgkernel.operations.audit import prune
+    from orgkernel.operations.upkeep import prune
 
     with opened(store) as state:
         rows, segments = prune(state, decisions, history)

@@ -23,8 +23,7 @@ from orgkernel.cli.stores import (
 from orgkernel.decisions.state_view import Waiver
 from orgkernel.operations.context import Context, actor_named
 from orgkernel.operations.drafts import GrantDraft, RestrictionDraft
-from orgkernel.operations.grants import issue_grant, revoke_grant
-from orgkernel.operations.restrictions import issue_restriction, lift_restriction
+from orgkernel.operations.permissions import issue_grant, issue_restriction, lift_restriction, revoke_grant
 from orgkernel.records.levels import LEVELS
 
 _Decorator = Callable[[Any], Any]

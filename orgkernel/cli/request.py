@@ -22,7 +22,7 @@ from orgkernel.cli.stores import (
 from orgkernel.decisions.state_records import Approval
 from orgkernel.decisions.state_view import Waiver
 from orgkernel.operations.drafts import RequestDraft
-from orgkernel.operations.requests import approve, ask, deny
+from orgkernel.operations.permissions import approve, ask, deny
 from orgkernel.records.levels import LEVELS
 
 _KINDS = ("access", "command", "action")

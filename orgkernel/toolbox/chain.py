@@ -13,7 +13,7 @@ from orgkernel.decisions.reasons import why_edge
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.operations.usage import record_gap
+from orgkernel.operations.permits import record_gap
 from orgkernel.records.organization import USER
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.attempt import Asked

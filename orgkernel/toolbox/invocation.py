@@ -17,8 +17,7 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import Conflict, OrgkernelError
-from orgkernel.operations.permits import Ruling
-from orgkernel.operations.usage import record_use
+from orgkernel.operations.permits import Ruling, record_use
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
