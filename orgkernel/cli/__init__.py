@@ -55,8 +55,9 @@ _PLACES = {
     "what-can": "access:what_can",
     "graph": "manifest:graph",
     "compile": "org:compile_command",
-    "grant": "grants:grant",
-    "restriction": "grants:restriction",
+    "grant": "permissions:grant",
+    "restriction": "permissions:restriction",
+    "request": "permissions:request",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
@@ -20,10 +22,10 @@ from orgkernel.decisions.dispatch import DispatchDecision
 @cache_option
 @format_option("text", "json")
 def command(
-    domain: str, org: str, paths: tuple[str, ...], needs: tuple[str, ...], all_considered: bool, no_cache: bool, form: str
-) -> None:  # fmt: skip
+    domain: str, org: str, needs: tuple[str, ...], all_considered: bool, form: str, **where: Any
+) -> None:
     """Find the role that takes tasks of DOMAIN, and explain why."""
-    kernel = open_kernel(paths, org, no_cache=no_cache)
+    kernel = open_kernel(org=org, **where)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
     echo_answer(form, decision, lambda: _render(decision))
 

@@ -30,9 +30,15 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
 @cache_option
 @format_option("table", "json", "yaml")
 def command(
-    role: str | None, org: str, paths: tuple[str, ...], agent: str | None, store: str | None, no_cache: bool,
-    form: str, **wanted: str | None,
-) -> None:  # fmt: skip
+    role: str | None,
+    org: str,
+    paths: tuple[str, ...],
+    agent: str | None,
+    store: str | None,
+    no_cache: bool,
+    form: str,
+    **wanted: str | None,
+) -> None:
     """Show everything known about a ROLE, or about the organization and its roles, each item with its line.
 
     Stored ranks, grants and restrictions are included.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -39,18 +40,11 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
 @cache_option
 @format_option("text", "json")
 def command(
-    role: str,
-    org: str,
-    observation: str,
-    previous: str,
-    new_task: bool,
-    paths: tuple[str, ...],
-    no_cache: bool,
-    form: str,
+    role: str, org: str, observation: str, previous: str, new_task: bool, form: str, **where: Any
 ) -> None:
     """Show the PACE tier of ROLE, why it is in it, and what it must do."""
     observed = _parse_observation(observation)
-    kernel = open_kernel(paths, org, no_cache=no_cache)
+    kernel = open_kernel(org=org, **where)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)
     echo_answer(form, pace, lambda: _render(pace))
 

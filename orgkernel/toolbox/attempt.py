@@ -23,12 +23,13 @@ from orgkernel.operations.permits import Ruling, encode_input, record_use
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply, mask_values
-from orgkernel.toolbox.calling import in_thread, run_for
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 
 WHOLE = ("", "use", "run")
 _HANDED_OUT = "credential:"
+GRACE = 0.5
+"""Seconds a call that is stopped has to tidy up before the caller goes on without it."""
 _CODES = {"done": "", "failed": codes.TOOL_FAILED, "unavailable": codes.TOOL_UNAVAILABLE}
 
 
@@ -132,11 +133,11 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     good = True
     try:
         adapter = parts.adapters.get(planned.tool_id)
-        ruling = await in_thread(
+        ruling = await asyncio.to_thread(
             parts.permits.decide, planned.org, planned.request, planned.tool_input, permit=adapter is not None
         )
         if ruling.decision.outcome != "allow":
-            return await in_thread(_refusal, parts, planned, ruling), None
+            return await asyncio.to_thread(_refusal, parts, planned, ruling), None
         if adapter is None:
             text = f"nothing serves `{planned.tool_id}` here"
             return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
@@ -156,7 +157,7 @@ async def _call(
     parts: Parts, planned: Planned, adapter: Adapter, call: Call, ruling: Ruling, tasks: list[asyncio.Task[Reply]]
 ) -> tuple[Step, Reply | None]:  # fmt: skip
     started = time.perf_counter()
-    reply = await run_for(adapter, ruling.permit, call, planned.timeout, tasks)
+    reply = await _run_for(adapter, ruling.permit, call, planned.timeout, tasks)
     seconds = time.perf_counter() - started
     if reply is None:
         text = f"it took longer than {planned.timeout:g} seconds"
@@ -171,7 +172,7 @@ async def _call(
         )  # fmt: skip
     if parts.store is not None:
         try:
-            await in_thread(
+            await asyncio.to_thread(
                 record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
                 call.action, code=step.code, seconds=seconds, decision=ruling.audit_id,
             )  # fmt: skip
@@ -218,10 +219,10 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.tool_id not in parts.adapters:
         return None
-    decision = await in_thread(parts.kernel.decide, planned.org, planned.with_input)
+    decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.with_input)
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
-    return await in_thread(
+    return await asyncio.to_thread(
         parts.exclusive.enter, parts.view(planned.org).org_id, planned.tool_id, planned.request.subject,
         tool.lock_timeout_seconds,
     )  # fmt: skip
@@ -233,6 +234,41 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
     leave = parts.exclusive.leave
     still = [each for each in running if not each.done()]
     if not still:
-        return await in_thread(leave, lock)
+        return await asyncio.to_thread(leave, lock)
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
     return True
+
+
+async def _run_for(
+    adapter: Adapter, permit: object, call: Call, seconds: float | None, tasks: list[asyncio.Task[Reply]]
+) -> Reply | None:
+    """How a call ended, None when it took too long; the call is put among `tasks`, because it may then still run.
+
+    Raises `PermitRefused`. A call that does not let itself be stopped is left behind, so that the caller goes on.
+    """
+    task = asyncio.ensure_future(adapter.run(permit, call))
+    tasks.append(task)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            task.cancel()
+            await asyncio.wait({task}, timeout=GRACE)
+            task.add_done_callback(_seen)
+            return None
+    except asyncio.CancelledError:
+        task.cancel()
+        task.add_done_callback(_seen)
+        raise
+    if task.cancelled():
+        return Reply("failed", error="the call was cancelled", is_uncertain=True)
+    error = task.exception()
+    if error is not None and not isinstance(error, OrgkernelError):
+        text = f"an error of orgkernel itself: {type(error).__name__}: {error}"
+        return Reply("failed", error=text, is_uncertain=True)
+    return task.result()
+
+
+def _seen(task: asyncio.Task[Reply]) -> None:
+    """Nobody waits for it any more; an error of it is no news."""
+    if not task.cancelled():
+        task.exception()

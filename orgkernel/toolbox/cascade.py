@@ -7,8 +7,10 @@ each superior who may be escalated to is asked, nearest first; then the top is t
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +24,6 @@ from orgkernel.operations.permits import record_gap
 from orgkernel.records.organization import USER
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.attempt import WHOLE, Asked, Attempt, attempt
-from orgkernel.toolbox.calling import answer_of, in_thread
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Outcome, Step, ToolResult
 
@@ -124,7 +125,7 @@ async def _hand_back(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResul
         steps.append(Step("own_reasoning", subject, "offered"))
         return _result(asked, "handed_back", steps, next=superiors_of(parts, asked))
     try:
-        answer = await answer_of(parts.handover.reason, Gap.of(parts, asked, steps))
+        answer = await _answer_of(parts.handover.reason, Gap.of(parts, asked, steps))
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         steps.append(Step("own_reasoning", subject, "failed", codes.NO_ANSWER, text))
@@ -205,7 +206,7 @@ async def _ask(parts: Parts, asked: Asked, gap: Gap, superior: str, edge: Edge) 
     why = (why_edge(edge),)
     request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
     try:
-        ruling = await in_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
+        ruling = await asyncio.to_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
         able = parts.kernel.decide(asked.org, AccessRequest(superior, gap.action, f"tool:{gap.tool}"))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
@@ -224,7 +225,7 @@ async def _ask(parts: Parts, asked: Asked, gap: Gap, superior: str, edge: Edge) 
     if parts.handover.ask is None:
         return None, step("skipped", codes.NOT_ASKED, "nothing here can ask a superior")
     try:
-        answer = await answer_of(parts.handover.ask, superior, gap)
+        answer = await _answer_of(parts.handover.ask, superior, gap)
     except Exception as error:
         return None, step("failed", codes.NO_ANSWER, f"{type(error).__name__}: {error}")
     if answer is None:
@@ -238,7 +239,7 @@ async def _report(parts: Parts, gap: Gap, top: str) -> Step:
     took, audit_id, problems = False, "", []
     if parts.store is not None:
         try:
-            audit_id = await in_thread(
+            audit_id = await asyncio.to_thread(
                 record_gap,
                 parts.store,
                 gap.org_id,
@@ -254,7 +255,7 @@ async def _report(parts: Parts, gap: Gap, top: str) -> Step:
             problems.append(error.message)
     if parts.handover.report is not None:
         try:
-            await answer_of(parts.handover.report, top, gap)
+            await _answer_of(parts.handover.report, top, gap)
             took = True
         except Exception as error:
             problems.append(f"{type(error).__name__}: {error}")
@@ -286,3 +287,11 @@ def _top(view: OrgView, chain: tuple[Edge, ...]) -> str:
         return f"person:{USER}"
     last = chain[-1].target
     return f"role:{last}" if view.is_role(last) else f"person:{last}"
+
+
+async def _answer_of(callback: Callable[..., Any], *arguments: Any) -> Any:
+    """What a callback of the host answers, sync or async; a sync one runs in a thread and may wait."""
+    if inspect.iscoroutinefunction(callback):
+        return await callback(*arguments)
+    answer = await asyncio.to_thread(callback, *arguments)
+    return await answer if inspect.isawaitable(answer) else answer

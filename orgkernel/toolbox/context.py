@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -15,13 +15,14 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.records.levels import LEVELS
 from orgkernel.toolbox.attempt import Asked
-from orgkernel.toolbox.calling import settled
 from orgkernel.toolbox.cascade import escalate, invoke
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import ToolResult
 
 _CIRCUMSTANCES = frozenset(AccessContext.__struct_fields__) - {"input", "now", "utc_offset"}
 _RUN = frozenset({"on_behalf_of", "via", "envelope"})
+SETTLE = 8.0
+"""Seconds a call that was given up has before its event loop ends; the MCP SDK takes up to six to end a process."""
 LETTERS = {"none": "---", "observe": "O--", "read": "OR-", "write": "ORW", "full": "ORWD"}
 
 
@@ -137,7 +138,7 @@ class ToolContext:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(settled(self.invoke(tool, input, **options)))
+            return asyncio.run(_settled(self.invoke(tool, input, **options)))
         raise UsageError("an event loop runs here", "write `await context.invoke(…)`")
 
     async def escalate(self, result: ToolResult) -> ToolResult:
@@ -200,3 +201,15 @@ def compare(old: tuple[AvailableTool, ...], new: tuple[AvailableTool, ...]) -> D
         tuple(tool for tool in before if tool not in after),
         tuple(tool for tool in after if tool in before and after[tool] != before[tool]),
     )
+
+
+async def _settled(work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
+    """What some work returns, once the calls it gave up have tidied up, where they do within a few seconds.
+
+    The event loop ends with it, and would stop them at that a second time: a server process could be left running.
+    """
+    answer = await work
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    if left:
+        await asyncio.wait(left, timeout=SETTLE)
+    return answer

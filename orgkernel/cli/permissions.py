@@ -1,4 +1,4 @@
-"""`orgkernel grant` and `orgkernel restriction`: give more or leave less than roles and policies give."""
+"""`orgkernel grant`, `restriction` and `request`: give more or leave less than roles and policies do, and ask for it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,34 @@ from orgkernel.cli.opening import format_option, with_options
 from orgkernel.cli.stores import (
     acting,
     acting_here,
+    by_option,
     change_options,
     echo_record,
     echo_records,
     find_declared,
     opened,
     parse_until,
+    reason_option,
     show_time,
     store_option,
 )
+from orgkernel.decisions.state_records import Approval
 from orgkernel.decisions.state_view import Waiver
 from orgkernel.operations.context import Context, actor_named
-from orgkernel.operations.drafts import GrantDraft, RestrictionDraft
-from orgkernel.operations.permissions import issue_grant, issue_restriction, lift_restriction, revoke_grant
+from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
+from orgkernel.operations.permissions import (
+    approve,
+    ask,
+    deny,
+    issue_grant,
+    issue_restriction,
+    lift_restriction,
+    revoke_grant,
+)
 from orgkernel.records.levels import LEVELS
 
+_KINDS = ("access", "command", "action")
+_STATES = ("pending", "approved", "denied", "expired")
 _Decorator = Callable[[Any], Any]
 
 
@@ -166,3 +179,81 @@ _add_ending(restriction, "lift", "lifted", lift_restriction, "Lift a restriction
 def _show_end(record: Any, ended: str) -> str:
     """Until when something holds, or when it `ended`."""
     return f"{ended} {show_time(record.revoked_at)}" if record.revoked_at else show_time(record.expires_at)
+
+
+@click.group("request")
+def request() -> None:
+    """Ask for a permission, and answer such requests."""
+
+
+@request.command("create")
+@click.argument("requester", metavar="SUBJECT")
+@click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="access", show_default=True,
+    help="Answered within 24 h, 2 min or 1 h; else expired.",
+)  # fmt: skip
+@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True)
+@click.option(
+    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
+)
+@click.option("--org", "org_id", metavar="ORG", help="Organization it is for. Default: all.")
+@change_options
+def _create_request(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **draft: Any
+) -> None:
+    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
+
+    An agent (`--by`) asks for itself and for nobody else.
+    """
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
+        asked = ask(context, RequestDraft(**draft))
+    until = show_time(asked.expires_at)
+    echo_record(form, asked, f"{asked.request_id} is pending until {until}")
+
+
+@request.command("approve")
+@click.argument("request_id", metavar="REQUEST")
+@click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
+@change_options
+def _approve_request(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
+    """Say yes to a request: once (the default), for a day, or always.
+
+    A role or an agent (`--by`) says yes to what its `may_grant` names.
+    """
+    with acting_here(**where) as context:
+        approved, given = approve(context, request_id, approval, reason)
+    echo_record(form, approved, f"{request_id} approved {approval}: {given.grant_id}")
+
+
+@request.command("deny")
+@click.argument("request_id", metavar="REQUEST")
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def _deny_request(request_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Say no to a request."""
+    with acting(actor, store) as context:
+        denied = deny(context, request_id, reason)
+    echo_record(form, denied, f"{request_id} denied")
+
+
+@request.command("list")
+@click.option("--status", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--subject", metavar="SUBJECT", help="Only those of one requester.")
+@store_option
+@format_option("text", "json")
+def _list_requests(status: str | None, subject: str | None, store: str | None, form: str) -> None:
+    """List requests, oldest first."""
+    with opened(store) as state:
+        requests = state.requests.list(status, subject)  # type: ignore[arg-type]  # click has checked it
+    echo_records(
+        form,
+        requests,
+        ("request", "subject", "status", "until", "grant", "resources"),
+        lambda each: (
+            each.request_id, each.requester, each.status, show_time(each.expires_at), each.grant_id,
+            " ".join(each.resources),
+        ),
+    )  # fmt: skip
