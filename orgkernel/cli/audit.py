@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from orgkernel.cli.opening import format_option, with_options
-from orgkernel.cli.output import echo_indented, echo_json
+from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, show_time, store_option
 from orgkernel.diagnostics.wording import printable
 
@@ -126,7 +126,9 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
             click.echo(f"and {found.more_findings:,} more")
         says = "the audit is whole" if not found.findings else "the audit is not as it was written"
         dropped = f", {found.dropped:,} dropped after their time" if found.dropped else ""
-        click.echo(f"{says}: {_many(found.rows, 'row')} in {_many(found.chains, 'chain')}{dropped}", err=True)
+        click.echo(
+            f"{says}: {counted(found.rows, 'row')} in {counted(found.chains, 'chain')}{dropped}", err=True
+        )
     if found.findings:
         raise click.exceptions.Exit(1)
 
@@ -158,11 +160,7 @@ def prune_(decisions: int, history: int, store: str | None) -> None:
 
     with opened(store) as state:
         rows, segments = prune(state, decisions, history)
-    click.echo(f"{_many(rows, 'row')} dropped in {_many(segments, 'segment')}", err=True)
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    click.echo(f"{counted(rows, 'row')} dropped in {counted(segments, 'segment')}", err=True)
 
 
 def _as_record(row: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import click
 
 from orgkernel.cli.opening import cache_of, cache_option, format_option, request_of, save
+from orgkernel.cli.output import counted
 from orgkernel.cli.reports import FORMATS, append_step_summary, checked_files, print_report
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
@@ -138,16 +139,12 @@ def _names(
 def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str:
     counts = Counter(each.severity for each in found)
     findings = ", ".join(
-        _count(counts[severity], severity.value) for severity in Severity if counts[severity]
+        counted(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
     roles = sum(len(each.records.posts) for each in snapshot.organizations.values())
     files = len(checked_files(snapshot))
-    what = f"{_count(len(snapshot.organizations), 'organization')}, {_count(roles, 'role')}, {_count(files, 'file')}"
+    what = f"{counted(len(snapshot.organizations), 'organization')}, {counted(roles, 'role')}, {counted(files, 'file')}"
     skipped = snapshot.tree.skipped
-    passed_over = f"; {_count(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
-    allowed = f"; {_count(known, 'finding')} allowed by the baseline" if known else ""
+    passed_over = f"; {counted(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
+    allowed = f"; {counted(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"

@@ -103,9 +103,7 @@ def open_kernel(
     if not paths and org not in known and org in template_names():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
-        click.get_current_context().call_on_close(lambda: save(kernel))
-        return kernel
-    if not kernel.state.latest.read_anything:
+    elif not kernel.state.latest.read_anything:
         raise NothingToRead(
             "there are no orgkernel documents here",
             "pass a folder with `--path`, or create an organization with `orgkernel new DIR`",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from itertools import starmap
 from typing import Any
 
 import click
 import msgspec
 
 from orgkernel import __version__
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
-from orgkernel.cli.output import echo_indented, echo_json
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.cli.reports import say_errors
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
@@ -47,20 +48,16 @@ _SETTINGS = {
 }
 
 
-def _setting_options(change: Callable[..., None]) -> Callable[..., None]:
-    """An option for each setting. The default is the current setting."""
-    first = Settings().as_json()
-    for name, words in reversed(_SETTINGS.items()):
-        text = f"{words}  [default: the current setting, initially {first[name]}]"
-        option = click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
-        change = option(change)
-    return change
+def _setting_option(name: str, words: str) -> Callable[[Any], Any]:
+    """An option for a setting. The default is the current setting."""
+    text = f"{words}  [default: the current setting, initially {Settings().as_json()[name]}]"
+    return click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
 
 
 @command.command("activate")
 @click.argument("org", metavar="ORG")
 @root_option
-@_setting_options
+@with_options(*starmap(_setting_option, _SETTINGS.items()))
 @path_option
 @cache_option
 def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool, **chosen: Any) -> None:
@@ -239,7 +236,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
         "bad settings": "; ".join(status.slips) or None,
-        "extension": f"{status.installed}, {len(status.shims)} hook file{'s' * (len(status.shims) != 1)}"
+        "extension": f"{status.installed}, {counted(len(status.shims), 'hook file')}"
         if status.installed
         else "not installed",
         "host": status.generation,

@@ -47,6 +47,15 @@ def as_text(lines: Iterable[str]) -> str:
     return "".join(f"{printable(line.rstrip())}\n" for line in lines)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "file"), counted(1_200, "file")
+    ('1 file', '1,200 files')
+    """
+    return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
+
+
 def places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
     """The places of some lines, each once."""
     return dict.fromkeys(f"{indent}{why.file}:{why.line}" for why in whys)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +19,7 @@ from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageErro
 
 if TYPE_CHECKING:
     from orgkernel.decisions.state_view import StoredReport
+    from orgkernel.kernel.stored import Store
     from orgkernel.reports.board import BoardLine, Intervals, ReportDetail
     from orgkernel.reports.collecting import Collected
 
@@ -50,18 +53,11 @@ def command() -> None:
 @path_option
 @store_option
 @format_option("text", "json")
-def board(
-    org: str | None,
-    role: str | None,
-    folder: str | None,
-    paths: tuple[str, ...],
-    store: str | None,
-    form: str,
-) -> None:
+def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show how each role stands: one line for the latest report of each agent."""
     from orgkernel.reports.board import board_of
 
-    lines = board_of(_latest(org, role, folder, store), _intervals(paths), time.time())
+    lines = board_of(_latest(org, role, **where), _intervals(paths), time.time())
     _echo_board(form, lines)
 
 
@@ -72,13 +68,11 @@ def board(
 @path_option
 @store_option
 @format_option("text", "json")
-def show(
-    role: str, org: str | None, folder: str | None, paths: tuple[str, ...], store: str | None, form: str
-) -> None:
+def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show the latest report of a ROLE in full."""
     from orgkernel.reports.board import detail_of
 
-    reports = _latest(org, None, folder, store)
+    reports = _latest(org, None, **where)
     found = [report for report in reports if report.role_id == role]
     if not found:
         roles = list(dict.fromkeys(report.role_id for report in reports))
@@ -117,21 +111,26 @@ def watch(
     from orgkernel.reports.board import detail_of
 
     begin, intervals = parse_since(since), _intervals(paths)
-    left = count
     with opened(store) as state:
-        last = 0 if begin is not None else state.reports.last_number()
-        while left is None or left > 0:
-            reports = state.reports.after(last, org, role)
-            for report in reports:
-                last = report.number
-                if begin is None or report.received_at >= begin:
-                    detail = detail_of(report, intervals(report.org_id, report.role_id), time.time())
-                    _echo_line(form, detail)
-                    left = None if left is None else left - 1
-                    if left == 0:
-                        break
-            if not reports:
-                time.sleep(_LOOK_SECONDS)
+        for report in islice(_follow(state, org, role, begin), count):
+            detail = detail_of(report, intervals(report.org_id, report.role_id), time.time())
+            if form == "json":
+                echo_json(msgspec.json.encode(detail).decode())
+            else:
+                click.echo(_render_line(detail))
+
+
+def _follow(state: Store, org: str | None, role: str | None, begin: float | None) -> Iterator[StoredReport]:
+    """Reports stored from a time on, or from now on; it waits for the next one without end."""
+    last = 0 if begin is not None else state.reports.last_number()
+    while True:
+        reports = state.reports.after(last, org, role)
+        for report in reports:
+            last = report.number
+            if begin is None or report.received_at >= begin:
+                yield report
+        if not reports:
+            time.sleep(_LOOK_SECONDS)
 
 
 @command.command("collect")
@@ -156,14 +155,14 @@ def collect(
     from orgkernel.operations.reports import collector_of
     from orgkernel.reports.collecting import SETTLE_SECONDS
 
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     with opened(store, create=True) as state:
         collector = collector_of(state, folder, time.monotonic, agent_id=agent_id, org_id=org_id)
         failing = ""
         while True:
             try:
                 for each in collector.collect():
-                    counts[each.outcome] = counts.get(each.outcome, 0) + 1
+                    counts[each.outcome] += 1
                     _echo_collected(form, each, follow=follow)
                 failing = ""
             except (StoreError, NothingToRead) as error:
@@ -179,11 +178,9 @@ def collect(
             else:
                 break
     if form == "text":
-        words = [
-            f"{counts.get(outcome, 0)} {outcome}" for outcome in ("stored", "known", "expired", "rejected")
-        ]
-        click.echo(", ".join(words))
-    if counts.get("rejected"):
+        outcomes = ("stored", "known", "expired", "rejected")
+        click.echo(", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes))
+    if counts["rejected"]:
         raise SystemExit(1)
 
 
@@ -229,13 +226,6 @@ def _intervals(paths: tuple[str, ...]) -> Intervals:
         if paths:
             raise
         return intervals_of(None)
-
-
-def _echo_line(form: str, detail: Any) -> None:
-    if form == "json":
-        echo_json(msgspec.json.encode(detail).decode())
-    else:
-        click.echo(_render_line(detail))
 
 
 def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
