@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from orgkernel.cli import Caches
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import find_cache_folder
 from orgkernel.kernel.settings import Project, find_project
@@ -20,16 +21,6 @@ from orgkernel.snapshots.shipped import template_names
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
-
-class _Caches:
-    """The caches that this command has opened, and whether one of them is invalid."""
-
-    def __init__(self) -> None:
-        self.opened: list[Cache] = []
-        self.distrusted = False
-
-
-CACHES = _Caches()
 
 org_option = click.option("--org", required=True, metavar="ORG", help="Organization, or `active`.")
 path_option = click.option(
@@ -69,18 +60,23 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
 
 def cache_of(project: Project, no_cache: bool) -> Cache | None:
     """The cache of a project. None if it is disabled or has no folder."""
-    folder = None if no_cache or CACHES.distrusted else find_cache_folder(project, os.environ)
+    caches = _caches()
+    folder = None if no_cache or caches.is_distrusted else find_cache_folder(project, os.environ)
     if folder is None:
         return None
-    CACHES.opened.append(cache := Cache(folder))
+    caches.opened.append(cache := Cache(folder))
     return cache
+
+
+def _caches() -> Caches:
+    return click.get_current_context().find_root().ensure_object(Caches)
 
 
 def save(loaded: Kernel | Loader) -> None:
     """Fill the cache after the answer is printed. If it cannot be written, print a note."""
     sys.stdout.flush()
     loaded.save()
-    for cache in CACHES.opened:
+    for cache in _caches().opened:
         if cache.problem:
             click.echo(f"note: {cache.problem}", err=True)
             cache.problem = ""

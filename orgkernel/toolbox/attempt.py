@@ -85,9 +85,13 @@ async def _attempt(parts: Parts, asked: Asked) -> Attempt:
     except (TypeError, ValueError) as error:
         text = f"the input is no JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
-    path = parts.path_in(asked.tool_id, json.loads(tool_input))
+    said = json.loads(tool_input)
+    path = parts.path_in(asked.tool_id, said)
     request = msgspec.structs.replace(
-        asked.request, action=action or WHOLE[1], resource=who if path is None else f"{who}:{path}"
+        asked.request,
+        action=action or WHOLE[1],
+        resource=who if path is None else f"{who}:{path}",
+        context=msgspec.structs.replace(asked.request.context, input=said),
     )
     step, reply = await call_permitted(
         parts,
@@ -105,17 +109,12 @@ class Planned:
 
     org: str
     request: AccessRequest
+    """With the input."""
     tool_id: str
     tool: Tool | None
     tool_input: bytes
     is_sole_action: bool
     timeout: float | None
-
-    @property
-    def with_input(self) -> AccessRequest:
-        """The request as the decider gets it."""
-        context = msgspec.structs.replace(self.request.context, input=json.loads(self.tool_input))
-        return msgspec.structs.replace(self.request, context=context)
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
         """A step about it."""
@@ -184,7 +183,7 @@ async def _call(
 def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     """A decision that allows nothing, with what is missing and who has it."""
     decision = ruling.decision
-    told = parts.kernel.explain(planned.org, planned.with_input)
+    told = parts.kernel.explain(planned.org, planned.request)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
     code = "ASK_APPROVAL" if asks else decision.code
@@ -219,7 +218,7 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.tool_id not in parts.adapters:
         return None
-    decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.with_input)
+    decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.request)
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
     return await asyncio.to_thread(

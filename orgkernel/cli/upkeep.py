@@ -1,9 +1,10 @@
-"""`orgkernel audit`: what was decided and done, and whether the record of it is whole."""
+"""`orgkernel store` and `orgkernel audit`: the place where everything is remembered, and what was decided and done."""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +14,15 @@ import msgspec
 
 from orgkernel.cli.opening import format_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
-from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, show_time, store_option
+from orgkernel.cli.stores import (
+    echo_record,
+    echo_records,
+    located,
+    opened,
+    parse_since,
+    show_time,
+    store_option,
+)
 from orgkernel.diagnostics.wording import printable
 
 _COUNTS = ("senders", "policies", "decisions")
@@ -25,7 +34,7 @@ _FIELDS = (
 
 
 @click.group("audit")
-def command() -> None:
+def audit_command() -> None:
     """Ask what was decided and done, and prove that the record is whole."""
 
 
@@ -46,13 +55,13 @@ def _filter(since: str | None, until: str | None, **others: Any) -> Any:
     return AuditFilter(parse_since(since), parse_since(until), **others)
 
 
-@command.command("query")
+@audit_command.command("query")
 @_filters
 @click.option("--count", "count", type=click.Choice(_COUNTS), help="Not the rows, but what they add up to.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @store_option
 @format_option("text", "json")
-def query(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
+def query_(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
     """List rows, newest first; or count unknown senders, policies or decisions."""
     from orgkernel.operations.upkeep import read_audit
 
@@ -103,7 +112,7 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
             echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
 
 
-@command.command("verify")
+@audit_command.command("verify")
 @click.option(
     "--checkpoints", metavar="FOLDER", help="Checkpoints kept elsewhere. Default: those beside the store."
 )
@@ -133,11 +142,11 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-@command.command("export")
+@audit_command.command("export")
 @_filters
 @store_option
 @format_option("csv", "jsonl")
-def export(store: str | None, form: str, **filters: Any) -> None:
+def export_(store: str | None, form: str, **filters: Any) -> None:
     """Print rows with everything in them, newest first, as CSV or as one JSON object a line."""
     from orgkernel.operations.upkeep import read_audit
 
@@ -146,7 +155,7 @@ def export(store: str | None, form: str, **filters: Any) -> None:
         _write_csv(rows) if form == "csv" else _write_lines(rows)
 
 
-@command.command("prune")
+@audit_command.command("prune")
 @click.option("--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS")
 @click.option("--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS")
 @store_option
@@ -196,3 +205,60 @@ def _cell(value: Any) -> str:
         text = str(value)
     is_formula = text.startswith(("=", "+", "-", "@", "\t", "\r")) and not isinstance(value, int | float)
     return f"'{text}" if is_formula else text
+
+
+@click.group("store")
+def store_command() -> None:
+    """Upgrade, back up and describe the store."""
+
+
+@store_command.command("upgrade")
+@store_option
+def upgrade(store: str | None) -> None:
+    """Bring a store to the version this program needs; a new one is made."""
+    from orgkernel.operations import upkeep
+
+    before, after = upkeep.upgrade(located(store))
+    if before == after:
+        click.echo(f"version {after}, nothing to do", err=True)
+    else:
+        click.echo(f"version {before or 'none'} → {after}", err=True)
+
+
+@store_command.command("backup")
+@click.argument("target", metavar="FILE")
+@store_option
+def backup(target: str, store: str | None) -> None:
+    """Copy the store to FILE and its checkpoints to FILE.audit, while others may write."""
+    from orgkernel.operations.upkeep import copy_store
+
+    with opened(store) as state:
+        copy_store(state, os.path.abspath(target))
+    click.echo(
+        printable(f"copied to {target} and {target}.audit, which holds the key: keep both private"), err=True
+    )
+
+
+@store_command.command("info")
+@store_option
+@format_option("text", "json")
+def info(store: str | None, form: str) -> None:
+    """Say where the store is, its version, and how much is in it."""
+    from orgkernel.operations.upkeep import describe_store
+
+    with opened(store) as state:
+        found = describe_store(state)
+    if form == "json":
+        echo_record(form, found, "")
+        return
+    size = "–" if found.bytes is None else f"{found.bytes:,} bytes"
+    facts: list[tuple[str, Any]] = [
+        ("engine", found.engine),
+        ("place", found.place),
+        ("version", found.version),
+        ("state version", found.state_version),
+        ("size", size),
+        ("checkpoints", found.checkpoints),
+    ]
+    facts += [(f"rows of {name}", f"{number:,}") for name, number in found.rows.items()]
+    echo_records("text", facts, ("what", "value"), lambda fact: fact)
