@@ -14,7 +14,7 @@ from orgkernel.decisions.state_records import AccessRequest as StoredRequest
 from orgkernel.decisions.state_records import Approval, AuditEntry
 from orgkernel.decisions.state_view import Grant, Lifecycle
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.operations.drafts import Name, Text
+from orgkernel.operations.permissions import Name, Text
 
 SubjectKind = Literal["role", "agent", "person", "system", "webhook"]
 ResourceKind = Literal["tool", "credential", "data", "role"]

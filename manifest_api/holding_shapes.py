@@ -10,7 +10,7 @@ from manifest_api.authzen_shapes import Context
 from orgkernel.decisions.state_records import AuditFinding
 from orgkernel.decisions.state_view import Restriction, ToolLock
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.operations.drafts import ID, Name, Text
+from orgkernel.operations.permissions import ID, Name, Text
 
 Holder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|system):{ID}")]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=31_536_000)]

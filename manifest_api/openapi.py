@@ -38,7 +38,7 @@ from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.state_records import AccessRequest, ReportReceipt
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
-from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
+from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.records.salute_report import SaluteReport
 from orgkernel.reports.board import ReportDetail
 

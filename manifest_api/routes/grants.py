@@ -19,8 +19,7 @@ from manifest_api.store_requests import (
     write,
 )
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.drafts import GrantDraft
-from orgkernel.operations.permissions import issue_grant, revoke_grant
+from orgkernel.operations.permissions import GrantDraft, issue_grant, revoke_grant
 
 router = APIRouter(tags=["grants"])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]

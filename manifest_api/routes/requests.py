@@ -21,8 +21,7 @@ from manifest_api.store_requests import (
 from orgkernel.decisions.state_records import RequestStatus
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Context
-from orgkernel.operations.drafts import RequestDraft
-from orgkernel.operations.permissions import approve, ask, deny
+from orgkernel.operations.permissions import RequestDraft, approve, ask, deny
 
 router = APIRouter(tags=["requests"])
 RequestId = Annotated[str, Path(description="Id of a request.", examples=["r-0123456789ab"])]

@@ -20,8 +20,7 @@ from manifest_api.store_requests import (
     write,
 )
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.drafts import RestrictionDraft
-from orgkernel.operations.permissions import issue_restriction, lift_restriction
+from orgkernel.operations.permissions import RestrictionDraft, issue_restriction, lift_restriction
 
 router = APIRouter(tags=["restrictions"])
 RestrictionId = Annotated[str, Path(description="Id of a restriction.", examples=["x-0123456789ab"])]

@@ -127,9 +127,8 @@ def main() -> None:
 def _main() -> None:
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a file name may be invalid text, and a terminal may not use UTF-8
+        # A file name may be invalid text, and a terminal may not use UTF-8.
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(_run())
@@ -142,9 +141,8 @@ def _main() -> None:
         _say(f"error: {error.message}", error.help)
         sys.exit(2)
     except SystemExit:
-        if (
-            sys.stdout is not stdout
-        ):  # click replaced it with a silent stream, because the reader closed the pipe
+        # click replaces it with a silent stream when the reader closes the pipe.
+        if sys.stdout is not stdout:
             sys.exit(141)  # not 1, which means findings
         raise
     except OSError as error:

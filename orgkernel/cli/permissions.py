@@ -25,8 +25,10 @@ from orgkernel.cli.stores import (
 from orgkernel.decisions.state_records import Approval
 from orgkernel.decisions.state_view import Waiver
 from orgkernel.operations.context import Context, actor_named
-from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.operations.permissions import (
+    GrantDraft,
+    RequestDraft,
+    RestrictionDraft,
     approve,
     ask,
     deny,

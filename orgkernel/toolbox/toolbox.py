@@ -14,8 +14,7 @@ from orgkernel.toolbox.adapters.function import FunctionAdapter
 from orgkernel.toolbox.adapters.http_api import HttpAdapter
 from orgkernel.toolbox.adapters.mcp_server import McpAdapter
 from orgkernel.toolbox.context import ToolContext
-from orgkernel.toolbox.exclusive import Exclusive
-from orgkernel.toolbox.parts import Credentials, Handover, Parts
+from orgkernel.toolbox.parts import Credentials, Exclusive, Handover, Parts
 from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
 
 if TYPE_CHECKING:
