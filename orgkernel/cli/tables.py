@@ -15,7 +15,7 @@ from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, Requestab
 from orgkernel.manifest.v1_items import SkillItem
 
 _WIDTH = 110
-Row = tuple[str, str, tuple[Why, ...]]
+TableRow = tuple[str, str, tuple[Why, ...]]
 
 
 def render_role(manifest: RoleManifest) -> str:
@@ -34,7 +34,7 @@ def render_agent(manifest: AgentManifest) -> str:
 
 
 def _render_sections(
-    manifest: RoleManifest | AgentManifest, title: str, sections: Mapping[str, list[Row]]
+    manifest: RoleManifest | AgentManifest, title: str, sections: Mapping[str, list[TableRow]]
 ) -> str:
     home = _home(manifest.why)
     table = new_table("", "item", "details", "declared in")
@@ -102,7 +102,7 @@ def new_table(*headings: str) -> Table:
     return table
 
 
-def _role_sections(manifest: RoleManifest) -> Mapping[str, list[Row]]:
+def _role_sections(manifest: RoleManifest) -> Mapping[str, list[TableRow]]:
     now = manifest.pace.current
     return {
         "superiors": [
@@ -135,7 +135,7 @@ def _role_sections(manifest: RoleManifest) -> Mapping[str, list[Row]]:
     }
 
 
-def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[Row]]:
+def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
     return {
         "roles": [
             (each.id, f"{each.role_type}, watch {', '.join(each.watches)}", each.why)
@@ -152,7 +152,7 @@ def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[Row]]:
     }
 
 
-def _names(items: Iterable[Any]) -> list[Row]:
+def _names(items: Iterable[Any]) -> list[TableRow]:
     return [("", each.id, each.why) for each in items]
 
 

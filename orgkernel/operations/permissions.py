@@ -21,8 +21,8 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
 Text = Annotated[str, msgspec.Meta(max_length=4_000)]
 Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook|relationship|tag):{ID}")]
 Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{ID}")]
-Resource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{ID}")]
-Resources = Annotated[tuple[Resource, ...], msgspec.Meta(min_length=1, max_length=100)]
+GrantableResource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{ID}")]
+Resources = Annotated[tuple[GrantableResource, ...], msgspec.Meta(min_length=1, max_length=100)]
 Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 
 

@@ -24,7 +24,7 @@ from orgkernel.state.verify import Verification, verify_audit
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Location, Store
 
-Count = Literal["senders", "policies", "decisions"]
+AuditCount = Literal["senders", "policies", "decisions"]
 
 
 def read_audit(
@@ -35,7 +35,7 @@ def read_audit(
 
 
 def count_audit(
-    store: Store, what: Count, since: float | None = None
+    store: Store, what: AuditCount, since: float | None = None
 ) -> AuditStats | tuple[SenderCount, ...] | tuple[PolicyCount, ...]:
     """What rows add up to: senders nobody knows, policies that matched, or decisions by outcome."""
     if what == "decisions":

@@ -34,7 +34,7 @@ _CODES = {"done": "", "failed": codes.TOOL_FAILED, "unavailable": codes.TOOL_UNA
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolRequest:
     """What is asked for: a tool, what with it, and by whom in which circumstances."""
 
     org: str
@@ -58,7 +58,7 @@ class Attempt:
     """Whether it can have changed something although it did not end well."""
 
 
-async def attempt(parts: Parts, asked: Asked) -> Attempt:
+async def attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     """Try a tool once."""
     started = time.perf_counter()
     try:
@@ -72,7 +72,7 @@ async def attempt(parts: Parts, asked: Asked) -> Attempt:
     return Attempt(step, found.output, found.may_have_happened)
 
 
-async def _attempt(parts: Parts, asked: Asked) -> Attempt:
+async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     who = f"tool:{asked.tool_id}"
     tool = parts.tool(asked.org, asked.tool_id)
     actions = () if tool is None else tuple(tool.required_levels)

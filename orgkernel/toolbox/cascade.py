@@ -23,9 +23,9 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.permits import record_gap
 from orgkernel.records.organization import USER
 from orgkernel.toolbox import result as codes
-from orgkernel.toolbox.attempt import WHOLE, Asked, Attempt, attempt
+from orgkernel.toolbox.attempt import WHOLE, Attempt, ToolRequest, attempt
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.result import Outcome, Step, ToolResult
+from orgkernel.toolbox.result import Step, ToolOutcome, ToolResult
 
 # The caller is wrong, or is nobody who works here: another tool would not change that.
 FINAL = frozenset({
@@ -33,7 +33,7 @@ FINAL = frozenset({
     "EVALUATION_ERROR", codes.ACTION_NEEDED, codes.PERMIT_REFUSED,
 })  # fmt: skip
 GOES_ON = ("denied", "unavailable", "timeout")
-_ENDS: dict[str, Outcome] = {
+_ENDS: dict[str, ToolOutcome] = {
     "timeout": "timeout",
     "denied": "denied",
     "ask": "ask",
@@ -59,7 +59,7 @@ class Gap(msgspec.Struct, frozen=True):
     """Roles and agents that may use the tool; the first few."""
 
     @classmethod
-    def of(cls, parts: Parts, asked: Asked, steps: list[Step]) -> Gap:
+    def of(cls, parts: Parts, asked: ToolRequest, steps: list[Step]) -> Gap:
         """The gap after some steps."""
         first = steps[0]
         action = first.action or asked.action or "use"
@@ -75,7 +75,7 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 async def invoke(
-    parts: Parts, asked: Asked, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
+    parts: Parts, asked: ToolRequest, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
 ) -> ToolResult:  # fmt: skip
     """Ask for a tool, and where it is unavailable go down the cascade. Never raises for what a tool does."""
     first = await attempt(parts, asked)
@@ -100,7 +100,7 @@ async def invoke(
         given = instead.get(other, asked.tool_input)
         tried = await attempt(
             parts,
-            Asked(asked.org, asked.request, other, action, given, asked.timeout, "alternative", (why,)),
+            ToolRequest(asked.org, asked.request, other, action, given, asked.timeout, "alternative", (why,)),
         )
         steps.append(tried.step)
         if tried.step.outcome == "done":
@@ -109,7 +109,7 @@ async def invoke(
     return await _hand_back(parts, asked, steps)
 
 
-async def escalate(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResult:
+async def escalate(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
     """Up the chain of command and, where nobody answers, to the top: what follows a hand-back."""
     gap = Gap.of(parts, asked, steps)
     answer, by, more = await go_up(parts, asked, gap)
@@ -119,7 +119,7 @@ async def escalate(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResult:
     return _result(asked, "reported" if more[-1].outcome == "reported" else "unavailable", steps)
 
 
-async def _hand_back(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResult:
+async def _hand_back(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
     subject = asked.request.subject
     if parts.handover.reason is None:
         steps.append(Step("own_reasoning", subject, "offered"))
@@ -151,7 +151,7 @@ def _alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
         level = found
 
 
-def _action_of(parts: Parts, asked: Asked, other: str) -> str | None:
+def _action_of(parts: Parts, asked: ToolRequest, other: str) -> str | None:
     """What another tool is to do: the action of the same name, or the only one it has."""
     tool = parts.tool(asked.org, other)
     actions = () if tool is None else tuple(tool.required_levels)
@@ -160,12 +160,12 @@ def _action_of(parts: Parts, asked: Asked, other: str) -> str | None:
     return WHOLE[0] if len(actions) <= 1 else None
 
 
-def _done(asked: Asked, found: Attempt, steps: list[Step]) -> ToolResult:
+def _done(asked: ToolRequest, found: Attempt, steps: list[Step]) -> ToolResult:
     return _result(asked, "done", steps, output=found.output, by=found.step.who)
 
 
 def _result(
-    asked: Asked, outcome: Outcome, steps: list[Step], *, output: Any = None, by: str = "", next: tuple[str, ...] = ()
+    asked: ToolRequest, outcome: ToolOutcome, steps: list[Step], *, output: Any = None, by: str = "", next: tuple[str, ...] = ()
 ) -> ToolResult:  # fmt: skip
     first, last = steps[0], steps[-1]
     ok = outcome == "done"
@@ -176,7 +176,7 @@ def _result(
     )  # fmt: skip
 
 
-def superiors_of(parts: Parts, asked: Asked) -> tuple[str, ...]:
+def superiors_of(parts: Parts, asked: ToolRequest) -> tuple[str, ...]:
     """Who is asked in turn, and last the top."""
     view = parts.view(asked.org)
     chain = _chain(view, asked.request.subject)
@@ -184,7 +184,7 @@ def superiors_of(parts: Parts, asked: Asked) -> tuple[str, ...]:
     return (*named, *(top for top in [_top(view, chain)] if top not in named))
 
 
-async def go_up(parts: Parts, asked: Asked, gap: Gap) -> tuple[Any, str, list[Step]]:
+async def go_up(parts: Parts, asked: ToolRequest, gap: Gap) -> tuple[Any, str, list[Step]]:
     """The first answer and whose it is, and what was done; no answer ends with a report to the top."""
     view = parts.view(asked.org)
     chain = _chain(view, gap.subject)
@@ -202,7 +202,7 @@ async def go_up(parts: Parts, asked: Asked, gap: Gap) -> tuple[Any, str, list[St
     return None, "", steps
 
 
-async def _ask(parts: Parts, asked: Asked, gap: Gap, superior: str, edge: Edge) -> tuple[Any, Step]:
+async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: Edge) -> tuple[Any, Step]:
     why = (why_edge(edge),)
     request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
     try:

@@ -14,7 +14,7 @@ from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.records.levels import LEVELS
-from orgkernel.toolbox.attempt import Asked
+from orgkernel.toolbox.attempt import ToolRequest
 from orgkernel.toolbox.cascade import escalate, invoke
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import ToolResult
@@ -152,9 +152,9 @@ class ToolContext:
 
     def _asked(
         self, tool: str, tool_input: Mapping[str, Any] | None, action: str, timeout: float | None
-    ) -> Asked:
+    ) -> ToolRequest:
         timeout = self._timeout if timeout is None else timeout
-        return Asked(self._org, self._request, tool, action, tool_input or {}, timeout)
+        return ToolRequest(self._org, self._request, tool, action, tool_input or {}, timeout)
 
 
 def available_tools(parts: Parts, org: str, request: AccessRequest) -> tuple[AvailableTool, ...]:
