@@ -12,9 +12,9 @@ import click
 import msgspec
 
 from orgkernel import __version__
+from orgkernel.cli.check import say_errors
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
-from orgkernel.cli.reports import say_errors
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate

@@ -15,7 +15,6 @@ import msgspec
 from orgkernel.cli.opening import format_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.cli.stores import (
-    echo_record,
     echo_records,
     located,
     opened,
@@ -88,7 +87,9 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
     from orgkernel.operations.upkeep import count_audit
 
     found: Any = count_audit(state, count, since)
-    if count == "senders":
+    if form == "json":
+        echo_indented(found)
+    elif count == "senders":
         echo_records(
             form,
             found,
@@ -106,10 +107,7 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
         lines = [("all", "", outcome, number) for outcome, number in found.outcomes.items()]
         for by, names in (("subject", found.subjects), ("channel", found.channels)):
             lines += [(by, name, *each) for name, counts in names.items() for each in counts.items()]
-        if form == "json":
-            echo_record(form, found, "")
-        else:
-            echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
+        echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
 
 
 @audit_command.command("verify")
@@ -125,7 +123,7 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
     with opened(store) as state:
         found = verify(state, checkpoints)
     if form == "json":
-        echo_record(form, found, "")
+        echo_indented(found)
     else:
         for finding in found.findings:
             click.echo(printable(f"{finding.problem}: {finding.message}"))
@@ -249,7 +247,7 @@ def info(store: str | None, form: str) -> None:
     with opened(store) as state:
         found = describe_store(state)
     if form == "json":
-        echo_record(form, found, "")
+        echo_indented(found)
         return
     size = "–" if found.bytes is None else f"{found.bytes:,} bytes"
     facts: list[tuple[str, Any]] = [
