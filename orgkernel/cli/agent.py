@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, get_args
 
 import click
@@ -44,12 +43,12 @@ _change_options = with_options(
 )
 
 
-@contextmanager
-def _acting(actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool) -> Iterator[Context]:
+def _acting(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
+) -> AbstractContextManager[Context]:
     """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
     kernel = find_declared(paths, no_cache=no_cache)
-    with acting(actor, store, kernel, create=kernel is not None) as context:
-        yield context
+    return acting(actor, store, kernel, create=kernel is not None)
 
 
 @command.command("add")

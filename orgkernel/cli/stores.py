@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -90,13 +90,11 @@ def acting(
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
 
 
-@contextmanager
 def acting_here(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
-) -> Iterator[Context]:
+) -> AbstractContextManager[Context]:
     """What an operation works with that looks into the documents; they are opened first."""
-    with acting(actor, store, find_declared(paths, no_cache=no_cache), create=create) as context:
-        yield context
+    return acting(actor, store, find_declared(paths, no_cache=no_cache), create=create)
 
 
 def is_there(store: str | None) -> bool:
