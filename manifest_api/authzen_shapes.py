@@ -10,7 +10,7 @@ from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import PaceTier
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.operations.drafts import LONGEST_WORD, Name
+from orgkernel.operations.permissions import LONGEST_WORD, Name
 from orgkernel.records.levels import ToolLevel
 
 MOST_EVALUATIONS, MOST_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100

@@ -17,7 +17,7 @@ from manifest_api.shapes import InvalidValue, ProblemCode
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.manifest.filters import RoleFilter
-from orgkernel.operations.drafts import LONGEST_WORD
+from orgkernel.operations.permissions import LONGEST_WORD
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from orgkernel.manifest.v1 import Coverage, Named
-from orgkernel.operations.drafts import Name
+from orgkernel.operations.permissions import Name
 
 Standing = Literal["served", "stale", "refused"]
 MOST_NEEDS = 100

@@ -17,7 +17,7 @@ from orgkernel.decisions.state_records import Scope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
-from orgkernel.operations.drafts import Text
+from orgkernel.operations.permissions import Text
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store

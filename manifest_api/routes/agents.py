@@ -17,7 +17,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import move_agent, set_rank
-from orgkernel.operations.drafts import Name, Text
+from orgkernel.operations.permissions import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 AgentPath = Annotated[str, id_in_path("an agent", "butler")]

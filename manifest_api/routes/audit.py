@@ -15,7 +15,7 @@ from manifest_api.routes.documented import stored
 from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditFinding, AuditKind
 from orgkernel.errors import StoreBusy, UnknownRecord
-from orgkernel.operations.audit import read_audit, verify
+from orgkernel.operations.upkeep import read_audit, verify
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store

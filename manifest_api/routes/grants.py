@@ -22,9 +22,14 @@ from manifest_api.store_requests import (
 )
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.drafts import GrantDraft, RestrictionDraft
-from orgkernel.operations.grants import issue_grant, revoke_grant
-from orgkernel.operations.restrictions import issue_restriction, lift_restriction
+from orgkernel.operations.permissions import (
+    GrantDraft,
+    RestrictionDraft,
+    issue_grant,
+    issue_restriction,
+    lift_restriction,
+    revoke_grant,
+)
 
 router = APIRouter(tags=["grants"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]

@@ -26,8 +26,8 @@ from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.operations.context import Context
-from orgkernel.operations.drafts import ID, Name, Text
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
+from orgkernel.operations.permissions import ID, Name, Text
 
 router = APIRouter(tags=["locks"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 ExclusiveTool = Annotated[str, Path(description="Id of an exclusive tool.", examples=["deploy"])]

@@ -25,8 +25,7 @@ from orgkernel.decisions.state_records import Approval, RequestStatus
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Context
-from orgkernel.operations.drafts import RequestDraft, Text
-from orgkernel.operations.requests import approve, ask, deny
+from orgkernel.operations.permissions import RequestDraft, Text, approve, ask, deny
 
 router = APIRouter(tags=["requests"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 RequestId = Annotated[str, Path(description="Id of a request.", examples=["r-0123456789ab"])]

@@ -181,9 +181,7 @@ def test_a_shim_of_somebody_else_is_not_replaced(host: tuple[str, Path]) -> None
     before = picture(root)
     done = run(root)
     assert done.returncode == 1
-    assert done.stderr.startswith(
-        f"error: other files are in the way: {SHIMS[generation]}/{DISPATCHER}\n"
-    )
+    assert done.stderr.startswith(f"error: other files are in the way: {SHIMS[generation]}/{DISPATCHER}\n")
     assert picture(root) == before
 
 

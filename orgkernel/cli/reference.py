@@ -1,4 +1,4 @@
-"""`orgkernel rule`: what does this code mean?"""
+"""`orgkernel rule` and `orgkernel schema`: what a code means, and which fields a kind of document may have."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import click
 
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.errors import UsageError
-from orgkernel.rules.pages import all_pages
 
 
 @click.command("rule")
 @click.argument("code", required=False)
-def command(code: str | None) -> None:
+def rule(code: str | None) -> None:
     """Explain the rule with this CODE or name, or list all rules."""
+    from orgkernel.rules.pages import all_pages
+
     pages = all_pages()
     if code is None:
         for page in pages.values():
@@ -24,3 +25,22 @@ def command(code: str | None) -> None:
         help = did_you_mean(code.upper(), pages) or did_you_mean(code, by_name)
         raise UsageError(f"there is no rule {quote(code)}", help or "list all rules with `orgkernel rule`")
     click.echo(wanted.text, nl=False)
+
+
+@click.command("schema")
+@click.argument("kind", required=False)
+def schema(kind: str | None) -> None:
+    """Print the JSON Schema of a KIND of document, or list all kinds."""
+    from orgkernel.project.schemas import build_schemas, render_schema
+
+    schemas = build_schemas()
+    if kind is None:
+        for name in schemas:
+            click.echo(name)
+        return
+    if kind not in schemas:
+        raise UsageError(
+            f"there is no kind {quote(kind)}",
+            did_you_mean(kind, schemas) or "list all kinds with `orgkernel schema`",
+        )
+    click.echo(render_schema(schemas[kind]), nl=False)
