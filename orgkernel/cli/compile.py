@@ -9,8 +9,7 @@ from orgkernel.cli.opening import cache_option, open_kernel, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.reports import say_errors
 from orgkernel.diagnostics.wording import printable
-from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
-from orgkernel.exchange.agent_zero.remarks import find_remarks
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
 from orgkernel.project.replacing import replace_file
 
 

@@ -17,9 +17,8 @@ from orgkernel.cli.reports import say_errors
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
-from orgkernel.exchange.agent_zero.compiling import compile_bundle
-from orgkernel.exchange.agent_zero.remarks import find_remarks
-from orgkernel.exchange.agent_zero.settings import CHOICES, Settings
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks
+from orgkernel.exchange.agent_zero.host import CHOICES, Settings
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.baseline import is_within

@@ -11,7 +11,7 @@ import click
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place
-from orgkernel.diagnostics.span import ReadLines
+from orgkernel.diagnostics.render import ReadLines
 from orgkernel.loading.files import read_lines
 from orgkernel.project.baseline import is_within
 from orgkernel.snapshots.snapshot import Snapshot
@@ -62,7 +62,7 @@ def append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headlin
     path = os.environ.get(_SUMMARY_FILE)
     if not path:
         return
-    from orgkernel.diagnostics.formats.step_summary import render_step_summary
+    from orgkernel.diagnostics.formats.github import render_step_summary
 
     rename = _renamer(snapshot)
     try:

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.exchange.agent_zero.compiling import render_bundle
-from orgkernel.exchange.agent_zero.generations import Generation, find_generation
+from orgkernel.exchange.agent_zero.host import Generation, Settings, find_generation
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.exchange.agent_zero.profiles import find_tool_ids, profile_files
-from orgkernel.exchange.agent_zero.settings import Settings
 from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 
 from orgkernel.exchange.agent_zero.activation import ACTIVE, FOLDER, JOURNAL, SETTINGS_KEY, read_settings
-from orgkernel.exchange.agent_zero.generations import find_generation
+from orgkernel.exchange.agent_zero.host import Settings, find_generation
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
-from orgkernel.exchange.agent_zero.settings import Settings
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 
 # Fields that differ between two compilations of the same documents.
