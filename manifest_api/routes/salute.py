@@ -25,7 +25,7 @@ from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.reports import hand_in_report, org_of
 from orgkernel.reports.board import Health, RoleState, board_of, detail_of, intervals_of
-from orgkernel.runtime.salute import ReportError, read_report
+from orgkernel.runtime.salute_format import ReportError, read_report
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store

@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.cli.tables import draw, new_table
 from orgkernel.decisions.signals import Layer, TurnTrace
 from orgkernel.diagnostics.wording import printable
-from orgkernel.runtime.layer_ledger import Event
+from orgkernel.runtime.signals import Event
 
 
 def render_map(layers: Sequence[Layer]) -> str:

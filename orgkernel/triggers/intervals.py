@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from orgkernel.runtime.trigger_tree import TriggerTree
+from orgkernel.runtime.triggers import TriggerTree
 from orgkernel.triggers.names import NAMES
 
 NEGATED: Final = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "==": "!=", "!=": "=="}

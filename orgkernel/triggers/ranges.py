@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_trigger
+from orgkernel.runtime.triggers import TriggerTree, find_names, render_trigger
 from orgkernel.triggers.intervals import (
     MIRRORED,
     NEGATED,
