@@ -1,13 +1,13 @@
 """Questions about one organization in domain words: the protocol that graph and index both answer.
 
-Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the four primitives;
+Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the three primitives;
 the law `index_equals_graph` compares them on every role, domain, plan and tool.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -33,16 +33,6 @@ class OrgView(ABC):
         self.memos: dict[object, Any] = {}
         """What functions of `memo.py` worked out about this view, by function; read and written by them alone."""
         self._cycles: dict[EdgeKind, tuple[tuple[str, ...], ...]] = {}
-        self._remembered: dict[Hashable, Any] = {}
-        self.access: Any = None
-        """What access is decided from, compiled by the decider when it is first asked and kept with the view."""
-
-    def remember(self, question: Hashable, answer: Callable[[], T]) -> T:
-        """What `answer` returns, asked once: a view never changes. Two threads may both ask; either answer is kept."""
-        remembered: T | None = self._remembered.get(question)
-        if remembered is None:
-            remembered = self._remembered[question] = answer()
-        return remembered
 
     @abstractmethod
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
@@ -56,9 +46,9 @@ class OrgView(ABC):
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         """All edges of a kind."""
 
-    @abstractmethod
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         """Where edges of a kind end, each once; cheaper than the edges."""
+        return tuple(dict.fromkeys(edge.target for edge in self.edges_of(kind)))
 
     def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
         """Target and attribute of the edges of a kind that start here; cheaper than the edges."""
@@ -73,13 +63,13 @@ class OrgView(ABC):
         edges = self.edges_to(kind, target)
         return tuple(edge.source for edge in edges), tuple(edge.attribute for edge in edges)
 
-    @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         """Source and target of all edges of a kind; cheaper than the edges."""
+        return tuple((edge.source, edge.target) for edge in self.edges_of(kind))
 
-    @abstractmethod
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         """Where the edges of a kind start that end here; cheaper than the edges."""
+        return tuple(edge.source for edge in self.edges_to(kind, target))
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""

@@ -15,8 +15,6 @@ from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.files import Located, Root, locate_files, read_text
 from orgkernel.loading.sources import FileRead, ReadFile, Tree, tree_of
 
-__all__ = ["ROLES", "Tree", "read_tree"]
-
 ROLES = "roles"
 
 

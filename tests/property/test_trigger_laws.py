@@ -16,14 +16,9 @@ from orgkernel.runtime.triggers import (
     find_names,
     render_trigger,
 )
-from orgkernel.triggers import (
-    MAX_LENGTH,
-    NAMES,
-    find_vacuous,
-    find_vacuous_comparisons,
-    parse_trigger,
-    thresholds,
-)
+from orgkernel.triggers.names import NAMES
+from orgkernel.triggers.parse import MAX_LENGTH, parse_trigger
+from orgkernel.triggers.ranges import find_vacuous, find_vacuous_comparisons, thresholds
 
 NUMBER_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "number")
 FLAG_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "flag")

@@ -27,7 +27,7 @@ from orgkernel.manifest.role import build_role_manifest
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
-from orgkernel.triggers import parse_trigger
+from orgkernel.triggers.parse import parse_trigger
 
 RUNTIME = "agent_zero"
 # Tools that every role of this host needs, whatever a catalog says: the only tool that ends a turn, and the only one

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgkernel.exchange.cedar.words import NAMESPACE, beginning, text, uid
-from orgkernel.graph.definition import Definition
+from orgkernel.graph.records import Definition
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
 ALWAYS, NEVER = "true", "false"

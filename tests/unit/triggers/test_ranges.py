@@ -2,7 +2,8 @@
 
 import pytest
 
-from orgkernel.triggers import Vacuous, find_vacuous, find_vacuous_comparisons, parse_trigger, thresholds
+from orgkernel.triggers.parse import parse_trigger
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, find_vacuous_comparisons, thresholds
 
 
 def tree_of(text: str) -> list[object]:
