@@ -71,20 +71,18 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
     method, known = reading.call_of(agent)
     action = gate.action_of(method, arguments if isinstance(arguments, dict) else known)
     there = frozenset(served for text in memory.tool_texts or () for served in text.tools)
-    verdict = gate.judge(active, role, tool, action, there, _has_profile)
-    if verdict is None:
-        return None
-    if isinstance(verdict, gate.Unlisted):
-        saying.say_once(
-            agent, memory, f"{role.role_name} uses `{tool}`, which no tool catalog lists", kind="warning"
-        )
+    refusal = gate.judge(active, role, tool, action, there, _has_profile)
+    if refusal is None:
+        if tool not in active.bundle.tools and not gate.is_essential(role, tool):
+            unlisted = f"{role.role_name} uses `{tool}`, which no tool catalog lists"
+            saying.say_once(agent, memory, unlisted, kind="warning")
         return None
     call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
     if active.settings.enforcement != "enforce":
         saying.say_once(agent, memory, f"Would refuse {call} to {role.role_name}")
         return None
     saying.say_once(agent, memory, f"Refused {call} to {role.role_name}", kind="warning")
-    return verdict.text
+    return refusal
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:

@@ -301,13 +301,9 @@ def _fills(records: OrgRecords, agent: Definition[Member]) -> Iterator[Edge]:
         org_id = assignment.org or roster.org
         if org_id not in (None, records.org_id) or assignment.role in said:
             continue
-        if org_id is None and not agent.own and not is_role_here(records, assignment.role):
+        is_here = assignment.role in records.posts or assignment.role in records.without_profile
+        if org_id is None and not agent.own and not is_here:
             continue  # a roster shared by several organizations: another one's role
         said.add(assignment.role)
         place = agent.place("assignments", number, "role")
         yield Edge(EdgeKind.FILLS, agent.id, assignment.role, ",".join(assignment.watches), place)
-
-
-def is_role_here(records: OrgRecords, role_id: str) -> bool:
-    """Whether the organization names the role."""
-    return role_id in records.posts or role_id in records.without_profile

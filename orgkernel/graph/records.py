@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar, cast
 
 from msgspec.structs import replace
@@ -196,7 +197,9 @@ class RolePost:
             return written
         profile = adopt_superior(written, self.superior)
         if self._override is not None:
-            profile = apply_override(profile, self._override, self._is_overridden)
+            profile = apply_override(
+                profile, self._override, partial(self.organization.has, "overrides", self.role_id)
+            )
         if profile is not written:
             self._changed = profile
         return profile
@@ -245,9 +248,6 @@ class RolePost:
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
         return self.document, route
-
-    def _is_overridden(self, *route: RouteStep) -> bool:
-        return self.organization.has("overrides", self.role_id, *route)
 
 
 @dataclass(frozen=True, slots=True)

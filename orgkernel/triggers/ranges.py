@@ -86,11 +86,7 @@ def _span(corners: list[float]) -> Interval:
     return Interval(min(known), max(known)) if len(known) == len(corners) else EVERYTHING
 
 
-def can_hold(sign: str, left: Interval, right: Interval) -> bool:
-    """Whether some value of `left` can compare so with some value of `right`, taking them as independent."""
-    return _CAN_HOLD[sign](left, right)
-
-
+# Whether some value of `left` can compare so with some value of `right`, taking them as independent.
 _CAN_HOLD: Final[dict[str, Callable[[Interval, Interval], bool]]] = {
     ">=": lambda left, right: left.high >= right.low,
     ">": lambda left, right: left.high > right.low,
@@ -269,7 +265,7 @@ def _can_hold(literal: _Literal, max_turns: int | None) -> bool:
         return find_lowest([literal.limit], max_turns) is not None
     sign = literal.tree[0] if literal.wanted else NEGATED[literal.tree[0]]
     left, right = (find_interval(side, max_turns) for side in literal.tree[1:])
-    return left is not None and right is not None and can_hold(sign, left, right)
+    return left is not None and right is not None and _CAN_HOLD[sign](left, right)
 
 
 def _render_blamed(literals: tuple[_Literal, ...]) -> tuple[str, ...]:

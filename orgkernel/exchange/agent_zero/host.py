@@ -6,6 +6,7 @@ The files of a host show its generation, which decides where it looks for agent 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -84,3 +85,12 @@ class Settings:
     def as_json(self) -> dict[str, str]:
         """The settings by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def read_json(root: str, path: str) -> Any:
+    """The content of a JSON file in a host. None if it is missing or cannot be read."""
+    try:
+        with open(os.path.join(root, *path.split("/")), encoding="utf-8-sig") as file:
+            return json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None
