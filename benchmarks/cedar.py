@@ -9,8 +9,7 @@ from typing import Any
 
 from benchmarks.timing import NotMeasured
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE
-from orgkernel.exchange.export import Export
+from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, Export
 
 try:
     import cedarpy

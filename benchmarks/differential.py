@@ -26,9 +26,8 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView, ToolLock
 from orgkernel.diagnostics import Severity
-from orgkernel.exchange.cedar.export import export_cedar
-from orgkernel.exchange.cedar.layers import LAYERS as LAYER_POLICIES
-from orgkernel.exchange.cedar.losses import COVERS
+from orgkernel.exchange.cedar.export import COVERS, export_cedar
+from orgkernel.exchange.cedar.statements import LAYERS as LAYER_POLICIES
 from orgkernel.exchange.cedar.statements import render_statements
 from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel

@@ -34,8 +34,7 @@ from benchmarks.governed import (
 )
 from benchmarks.timing import NotMeasured, microseconds
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, export_cedar
-from orgkernel.exchange.export import Export
+from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, Export, export_cedar
 
 _REGO = """\
 package access

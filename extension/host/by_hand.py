@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .runtime import bundle as bundles
-from .runtime import pace
+from .runtime import pace, tiers
 
 _RANK = {"specialist": 0, "executive": 1, "commander": 2}
 _MOST_ROLES = 1_000
@@ -79,7 +79,7 @@ def build_bundle(
 
 def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     command, capabilities = _mapping(profile.get("chain_of_command")), _mapping(profile.get("capabilities"))
-    doctrine, tiers = _mapping(profile.get("doctrine")), _mapping(profile.get("pace_plan"))
+    doctrine, plan = _mapping(profile.get("doctrine")), _mapping(profile.get("pace_plan"))
     limit = doctrine.get("max_turns_without_progress")
     delegates = command.get("can_delegate") is True
     essential = ["response", *(["call_subordinate"] if delegates else [])]
@@ -102,7 +102,7 @@ def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any])
         "tools": {},
         "host_tools": list(dict.fromkeys([*tools, *essential])),
         "essential": essential,
-        "pace": {name: _tier(tier) for name, tier in tiers.items() if name in pace.TIERS},
+        "pace": {name: _tier(tier) for name, tier in plan.items() if name in tiers.TIERS},
         "max_turns": limit if type(limit) is int and limit > 0 else pace.DEFAULT_MAX_TURNS,
         "doctrine": dict(doctrine),
         "profile": dict(profile),

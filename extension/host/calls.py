@@ -1,15 +1,46 @@
-"""The hooks around a tool call: refuse it, count its result, show a refusal without a trace."""
+"""The hooks around a tool call: refuse it, count its result, show a refusal without a trace.
+
+Hosts do not report whether a call failed, so its answer decides. That is careful in both directions. A log that was read
+may be full of errors, so only the start and the end of an answer count, and a long answer that merely ends in an error is
+not a failure. A neighbor that diagnoses tool output decides first.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+from collections.abc import Mapping
 from typing import Any
 
-from . import failures, gate, places, reading, saying
+from . import gate, places, reading, saying
 from .guarding import guarded, in_force
 from .memory import KEY, AgentMemory, RoleMemory
 from .organization import Active, find_active
+
+_LONG = 30
+"""From this many lines on, an answer counts as regular output, whatever it contains."""
+_EDGE = 3
+_FAILED = re.compile(
+    r"^\s*(?:Traceback \(most recent call last\)|(?:[\w.]+\.)?\w*(?:Error|Exception)\b\s*(?::|$)|error\b|fatal:|ERROR\b|MCP Tool Exception)"
+    r"|command not found|No such file or directory|[Pp]ermission denied|[Oo]peration not permitted|[Cc]onnection (?:refused|reset)"
+    r"|timed out|[Tt]imeout (?:reached|expired|exceeded)|Could not resolve host|No space left on device|cannot (?:access|open|stat)\b"
+    r"|^Tool '.*' not found|(?:^|\s)(?:not found|does not exist)\.?\s*$"
+)
+
+
+def has_failed(agent: Any, message: object) -> bool:
+    """Whether the call that returned this answer failed."""
+    diagnosis = agent.data.get("_error_diagnosis")
+    if isinstance(diagnosis, Mapping) and diagnosis.get("error_class"):
+        return True
+    if not isinstance(message, str):
+        return False
+    lines = [line for line in message[:20_000].splitlines() if line.strip()]
+    if len(lines) > _LONG:
+        return bool(_FAILED.search(lines[0]))
+    return any(_FAILED.search(line) for line in (*lines[:_EDGE], *lines[-_EDGE:]))
+
 
 _FILE_ARGUMENTS = {
     "text_editor": ("path",),
@@ -40,20 +71,18 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
     method, known = reading.call_of(agent)
     action = gate.action_of(method, arguments if isinstance(arguments, dict) else known)
     there = frozenset(served for text in memory.tool_texts or () for served in text.tools)
-    verdict = gate.judge(active, role, tool, action, there, _has_profile)
-    if verdict is None:
-        return None
-    if isinstance(verdict, gate.Unlisted):
-        saying.say_once(
-            agent, memory, f"{role.role_name} uses `{tool}`, which no tool catalog lists", kind="warning"
-        )
+    refusal = gate.judge(active, role, tool, action, there, _has_profile)
+    if refusal is None:
+        if tool not in active.bundle.tools and not gate.is_essential(role, tool):
+            unlisted = f"{role.role_name} uses `{tool}`, which no tool catalog lists"
+            saying.say_once(agent, memory, unlisted, kind="warning")
         return None
     call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
     if active.settings.enforcement != "enforce":
         saying.say_once(agent, memory, f"Would refuse {call} to {role.role_name}")
         return None
     saying.say_once(agent, memory, f"Refused {call} to {role.role_name}", kind="warning")
-    return verdict.text
+    return refusal
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:
@@ -105,7 +134,7 @@ def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **
         message = getattr(response, "message", None)
         if getattr(response, "break_loop", False):
             memory.state = "complete"
-        elif failures.has_failed(agent, message):
+        elif has_failed(agent, message):
             _count_failure(own, tool_name)
         else:
             own.consecutive_failures = 0

@@ -10,7 +10,7 @@ from . import places, reading
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import observation, pace, report_files, salute
+from .runtime import observation, pace, report_files, salute, tiers
 from .saying import say, say_once
 
 _GRAPHICS = "/dev/nvidiactl"
@@ -38,7 +38,7 @@ def apply_pace(
     """Decide the role's tier, write it where neighbors read it, and log every change."""
     # A neighbor writes the escalation of a plan to the same attribute. It counts as the previous tier.
     outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
-    held = (outside,) if outside in pace.TIERS[1:] and outside != own.tier else own.held
+    held = (outside,) if outside in tiers.TIERS[1:] and outside != own.tier else own.held
     decision = pace.decide_pace(
         active.plans[role.role_id], observe(agent, memory, own), held, new_task=memory.new_task
     )
@@ -47,10 +47,10 @@ def apply_pace(
     own.decision = decision
     if memory.visible:
         agent._org_pace_level = decision.tier
-    duty = decision.obligations[0].text if decision.obligations and decision.tier != pace.PRIMARY else ""
+    duty = decision.obligations[0].text if decision.obligations and decision.tier != tiers.PRIMARY else ""
     own.duty = f"PACE {decision.tier}: {duty}" if duty else ""
     if decision.tier != before:
-        kind = "warning" if pace.TIERS.index(decision.tier) > pace.TIERS.index(before) else "info"
+        kind = "warning" if tiers.TIERS.index(decision.tier) > tiers.TIERS.index(before) else "info"
         say(agent, f"PACE {role.role_name}: {decision.text()}", kind=kind)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from .organization import Active
@@ -13,21 +12,6 @@ ALWAYS = frozenset({"response"})
 """Tools that no organization can take away: without them a turn never ends."""
 _ACTION_ARGUMENTS = ("runtime", "method", "action")
 _SHOWN = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a call is refused, and what the role can do instead."""
-
-    tool: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unlisted:
-    """An allowed call of a tool that no catalog lists."""
-
-    tool: str
 
 
 def is_essential(role: bundles.BundleRole, tool: str) -> bool:
@@ -49,34 +33,30 @@ def judge(
     action: str | None,
     there: Collection[str],
     has_profile: Callable[[str], bool],
-) -> Refusal | Unlisted | None:
-    """None if the call is allowed. `there` are the tools that this host has, empty if unknown."""
+) -> str | None:
+    """Why the call is refused, and what the role can do instead. None if it is allowed.
+
+    `there` are the tools that this host has, empty if unknown.
+    """
     if is_essential(role, tool):
         return None
     known = active.bundle.tools.get(tool)
     if known is None:
         if active.settings.unlisted_tools != "refuse":
-            return Unlisted(tool)
-        return Refusal(
-            tool,
-            f"`{tool}` is refused: no tool catalog of {_name(active)} lists it. "
-            + _ways(
-                _own_tools(active, role, there),
-                f"Or answer with `response` and say that `{tool}` must be listed first.",
-            ),
-        )
+            return None
+        way = f"Or answer with `response` and say that `{tool}` must be listed first."
+        unlisted = f"`{tool}` is refused: no tool catalog of {_name(active)} lists it."
+        return f"{unlisted} {_ways(_own_tools(active, role, there), way)}"
     if tool not in role.host_tools:
-        return Refusal(tool, _not_its_tool(active, role, tool, known, there, has_profile))
+        return _not_its_tool(active, role, tool, known, there, has_profile)
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
         instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
-        return Refusal(
-            tool,
-            f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action. "
-            + _ways(instead, _way_on(active, role, tool, _holders(active, role, known), has_profile)),
-        )
+        way = _way_on(active, role, tool, _holders(active, role, known), has_profile)
+        refusal = f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action."
+        return f"{refusal} {_ways(instead, way)}"
     return None
 
 

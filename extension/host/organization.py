@@ -16,9 +16,11 @@ from . import by_hand, places
 from .runtime import bundle as bundles
 from .runtime import classification, pace
 
-ENFORCEMENTS = ("observe", "trim", "enforce")
-ON_ERROR = ("pass", "refuse")
-UNLISTED = ("warn", "refuse")
+_CHOICES = {
+    "enforcement": ("observe", "trim", "enforce"),
+    "on_error": ("pass", "refuse"),
+    "unlisted_tools": ("warn", "refuse"),
+}
 _MOST_BYTES = 20_000_000
 
 Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
@@ -164,7 +166,7 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
     if data is not None and not isinstance(data, dict):
         remarks.append("`x_orgkernel` is not a mapping, so all settings have their defaults")
     given = data if isinstance(data, dict) else {}
-    for name, words in (("enforcement", ENFORCEMENTS), ("on_error", ON_ERROR), ("unlisted_tools", UNLISTED)):
+    for name, words in _CHOICES.items():
         if name in given and given[name] in words:
             chosen[name] = given[name]
         elif name in given:

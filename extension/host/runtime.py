@@ -1,29 +1,15 @@
 """The runtime of this adapter. In an installation, a copy of the package `orgkernel/runtime` replaces this file."""
+# ruff: noqa: PLC0414  (the aliases export the names)
 
-from orgkernel.runtime import (
-    bundle,
-    classification,
-    neighbors,
-    observation,
-    pace,
-    report_files,
-    salute,
-    secret_shapes,
-    signals,
-    steering_words,
-    supervisor,
-)
-
-__all__ = [
-    "bundle",
-    "classification",
-    "neighbors",
-    "observation",
-    "pace",
-    "report_files",
-    "salute",
-    "secret_shapes",
-    "signals",
-    "steering_words",
-    "supervisor",
-]
+from orgkernel.runtime import bundle as bundle
+from orgkernel.runtime import classification as classification
+from orgkernel.runtime import neighbors as neighbors
+from orgkernel.runtime import observation as observation
+from orgkernel.runtime import pace as pace
+from orgkernel.runtime import report_files as report_files
+from orgkernel.runtime import salute as salute
+from orgkernel.runtime import secret_shapes as secret_shapes
+from orgkernel.runtime import signals as signals
+from orgkernel.runtime import steering_words as steering_words
+from orgkernel.runtime import supervisor as supervisor
+from orgkernel.runtime import tiers as tiers

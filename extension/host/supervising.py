@@ -16,7 +16,7 @@ from .gate import tools_in_order
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import neighbors, pace, report_files, salute, signals, steering_words, supervisor
+from .runtime import neighbors, pace, report_files, signals, steering_words, supervisor
 from .saying import say
 
 _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
@@ -112,7 +112,7 @@ def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, A
     folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
     found = []
     for role_id in role.subordinates:
-        path = os.path.join(folder, salute.latest_name(role_id))
+        path = os.path.join(folder, report_files.latest_name(role_id))
         stamp = places.stamp(path)
         if path not in _reports or _reports[path][0] != stamp:
             _reports[path] = (stamp, report_files.read_latest(folder, role_id)[0] if stamp else None)

@@ -42,7 +42,7 @@ from orgkernel.reports.board import (
     detail_of,
     intervals_of,
 )
-from orgkernel.runtime.salute import ReportError, read_report
+from orgkernel.runtime.salute_format import ReportError, read_report
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store

@@ -14,7 +14,7 @@ from orgkernel.cli.output import counted, echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
-from orgkernel.diagnostics.span import ReadLines
+from orgkernel.diagnostics.render import ReadLines
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store, read_stored
@@ -196,7 +196,7 @@ def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headli
     path = os.environ.get(_SUMMARY_FILE)
     if not path:
         return
-    from orgkernel.diagnostics.formats.step_summary import render_step_summary
+    from orgkernel.diagnostics.formats.github import render_step_summary
 
     rename = _renamer(snapshot)
     try:

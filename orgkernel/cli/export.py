@@ -10,8 +10,7 @@ import click
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable
-from orgkernel.exchange.cedar.export import export_cedar
-from orgkernel.exchange.export import Export
+from orgkernel.exchange.cedar.export import Export, export_cedar
 
 _FORMATS = {"cedar": export_cedar}
 

@@ -18,9 +18,8 @@ from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
-from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
-from orgkernel.exchange.agent_zero.remarks import find_remarks
-from orgkernel.exchange.agent_zero.settings import CHOICES, Settings
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
+from orgkernel.exchange.agent_zero.host import CHOICES, Settings
 from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel

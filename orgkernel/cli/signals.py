@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import printable
 
 if TYPE_CHECKING:
     from orgkernel.decisions.signals import Layer, TurnTrace
-    from orgkernel.runtime.layer_ledger import Event
+    from orgkernel.runtime.signals import Event
 
 LIMIT = 10_000_000
 """Most bytes of a dump."""

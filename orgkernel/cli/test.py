@@ -14,7 +14,8 @@ from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.files import Root
-from orgkernel.loading.tree import Tree, read_tree
+from orgkernel.loading.sources import Tree
+from orgkernel.loading.tree import read_tree
 from orgkernel.project.cases import Expectation, run_cases
 from orgkernel.snapshots.roots import resolve_paths
 

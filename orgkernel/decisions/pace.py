@@ -17,16 +17,9 @@ from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
-from orgkernel.runtime.pace import (
-    PRIMARY,
-    TIERS,
-    Obligation,
-    PaceDecision,
-    PacePlan,
-    Tier,
-    decide_pace,
-)
-from orgkernel.triggers import parse_trigger
+from orgkernel.runtime.pace import Obligation, PaceDecision, PacePlan, Tier, decide_pace
+from orgkernel.runtime.tiers import PRIMARY, TIERS
+from orgkernel.triggers.parse import parse_trigger
 
 # More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
 _PLANS_KEPT = 10_000

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orgkernel.graph.questions import OrgView
-from orgkernel.runtime.salute import Report, Situation, compute_report
+from orgkernel.runtime.salute import Situation, compute_report
+from orgkernel.runtime.salute_format import Report
 
 
 def report_role(view: OrgView, situation: Situation) -> Report:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from orgkernel.runtime import neighbors
-from orgkernel.runtime.layer_ledger import Event, find_ledger, read_counts, read_events
 from orgkernel.runtime.signal_records import RECORDS, field_names, has_spoken
-from orgkernel.runtime.signals import KEY, WARNING, survey
+from orgkernel.runtime.signals import KEY, WARNING, Event, find_ledger, read_counts, read_events, survey
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from orgkernel.diagnostics.diagnostic import Diagnostic
-from orgkernel.diagnostics.fingerprint import fingerprint_message
+from orgkernel.diagnostics.diagnostic import Diagnostic, fingerprint_message
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
 

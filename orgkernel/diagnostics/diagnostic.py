@@ -1,8 +1,14 @@
-"""A diagnostic: one cause, one place, one line of message, and help where there is any."""
+"""A diagnostic: one cause, one place, one line of message, and help where there is any.
+
+Its fingerprint is what stays the same when lines move: its rule, its file, its subject, and its words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -78,3 +84,35 @@ def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...
     """Without repeats, in the order a reader goes through the files."""
     unique = dict.fromkeys(diagnostics)
     return tuple(sorted(unique, key=lambda found: (found.place, found.code, found.message)))
+
+
+# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word, or
+# that somebody wrote (it stands in backticks), tells one finding from another.
+_PLACE = re.compile(r":\d+(?::\d+)?(?![\w:])")
+_NUMBER = re.compile(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
+_LENGTH = 32
+
+
+def fingerprint_message(message: str) -> str:
+    """Of a message without its numbers."""
+    return _digest(_NUMBER.sub("#", _PLACE.sub(":#", message)))
+
+
+def fingerprint_finding(found: Diagnostic) -> str:
+    """Of rule, file, subject and message; two findings may share it."""
+    return _digest(
+        "\0".join((found.code, found.place.file, found.subject, fingerprint_message(found.message)))
+    )
+
+
+def fingerprint_each(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
+    """Each finding with a fingerprint of its own: those that look the same are numbered in their order."""
+    seen: Counter[str] = Counter()
+    for found in diagnostics:
+        shared = fingerprint_finding(found)
+        yield found, _digest(f"{shared}\0{seen[shared]}") if seen[shared] else shared
+        seen[shared] += 1
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]

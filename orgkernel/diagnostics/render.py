@@ -1,17 +1,56 @@
-"""Diagnostics as text for people, as lines for editors, as JSON for programs."""
+"""Findings as text for people, as lines for editors, as JSON for programs, and how far the text reaches that they point at."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from orgkernel.diagnostics.diagnostic import Diagnostic
-from orgkernel.diagnostics.span import ReadLines, token_length
-from orgkernel.diagnostics.wording import printable
+from orgkernel.diagnostics.diagnostic import Diagnostic, Place
+from orgkernel.diagnostics.wording import clean, printable
 from orgkernel.runtime.secret_shapes import mask_secrets
 
+ReadLines = Callable[[str], Sequence[str]]
+"""Name of a file, as shown, to its lines; none where it cannot be read."""
+
 _WIDTH = 100
+# A quoted text, or everything up to what ends a plain one.
+_TOKEN = re.compile(
+    r"""\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,\[\]{}#][^,\[\]{}#]*?(?=\s*(?:[,\]}]|:(?:\s|$)|\s#|$))|."""
+)
+# A word inside a text, such as a name in a trigger.
+_WORD = re.compile(r"""[^\s"'(),\]}]+""")
+# What stands before a value or key begins; anything else means that the place is inside one.
+_BEFORE_VALUES = frozenset(":-[,{?")
+
+
+def token_length(line: str, start: int) -> int:
+    """Number of characters, at least one, of the value, or of the word inside one, that begins at `start` (from 0)."""
+    before = line[:start].rstrip()[-1:]
+    inside = bool(before) and before not in _BEFORE_VALUES
+    match = (_WORD if inside else _TOKEN).match(line, start)
+    return max(1, len(match[0].rstrip()) if match else 1)
+
+
+def find_end_column(place: Place, read_lines: ReadLines) -> int | None:
+    """The column after the last one a place points at; None where its line cannot be read or has changed."""
+    lines = read_lines(place.file)
+    if not 0 < place.line <= len(lines):
+        return None
+    line = lines[place.line - 1].rstrip("\r\n")
+    start = place.column - 1
+    return place.column + token_length(line, start) if 0 <= start < len(line) else None
+
+
+def sentence(found: Diagnostic) -> str:
+    """What is wrong, and in parentheses what to do about it."""
+    return clean(f"{found.message} ({found.help})" if found.help else found.message)
+
+
+def title(found: Diagnostic) -> str:
+    """Code and name of the rule."""
+    return clean(f"{found.code} {found.name}")
 
 
 def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:

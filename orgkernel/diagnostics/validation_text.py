@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from orgkernel.diagnostics.wording import printable, quote
-from orgkernel.runtime.secret_shapes import mask_secrets
+from orgkernel.diagnostics.wording import clean, quote
 
 _KINDS = {
     "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
@@ -74,7 +73,7 @@ def _in_words(said: str) -> str:
     if found := _FIELD.fullmatch(said):
         verb = "lacks the" if found[1] else "has the unknown"
         return f"{verb} field {quote(found[2])}"
-    return printable(mask_secrets(said[:1].lower() + said[1:]))
+    return clean(said[:1].lower() + said[1:])
 
 
 def _kinds(named: str) -> str:

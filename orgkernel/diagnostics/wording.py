@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u206
 
 def quote(text: object) -> str:
     """User text in backticks, on one line, control characters written out, secrets masked, cut to a readable length."""
-    shown = printable(mask_secrets(str(text)))
+    shown = clean(str(text))
     if len(shown) > _LONGEST_QUOTE:
         shown = shown[: _LONGEST_QUOTE - 1] + "…"
     return f"`{shown}`"
@@ -29,6 +29,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def clean(text: str) -> str:
+    """Text on one line, control characters written out, secrets masked."""
+    return printable(mask_secrets(text))
 
 
 def listing(words: Iterable[object]) -> str:

@@ -18,8 +18,8 @@ from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diff.changes import Change, Effect
 from orgkernel.diff.directions import EFFECT_OF, Direction, added, times
 from orgkernel.diff.sections import DIRECTORY
-from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
 from orgkernel.records.directory import Person
 
 _Entries = Mapping[str, Definition[Any]]

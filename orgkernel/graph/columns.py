@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -128,15 +128,9 @@ class EdgeColumns:
         together = _RUNS_OF_KIND[kind].finditer(self._kind)
         return array("I", chain.from_iterable(range(*run.span()) for run in together))
 
-    def from_source(self, kind: EdgeKind, source: str) -> tuple[int, ...]:
-        """The positions of the edges of a kind that start at one node, looked for without a table."""
-        return self._look(self._source, kind, source)
-
-    def to_target(self, kind: EdgeKind, target: str) -> tuple[int, ...]:
-        """The positions of the edges of a kind that end at one node, looked for without a table."""
-        return self._look(self._target, kind, target)
-
-    def _look(self, column: array[int], kind: EdgeKind, word: str) -> tuple[int, ...]:
+    def look(self, end: Literal["source", "target"], kind: EdgeKind, word: str) -> tuple[int, ...]:
+        """The positions of the edges of a kind that start or end at one node, looked for without a table."""
+        column = self._source if end == "source" else self._target
         wanted, kinds = _NUMBER_OF_KIND[kind], self._kind.tobytes()
         # Edges of some kinds all stand together.
         first, beyond = kinds.find(wanted), kinds.rfind(wanted) + 1

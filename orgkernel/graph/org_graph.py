@@ -42,15 +42,6 @@ class OrgGraph(OrgView):
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return self._by_kind[kind]
 
-    def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(edge.target for edge in self._by_kind[kind]))
-
-    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
-        return tuple((edge.source, edge.target) for edge in self._by_kind[kind])
-
-    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
-        return tuple(edge.source for edge in self.edges_to(kind, target))
-
     def below(self, role_ids: Iterable[str]) -> frozenset[str]:
         tops = set(role_ids)
         command: networkx.DiGraph[str] = networkx.DiGraph(

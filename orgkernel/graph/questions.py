@@ -1,25 +1,66 @@
 """Questions about one organization in domain words: the protocol that graph and index both answer.
 
-Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the four primitives;
+Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the three primitives;
 the law `index_equals_graph` compares them on every role, domain, plan and tool.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import islice
+from operator import lt
+from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Place
-from orgkernel.graph.equipment import Equipped, highest_levels, order_equipped
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.graph.structure import find_circles
-from orgkernel.records.levels import ToolLevel
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
-T = TypeVar("T")
+
+class Equipped(NamedTuple):
+    """Who is equipped with a tool, as columns: of many roles at once."""
+
+    places: list[int]
+    """Positions in the hierarchy, lowest first."""
+    levels: bytes
+    """For each of them the step of the highest level any of its entries gives; 0 where that is none."""
+
+
+def order_equipped(order: Mapping[str, int], roles: Sequence[str], attributes: Sequence[str]) -> Equipped:
+    """The roles that have a place, in its order; `attributes` says what each entry gives."""
+    if all(map(order.__contains__, roles)):
+        places = list(map(order.__getitem__, roles))
+        if all(map(lt, places, islice(places, 1, None))):
+            # As nearly always: each once, in the order of the hierarchy.
+            return Equipped(places, bytes(map(_step_of, attributes)))
+    steps = _highest(zip(roles, attributes, strict=True))
+    ordered = sorted(filter(order.__contains__, steps), key=order.__getitem__)
+    return Equipped(list(map(order.__getitem__, ordered)), bytes(map(steps.__getitem__, ordered)))
+
+
+def highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+    """The ends of `equipped_with` edges above level `none`, each with the highest level any edge says."""
+    return {end: LEVELS[step] for end, step in _highest(ends).items()}
+
+
+def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, int]:
+    steps: dict[str, int] = {}
+    for end, attribute in ends:
+        step = _step_of(attribute)
+        if step > steps.get(end, 0):
+            steps[end] = step
+    return steps
+
+
+@cache
+def _step_of(attribute: str) -> int:
+    """The step of the level that an `equipped_with` edge says: few attributes differ."""
+    level = attribute.partition(":")[2]
+    return next(step for step, name in enumerate(LEVELS) if name == level)
 
 
 class OrgView(ABC):
@@ -46,9 +87,9 @@ class OrgView(ABC):
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         """All edges of a kind."""
 
-    @abstractmethod
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
         """Where edges of a kind end, each once; cheaper than the edges."""
+        return tuple(dict.fromkeys(edge.target for edge in self.edges_of(kind)))
 
     def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
         """Target and attribute of the edges of a kind that start here; cheaper than the edges."""
@@ -63,13 +104,13 @@ class OrgView(ABC):
         edges = self.edges_to(kind, target)
         return tuple(edge.source for edge in edges), tuple(edge.attribute for edge in edges)
 
-    @abstractmethod
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         """Source and target of all edges of a kind; cheaper than the edges."""
+        return tuple((edge.source, edge.target) for edge in self.edges_of(kind))
 
-    @abstractmethod
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         """Where the edges of a kind start that end here; cheaper than the edges."""
+        return tuple(edge.source for edge in self.edges_to(kind, target))
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""

@@ -1,4 +1,4 @@
-"""What organizations see: documents in groups, nearest first (design §3).
+"""What organizations see: documents in groups, nearest first, and which of two declarations of an id counts (design §3).
 
 What a group or a folder holds is looked up once for all organizations that see it: there may be a thousand of them over
 ten thousand profiles.
@@ -8,47 +8,116 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any
 
-from orgkernel.graph.definition import AliasTarget, Definition
-from orgkernel.graph.groups import CATALOGS, Duplicate, Group
+from orgkernel.diagnostics import Place
+from orgkernel.graph.records import AliasTarget, Definition
 from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
-from orgkernel.records.access_policies import AccessPolicies, Policy
-from orgkernel.records.crew_roster import CrewRoster, Member
-from orgkernel.records.directory import Directory, Person, SystemOrigin, Webhook
-from orgkernel.records.domain_catalog import Domain, DomainCatalog
-from orgkernel.records.plan_catalog import Plan, PlanCatalog
-from orgkernel.records.qualification_catalog import Qualification, QualificationCatalog
-from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank, RankLadder
+from orgkernel.records.access_policies import AccessPolicies
+from orgkernel.records.crew_roster import CrewRoster
+from orgkernel.records.directory import Directory
+from orgkernel.records.domain_catalog import DomainCatalog
+from orgkernel.records.plan_catalog import PlanCatalog
+from orgkernel.records.qualification_catalog import QualificationCatalog
+from orgkernel.records.rank_ladder import Promotion, Rank, RankLadder
 from orgkernel.records.record import Record
-from orgkernel.records.skill_catalog import Skill, SkillCatalog
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
+from orgkernel.records.role_profile import RoleProfile
+from orgkernel.records.skill_catalog import SkillCatalog
+from orgkernel.records.tool_catalog import ToolCatalog
+
+CATALOGS = frozenset(
+    {
+        "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
+        "directory", "access_policies", "crew_roster",
+    }
+)  # fmt: skip
+# A section of a catalog to what one entry of it is.
+_ENTRY_OF = {
+    "matrices": "matrix",
+    "people": "person",
+    "policies": "policy",
+    "system_origins": "origin",
+}
+# Of what kind a file may be that could not be read and is missed by the organizations that would see it. What another
+# organization's file, a report or a case says about a role does not declare the role.
+_MISSED = CATALOGS | {"role_profile", None}
 
 
-class _Definitions(TypedDict):
-    """Fields of `OrgRecords` that come from catalogs."""
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A second declaration of an id at the same distance; the first is the one that is seen."""
 
-    domains: Mapping[str, Definition[Domain]]
-    aliases: Mapping[str, AliasTarget]
-    plans: Mapping[str, Definition[Plan]]
-    tools: Mapping[str, Definition[Tool]]
-    skills: Mapping[str, Definition[Skill]]
-    proficiency_scale: tuple[str, ...]
-    catalogs: tuple[SourceDocument, ...]
-    catalog_counts: tuple[int, ...]
-    skill_categories: frozenset[str]
-    ranks: tuple[Rank, ...]
-    ladder: SourceDocument | None
-    promotions: Mapping[str, Definition[Promotion]]
-    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]]
-    qualifications: Mapping[str, Definition[Qualification]]
-    people: Mapping[str, Definition[Person]]
-    system_origins: Mapping[str, Definition[SystemOrigin]]
-    webhooks: Mapping[str, Definition[Webhook]]
-    policies: Mapping[str, Definition[Policy]]
-    agents: Mapping[str, Definition[Member]]
+    what: str
+    id: str
+    place: Place
+    first: Place
+
+
+class Group:
+    """Documents that organizations see at one distance; what they hold is looked up once for all organizations."""
+
+    def __init__(
+        self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
+    ) -> None:
+        seen = (each for each in documents if each.kind == "role_profile" or each.kind in CATALOGS)
+        # By name, so that of two entries of one id the same one is seen in whatever order the files were read.
+        self.documents = sorted(seen, key=lambda document: document.name)
+        self.broken = [each for each in broken if each.kind in _MISSED]
+        self.own = own
+        self.duplicates: list[Duplicate] = []
+        self._entries: dict[str, dict[str, Definition[Any]]] = {}
+
+    @cached_property
+    def profiles(self) -> dict[str, SourceDocument]:
+        found: dict[str, SourceDocument] = {}
+        for document in self.documents:
+            if not isinstance(document.record, RoleProfile):
+                continue
+            role_id = document.record.role_id
+            first = found.setdefault(role_id, document)
+            if first is not document:
+                self.duplicates.append(
+                    Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
+                )
+        return found
+
+    @cached_property
+    def catalogs(self) -> list[SourceDocument]:
+        return [document for document in self.documents if document.kind in CATALOGS]
+
+    @cached_property
+    def ladder(self) -> SourceDocument | None:
+        """The first ladder that lists ranks."""
+        found = [each for each in self.catalogs if isinstance(each.record, RankLadder) and each.record.ranks]
+        self.duplicates += [
+            Duplicate("ladder", "ranks", each.place("ranks", key=True), found[0].place("ranks", key=True))
+            for each in found[1:]
+        ]
+        return found[0] if found else None
+
+    def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
+        """The entries of one section of the catalogs of a kind."""
+        if section not in self._entries:
+            found = self._entries[section] = {}
+            for document in self.catalogs:
+                if not isinstance(document.record, catalog):
+                    continue
+                for entry_id, record in getattr(document.record, section).items():
+                    definition = Definition(entry_id, record, document, section, self.own)
+                    first = found.setdefault(entry_id, definition)
+                    if first is not definition:
+                        self.duplicates.append(
+                            Duplicate(
+                                _ENTRY_OF.get(section, section[:-1]),
+                                entry_id,
+                                definition.place(),
+                                first.place(),
+                            )
+                        )
+        return self._entries[section]
 
 
 class Scope:
@@ -71,8 +140,8 @@ class Scope:
         return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
 
     @cached_property
-    def definitions(self) -> _Definitions:
-        """What the catalogs define; shared by all organizations of the folder."""
+    def definitions(self) -> dict[str, Any]:
+        """The fields of `OrgRecords` that come from catalogs; shared by all organizations of the folder."""
         records = [document.record for document in self.catalogs]
         skill_catalogs = [record for record in records if isinstance(record, SkillCatalog)]
         scales = (record.proficiency_scale for record in skill_catalogs)

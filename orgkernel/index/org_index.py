@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import compress
 from typing import TypeVar
 
@@ -62,8 +63,8 @@ class OrgIndex(OrgView):
         self._columns = columns
         self._numbers = _Asked(columns.numbers_of)
         numbers = self._numbers.__getitem__
-        self._outward = _Rows(lambda kind: columns.by_source(numbers(kind)), columns.from_source)
-        self._inward = _Rows(lambda kind: columns.by_target(numbers(kind)), columns.to_target)
+        self._outward = _Rows(lambda kind: columns.by_source(numbers(kind)), partial(columns.look, "source"))
+        self._inward = _Rows(lambda kind: columns.by_target(numbers(kind)), partial(columns.look, "target"))
 
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward.find(kind, source)))

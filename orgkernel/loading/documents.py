@@ -27,15 +27,6 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.records.record import PREFIX, Document
 
-__all__ = [
-    "BrokenDocument",
-    "ReadFile",
-    "SourceDocument",
-    "parse_source",
-    "read_documents",
-    "says_ours",
-]
-
 _FIRST = pack_mark(1, 1)
 # Where `$schema` stands in a JSON Schema.
 _HEAD = 200

@@ -9,61 +9,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from orgkernel.loading.documents import read_documents, says_ours
-from orgkernel.loading.files import Located, Root, locate_files, read_text
-from orgkernel.loading.sources import FileRead, ReadFile, Tree, tree_of
-
-__all__ = ["ROLES", "Tree", "read_tree"]
+from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_text
+from orgkernel.loading.sources import FileRead, Tree, tree_of
 
 ROLES = "roles"
 
 
-class _Text:
-    """A file whose text was read now."""
+class _Candidate:
+    """A file that was found: with its text, or with what it yielded before with the same content at the same place."""
 
-    __slots__ = ("_source", "digest", "says_ours")
+    __slots__ = ("_before", "_source", "digest", "located", "named", "says_ours")
 
-    def __init__(self, located: Located) -> None:
-        self._source = read_text(located.path, located.name)
-        self.digest = self._source.digest
-        """Of the content; empty where it could not be read."""
-        self.says_ours = says_ours(self._source)
-
-    def read(self, located: Located, *, named: bool, among_ours: bool) -> ReadFile:
-        """The documents of the text, as `read_documents` yields them."""
-        root = located.root
-        return read_documents(
-            self._source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
-        )
-
-
-class _Known:
-    """A file that yielded something before, with the same content at the same place."""
-
-    __slots__ = ("_before", "digest", "says_ours")
-
-    def __init__(self, before: FileRead) -> None:
+    def __init__(self, located: Located, before: FileRead | None) -> None:
+        self.located = located
+        self.named = located.path == located.root.path
         self._before = before
-        self.digest = before.digest
-        self.says_ours = before.says_ours
+        self._source: SourceText | None = None
+        if before is None:
+            self._source = read_text(located.path, located.name)
+            self.digest, self.says_ours = self._source.digest, says_ours(self._source)
+        else:
+            self.digest, self.says_ours = before.digest, before.says_ours
 
-    def read(self, located: Located, *, named: bool, among_ours: bool) -> ReadFile:
-        """What it yielded, unless what stands beside it makes it something else now."""
-        if among_ours != self._before.among_ours:
-            return _Text(located).read(located, named=named, among_ours=among_ours)
-        for document in self._before.read.documents:
-            document.hold_again()
-        return self._before.read
-
-
-@dataclass(slots=True)
-class _Reading:
-    """Results by path, filled out of order and read in order."""
-
-    read: dict[str, FileRead] = field(default_factory=dict)
-    folders: set[str] = field(default_factory=set)
+    def read(self, *, among_ours: bool) -> FileRead:
+        """What the file yields; what it yielded before, unless what stands beside it makes it something else now."""
+        before, located = self._before, self.located
+        if before is not None and before.among_ours == among_ours:
+            for document in before.read.documents:
+                document.hold_again()
+            return FileRead(located, self.digest, self.says_ours, among_ours, before.read)
+        source, root = self._source or read_text(located.path, located.name), located.root
+        read = read_documents(
+            source, named=self.named, among_ours=among_ours, shared=root.shared, context=root.context
+        )
+        return FileRead(located, self.digest, self.says_ours, among_ours, read)
 
 
 def read_tree(
@@ -73,32 +54,25 @@ def read_tree(
     known: Mapping[str, FileRead] | None = None,
 ) -> Tree:
     """All documents below the roots. What is `known` by its path, read earlier and unchanged, is not read again."""
-    reading = _Reading()
-    undecided: list[tuple[Located, _Text | _Known]] = []
+    read: dict[str, FileRead] = {}
+    folders: set[str] = set()
+    undecided: list[_Candidate] = []
     located = locate_files(roots) if located is None else located
     for each in located:
-        before = known.get(each.path) if known else None
-        file = _Text(each) if before is None else _Known(before)
-        if file.says_ours or each.path == each.root.path:
-            _read_one(reading, each, file, among_ours=False)
-        else:
-            undecided.append((each, file))
-    for each, file in undecided:
-        among_ours = _is_among_ours(os.path.dirname(each.path), each.root.path, reading.folders)
-        _read_one(reading, each, file, among_ours=among_ours, counts=False)
-    return tree_of([reading.read[each.path] for each in located])
-
-
-def _read_one(
-    reading: _Reading, each: Located, file: _Text | _Known, *, among_ours: bool, counts: bool = True
-) -> None:
-    read = file.read(each, named=each.path == each.root.path, among_ours=among_ours)
-    reading.read[each.path] = FileRead(each, file.digest, file.says_ours, among_ours, read)
-    if counts and read.documents:
-        folder = os.path.dirname(each.path)
-        reading.folders.add(folder)
-        if os.path.basename(folder) == ROLES:
-            reading.folders.add(os.path.dirname(folder))  # where the organization of the roles lies
+        file = _Candidate(each, known.get(each.path) if known else None)
+        if not (file.says_ours or file.named):
+            undecided.append(file)
+            continue
+        found = read[each.path] = file.read(among_ours=False)
+        if found.read.documents:
+            folder = os.path.dirname(each.path)
+            folders.add(folder)
+            if os.path.basename(folder) == ROLES:
+                folders.add(os.path.dirname(folder))  # where the organization of the roles lies
+    for file in undecided:
+        path, top = file.located.path, file.located.root.path
+        read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))
+    return tree_of([read[each.path] for each in located])
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
 
 Places = Callable[[str, str, str], tuple[Why, ...]]
 """From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""

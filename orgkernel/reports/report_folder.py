@@ -19,8 +19,8 @@ import msgspec
 
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead
-from orgkernel.runtime.report_names import ARCHIVE
-from orgkernel.runtime.salute import ReportError, read_report
+from orgkernel.runtime.report_files import ARCHIVE
+from orgkernel.runtime.salute_format import ReportError, read_report
 from orgkernel.state.reports import LARGEST_REPORT
 
 REJECTED = "rejected"

@@ -45,9 +45,8 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.domain_catalog import Domain, DomainCatalog
 from orgkernel.rules.rule import Finding, Rule, Scope
 

@@ -44,7 +44,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.rank_ladder import RankLadder
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
 from orgkernel.rules.rule import Finding, Rule, Scope

@@ -42,7 +42,7 @@ from itertools import pairwise
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.rank_ladder import Rank, RankLadder
 from orgkernel.rules.rule import Finding, Rule, Scope
 

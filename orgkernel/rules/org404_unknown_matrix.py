@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.ranks import is_matrix
+from orgkernel.graph.records import is_matrix
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -39,7 +39,7 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.ranks import RankRow
+from orgkernel.graph.records import RankRow
 from orgkernel.records.levels import LEVELS
 from orgkernel.rules.rule import Finding, Rule, Scope
 

@@ -51,8 +51,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
-from orgkernel.graph.definition import Definition
-from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Modifiers, Policy, Session
 from orgkernel.rules.policy_matches import contradiction, covers
 from orgkernel.rules.rule import Finding, Rule, Scope

@@ -39,8 +39,8 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
 from orgkernel.records.directory import Person
 from orgkernel.rules.rule import Finding, Rule, Scope
 

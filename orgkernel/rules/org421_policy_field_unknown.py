@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.documents import SourceDocument
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 

@@ -51,8 +51,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.rule import Finding, Rule, Scope
 from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, read_trigger, tier_triggers
-from orgkernel.runtime.trigger_tree import TriggerTree, find_names, render_number
-from orgkernel.triggers import is_implied, thresholds
+from orgkernel.runtime.triggers import TriggerTree, find_names, render_number
+from orgkernel.triggers.ranges import is_implied, thresholds
 
 
 class _Disorder(NamedTuple):

@@ -49,8 +49,8 @@ from collections.abc import Iterator, Sequence
 from orgkernel.decisions.state_view import AgentState, StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
 from orgkernel.records.crew_roster import Member
 from orgkernel.rules.rule import Finding, Rule, Scope
 

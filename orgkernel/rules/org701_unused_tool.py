@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
-from orgkernel.graph.extract_access import matches_glob
+from orgkernel.graph.extract import matches_glob
 from orgkernel.graph.records import OrgRecords
 from orgkernel.records.plan_catalog import Step
 from orgkernel.records.role_profile import RoleProfile

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from orgkernel.graph.definition import Definition
-from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.access_policies import STAR, Condition, Match, Principal
 from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
 

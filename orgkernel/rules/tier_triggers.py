@@ -14,7 +14,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.records.role_profile import PaceTier, RoleProfile
 from orgkernel.runtime.tiers import PRIMARY, TIERS
-from orgkernel.triggers import ParsedTrigger, Vacuous, find_vacuous, parse_trigger
+from orgkernel.triggers.parse import parse_trigger
+from orgkernel.triggers.parsed import ParsedTrigger
+from orgkernel.triggers.ranges import Vacuous, find_vacuous
 
 # Roles are many and their triggers few: most organizations copy them. More than the rules look at together (`check.py`).
 REMEMBERED = 4_096

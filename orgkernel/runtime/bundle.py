@@ -7,43 +7,226 @@ decision. `read_bundle` checks it completely before anything uses it.
 Error policies: an invalid bundle raises `BundleError`. Dispatch passes through: a word that means nothing here, or a
 domain that no role takes, yields no role and a reason.
 
+INVARIANT: only `read_bundle` makes the records. It checks shapes and references, so that readers may rely on both.
+Mappings inside are plain JSON that all readers of the bundle share: do not change them.
+
 Standard library only: this module also runs inside hosts.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .bundle_fields import Fields, at
-from .bundle_records import (
-    SCHEMA,
-    VERSION,
-    Bundle,
-    BundleDomain,
-    BundleError,
-    BundleRole,
-    BundleTool,
-    ToolGrant,
-)
 from .tiers import TIERS
-from .trigger_tree import TriggerTreeError, check_tree
+from .triggers import TriggerTreeError, check_tree
 
-__all__ = [
-    "SCHEMA",
-    "VERSION",
-    "Bundle",
-    "BundleDomain",
-    "BundleError",
-    "BundleRole",
-    "BundleTool",
-    "RoleChoice",
-    "ToolGrant",
-    "checksum_of",
-    "find_role",
-    "read_bundle",
-]
+SCHEMA: Final = "orgkernel:agent_zero_bundle"
+VERSION: Final = "1.0"
+
+
+class BundleError(ValueError):
+    """A bundle that must not be used. `code` is stable, `where` is the route to the value, `text` says what is wrong."""
+
+    def __init__(self, code: str, where: str, text: str) -> None:
+        super().__init__(f"{where}: {text}" if where else text)
+        self.code = code
+        self.where = where
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class BundleDomain:
+    """A task domain with the texts that classify a message."""
+
+    aliases: tuple[str, ...]
+    broader: tuple[str, ...]
+    """Broader domains, nearest first."""
+    passthrough: bool
+    examples: tuple[str, ...]
+    triggers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGrant:
+    """What one role may do with one tool when no circumstances are known."""
+
+    level: str
+    preferred: bool
+    actions: Mapping[str, bool]
+    """Every action of the tool, and whether it is allowed without approval."""
+    ask: tuple[str, ...]
+    """Actions that need approval. A host cannot ask for it, so they are not allowed."""
+    conditional: str | None
+    """The times, channels and paths that could change it, in words. None if nothing could."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleTool:
+    """A tool under the host's name for it."""
+
+    tool: str
+    """The tool's id in the catalog."""
+    name: str
+    roles: tuple[str, ...]
+    """Roles that may use it."""
+    essential: bool
+    """Whether at least one role always has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRole:
+    """A role and what the decisions allow it."""
+
+    role_id: str
+    role_name: str
+    role_type: str
+    description: str
+    brief: str
+    """The text about the role in its prompt."""
+    reports_to: str | None
+    chain: tuple[str, ...]
+    """All superiors, nearest first. The last may be outside the organization."""
+    subordinates: tuple[str, ...]
+    can_delegate: bool
+    delegates_to: tuple[str, ...]
+    domains: tuple[str, ...]
+    plans: tuple[str, ...]
+    tools: Mapping[str, ToolGrant]
+    """By tool id."""
+    host_tools: frozenset[str]
+    """Host names of the tools that it may call, essential ones included."""
+    essential: frozenset[str]
+    """Tools among them that are never taken away."""
+    pace: Mapping[str, Mapping[str, Any]]
+    """For each tier: action, description, escalate_to, trigger (a checked tree or None) and text."""
+    max_turns: int
+    """Model calls without progress that the doctrine allows. Triggers call it `max`."""
+    doctrine: Mapping[str, Any]
+    profile: Mapping[str, Any]
+    """The role in the JSON form of the specification. Neighbor layers read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """One compiled organization."""
+
+    digest: str
+    """Digest of the documents that it was compiled from."""
+    checksum: str
+    """Checksum of the bundle itself."""
+    compiled_by: str
+    organization: Mapping[str, Any]
+    domains: Mapping[str, BundleDomain]
+    aliases: Mapping[str, str | None]
+    """Each alias and the domain that it means. None if it is listed as `unmapped`."""
+    dispatch: Mapping[str, str | None]
+    """Each domain and the role that takes it."""
+    roles: Mapping[str, BundleRole]
+    """In the order of the hierarchy."""
+    tools: Mapping[str, BundleTool]
+    """By the host's name for the tool."""
+    signals: Mapping[str, Any]
+
+    @property
+    def org_id(self) -> str:
+        """The id of the organization."""
+        return str(self.organization["org_id"])
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The organization in the JSON form of the specification."""
+        document: Mapping[str, Any] = self.organization["document"]
+        return document
+
+
+def at(*steps: str) -> str:
+    """The route to a value, as messages print it: `roles/co/pace`."""
+    return "/".join(step for step in steps if step)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping in a bundle and the route to it. Every reader raises `BundleError` for a value that does not fit."""
+
+    data: Mapping[str, Any]
+    where: str
+
+    def wrong(self, key: str, text: str) -> BundleError:
+        """The error to raise for a value that cannot be used."""
+        return BundleError("BUNDLE_MALFORMED", at(self.where, key), text)
+
+    def get(self, key: str) -> Any:
+        """A required value of any kind."""
+        if key not in self.data:
+            raise self.wrong(key, "is missing")
+        return self.data[key]
+
+    def text(self, key: str) -> str:
+        """A text."""
+        value = self.get(key)
+        if not isinstance(value, str):
+            raise self.wrong(key, "is not text")
+        return value
+
+    def text_or_none(self, key: str) -> str | None:
+        """A text or null."""
+        return None if self.get(key) is None else self.text(key)
+
+    def one_of(self, key: str, allowed: Collection[str]) -> str:
+        """A text that is one of `allowed`."""
+        value = self.text(key)
+        if value not in allowed:
+            raise self.wrong(key, f"`{value[:40]}` is not one of {', '.join(allowed)}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """True or false."""
+        value = self.get(key)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "is neither true nor false")
+        return value
+
+    def whole(self, key: str) -> int:
+        """A whole number of at least 1."""
+        value = self.get(key)
+        if type(value) is not int or value < 1:
+            raise self.wrong(key, "is not a whole number above zero")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self.get(key)
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self.wrong(key, "is not a list of texts")
+        return tuple(value)
+
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        """A mapping with text keys. JSON has no others, but data from other callers may."""
+        value = self.get(key)
+        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+            raise self.wrong(key, "is not a mapping")
+        return value
+
+    def each(self, key: str) -> Iterator[tuple[str, Fields]]:
+        """The mappings in a mapping, by name."""
+        inner = Fields(self.mapping(key), at(self.where, key))
+        for name in inner.data:
+            yield name, Fields(inner.mapping(name), at(inner.where, name))
+
+    def flags_by_name(self, key: str) -> Mapping[str, bool]:
+        """A mapping of true and false."""
+        inner = Fields(self.mapping(key), at(self.where, key))
+        return {name: inner.flag(name) for name in inner.data}
+
+    def texts_by_name(self, key: str) -> Mapping[str, str | None]:
+        """A mapping whose values are texts or null."""
+        inner = Fields(self.mapping(key), at(self.where, key))
+        return {name: inner.text_or_none(name) for name in inner.data}
+
 
 _LEVELS: Final = ("none", "observe", "read", "write", "full")
 

@@ -10,7 +10,7 @@ The role is in the highest tier that it holds, or in primary if it holds none. I
 soon as every trigger is known to be false. A trigger that a host can never evaluate does not prevent that. A new task
 begins with no tier held.
 
-module also runs inside hosts.
+Standard library only: this module also runs inside hosts.
 """
 
 from __future__ import annotations
@@ -26,18 +26,11 @@ from .tiers import (
     ACTIONS,
     ESCALATE,
     FALLBACK,
-    NO_NEW_DISPATCH,
-    NO_NEW_WORK,
     NORMAL,
     PRIMARY,
     TIERS,
 )
 from .triggers import TriggerTree, TriggerTreeError, Tripped, check_tree, evaluate_trigger
-
-__all__ = [
-    "ABORT", "ACTIONS", "ESCALATE", "FALLBACK", "NORMAL", "NO_NEW_DISPATCH", "NO_NEW_WORK", "PRIMARY", "TIERS",
-    "Obligation", "PaceDecision", "PaceMemory", "PacePlan", "PlanError", "Tier", "advance", "decide_pace", "obligations_of", "read_plan",
-]  # fmt: skip
 
 DEFAULT_MAX_TURNS: Final = 12
 """`doctrine.max_turns_without_progress` of the specification's example."""

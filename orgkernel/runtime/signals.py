@@ -6,6 +6,9 @@ for PACE. The store is any mapping that lives as long as the agent (`agent.data`
     _layer_signals   {layer: {its fields, "turn": 7}}     the convention: any layer may read and write it
     _layer_ledger    {"turn": 7, "held": {"warning": "fallback"}, "events": […], "counts": {…}}     kept by this module
 
+The ledger (the current turn, the holder of each lane, counted events) is separate from the signals: a layer may clear the
+signals, as the convention allows, without losing the claim of the turn and the record of conflicts.
+
 Layers see each other and decide for themselves; none commands another. Nothing here raises for values that other layers
 left in the store: a value of the wrong form counts as not written.
 
@@ -18,61 +21,81 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from .layer_ledger import (
-    EVENTS_KEPT,
-    LEDGER,
-    Event,
-    add_event,
-    find_ledger,
-    is_event,
-    read_counts,
-    read_events,
-)
 from .neighbors import derive
 from .signal_records import (
     RECORDS,
-    Bst,
-    Fallback,
-    MemoryClassifier,
-    MetaGate,
-    OrgKernel,
     SignalRecord,
     Signals,
-    StructuredRetry,
-    Supervisor,
-    WorkingMemory,
     has_spoken,
     read_record,
 )
 
-__all__ = [
-    "EVENTS_KEPT",
-    "KEY",
-    "LEDGER",
-    "WARNING",
-    "Bst",
-    "Claim",
-    "Event",
-    "Fallback",
-    "MemoryClassifier",
-    "MetaGate",
-    "OrgKernel",
-    "SignalRecord",
-    "Signals",
-    "StructuredRetry",
-    "Supervisor",
-    "WorkingMemory",
-    "begin_turn",
-    "claim",
-    "derive",
-    "read",
-    "read_counts",
-    "read_events",
-    "read_signals",
-    "survey",
-    "threshold",
-    "write",
-]
+LEDGER: Final = "_layer_ledger"
+EVENTS_KEPT: Final = 50
+"""Events kept over all turns. The oldest are dropped; the counts stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A counted event: `deferred` (layers: the one that waited, the one it waited for) or `conflict` (all that spoke)."""
+
+    turn: int
+    kind: str
+    lane: str
+    layers: tuple[str, ...]
+
+
+def read_events(store: Mapping[str, Any]) -> tuple[Event, ...]:
+    """The latest deferrals and conflicts of this turn and earlier ones, oldest first."""
+    ledger = find_ledger(store)
+    return tuple(
+        Event(each["turn"], each["kind"], each["lane"], tuple(each["layers"]))
+        for each in (ledger["events"] if ledger else ())
+        if is_event(each)
+    )
+
+
+def read_counts(store: Mapping[str, Any]) -> dict[str, int]:
+    """How many events of each kind there were since the agent started, including dropped ones."""
+    ledger = find_ledger(store)
+    return dict(ledger["counts"]) if ledger else {}
+
+
+def find_ledger(store: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The ledger. None if no turn has begun or the value does not have the form that this module writes."""
+    ledger = store.get(LEDGER)
+    if not isinstance(ledger, dict) or type(ledger.get("turn")) is not int:
+        return None
+    shapes = {"held": dict, "events": list, "counts": dict}
+    if any(not isinstance(ledger.get(name), shape) for name, shape in shapes.items()):
+        return None
+    if not all(isinstance(layer, str) for layer in ledger["held"].values()):
+        return None
+    if not all(type(count) is int for count in ledger["counts"].values()):
+        return None
+    return ledger
+
+
+def is_event(event: object) -> bool:
+    """Whether an entry has the form that this module writes. Checked when events are read, not every turn."""
+    return (
+        isinstance(event, dict)
+        and type(event.get("turn")) is int
+        and isinstance(event.get("kind"), str)
+        and isinstance(event.get("lane"), str)
+        and isinstance(event.get("layers"), list)
+        and all(isinstance(layer, str) for layer in event["layers"])
+    )
+
+
+def add_event(ledger: dict[str, Any], kind: str, lane: str, layers: tuple[str, ...]) -> None:
+    """Record an event of the turn; the same event is recorded once per turn."""
+    event = {"turn": ledger["turn"], "kind": kind, "lane": lane, "layers": list(layers)}
+    if event in ledger["events"]:
+        return
+    ledger["events"] = [*ledger["events"], event][-EVENTS_KEPT:]
+    ledger["counts"][kind] = ledger["counts"].get(kind, 0) + 1
+
 
 KEY: Final = "_layer_signals"
 WARNING: Final = "warning"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .own_text import one_line, strip_own_text
-from .pace import ABORT, ESCALATE, FALLBACK, NORMAL, Obligation, PaceDecision
+from .pace import Obligation, PaceDecision
+from .tiers import ABORT, ESCALATE, FALLBACK, NORMAL
 
 USER: Final = "user"
 """The superior of a commander: the person who talks to the agent."""

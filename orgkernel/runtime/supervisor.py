@@ -22,10 +22,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from .own_text import mark_own_text
-from .pace import ACTIONS, PRIMARY, TIERS, Obligation, PaceDecision
+from .pace import Obligation, PaceDecision
 from .signal_records import Signals
 from .signals import WARNING, claim, write
 from .steering_words import Post, say_measures, say_report, say_transition
+from .tiers import ACTIONS, PRIMARY, TIERS
 
 LAYER: Final = "supervisor"
 COOL_DOWN: Final = 3

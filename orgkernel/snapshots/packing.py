@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.graph.assemble import Elsewhere, Including
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
-from orgkernel.graph.shared_roles import Elsewhere, Including
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.files import Located
 from orgkernel.loading.sources import (

@@ -40,7 +40,7 @@ class Reports:
         self._kept_seconds = kept_seconds
 
     def record(self, body: Mapping[str, Any], *, actor: str, agent_id: str = "") -> ReportReceipt:
-        """Store a report that was read (`runtime.salute.read_report`); raises `Refused`."""
+        """Store a report that was read (`runtime.salute_format.read_report`); raises `Refused`."""
         receipt: ReportReceipt = self.submit(body, actor=actor, agent_id=agent_id).result()
         return receipt
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from lark import Token
 from lark.visitors import Transformer_NonRecursive
 
-from orgkernel.runtime.trigger_tree import MAX_DEPTH, MAX_NUMBER, TriggerTree
+from orgkernel.runtime.triggers import MAX_DEPTH, MAX_NUMBER, TriggerTree
 from orgkernel.triggers.names import ALIASES, NAMES, find_trigger_name, suggest_trigger_name
 from orgkernel.triggers.parsed import NameUse, ProblemKind, TriggerProblem
 

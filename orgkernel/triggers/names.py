@@ -23,61 +23,35 @@ class TriggerName:
     """A name a trigger may read. Its values lie in `lower`..`upper`, both included (a flag counts as 0 or 1)."""
 
     name: str
-    kind: Literal["number", "flag"]
     unit: str
-    lower: float
-    upper: float
-    integer: bool
     description: str
+    kind: Literal["number", "flag"] = "number"
+    lower: float = 0
+    upper: float = math.inf
+    integer: bool = True
 
 
 _LIST: Final = (
     TriggerName(
         "consecutive_tool_failures",
-        "number",
         "failures",
-        0,
-        math.inf,
-        True,
         "tool calls that failed in a row, whichever tool; any success sets it to 0",
     ),
-    TriggerName(
-        "total_tool_failures",
-        "number",
-        "failures",
-        0,
-        math.inf,
-        True,
-        "tool calls that failed since the task began",
-    ),
+    TriggerName("total_tool_failures", "failures", "tool calls that failed since the task began"),
     TriggerName(
         "context_fill",
-        "number",
         "fraction",
-        0,
-        1,
-        False,
         "share of the model's context window in use, 0 to 1",
+        upper=1,
+        integer=False,
     ),
+    TriggerName("turns_without_progress", "turns", "turns (model calls) since progress was last seen"),
+    TriggerName("turns_elapsed", "turns", "turns (model calls) since the task began"),
+    TriggerName("elapsed_seconds", "seconds", "wall time since the task began", integer=False),
+    TriggerName("max", "turns", "the role's own `doctrine.max_turns_without_progress`", lower=1),
+    TriggerName("unrecoverable_error", "", "the host met an error that no retry can fix", "flag", upper=1),
     TriggerName(
-        "turns_without_progress",
-        "number",
-        "turns",
-        0,
-        math.inf,
-        True,
-        "turns (model calls) since progress was last seen",
-    ),
-    TriggerName(
-        "turns_elapsed", "number", "turns", 0, math.inf, True, "turns (model calls) since the task began"
-    ),
-    TriggerName("elapsed_seconds", "number", "seconds", 0, math.inf, False, "wall time since the task began"),
-    TriggerName(
-        "max", "number", "turns", 1, math.inf, True, "the role's own `doctrine.max_turns_without_progress`"
-    ),
-    TriggerName("unrecoverable_error", "flag", "", 0, 1, True, "the host met an error that no retry can fix"),
-    TriggerName(
-        "context_exhausted", "flag", "", 0, 1, True, "the context window is full and cannot be compacted"
+        "context_exhausted", "", "the context window is full and cannot be compacted", "flag", upper=1
     ),
 )
 

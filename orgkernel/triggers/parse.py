@@ -15,7 +15,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from orgkernel.runtime.trigger_tree import MAX_DEPTH
+from orgkernel.runtime.triggers import MAX_DEPTH
 from orgkernel.triggers.names import find_trigger_name
 from orgkernel.triggers.parsed import ParsedTrigger, TriggerProblem
 

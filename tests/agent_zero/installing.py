@@ -13,7 +13,7 @@ from typing import Any
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.activation import activate as write_activation
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
-from orgkernel.exchange.agent_zero.settings import CHOICES
+from orgkernel.exchange.agent_zero.host import CHOICES
 from orgkernel.runtime.bundle import checksum_of
 from tests.agent_zero.double_loader import EXTENSION_HOME
 from tests.support.trees import REPOSITORY

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from extension.host.failures import has_failed
+from extension.host.calls import has_failed
 from extension.host.organization import read_settings
 from extension.host.tool_texts import served_by
 from tests.agent_zero.double import build_host

@@ -11,8 +11,7 @@ from benchmarks.cedar import Cedar, split, translate
 from benchmarks.differential import run
 from benchmarks.worlds import ORG, World
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.exchange.cedar.export import export_cedar
-from orgkernel.exchange.cedar.losses import COVERS
+from orgkernel.exchange.cedar.export import COVERS, export_cedar
 from orgkernel.kernel.kernel import Kernel
 
 

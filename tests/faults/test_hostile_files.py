@@ -13,7 +13,8 @@ import pytest
 
 from orgkernel.loading import files
 from orgkernel.loading.files import Root, find_files, read_text
-from orgkernel.loading.tree import Tree, read_tree
+from orgkernel.loading.sources import Tree
+from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 

@@ -16,7 +16,8 @@ import yaml
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.loading.files import Root
-from orgkernel.loading.tree import Tree, read_tree
+from orgkernel.loading.sources import Tree
+from orgkernel.loading.tree import read_tree
 
 CASES = Path(__file__).parent / "cases"
 FILES = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(CASES.glob("*.yaml"))}

@@ -17,12 +17,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from orgkernel.loading import yaml_reader
-from orgkernel.loading.documents import ReadFile, read_documents
+from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import Root, decode
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import find_mark, has_value, mark_after, unpack_mark
 from orgkernel.loading.parsed import MAX_REFUSALS, ParsedText
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.snapshots.build import build_snapshot
 from tests.support.trees import ONTOLOGY, REPOSITORY, TEMPLATES

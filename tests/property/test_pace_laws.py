@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 
 from orgkernel import Kernel
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation
-from orgkernel.runtime.pace import (
-    ABORT,
-    ESCALATE,
-    TIERS,
-    PaceMemory,
-    PacePlan,
-    Tier,
-    advance,
-    decide_pace,
-)
+from orgkernel.runtime.pace import PaceMemory, PacePlan, Tier, advance, decide_pace
+from orgkernel.runtime.tiers import ABORT, ESCALATE, TIERS
 from orgkernel.runtime.triggers import evaluate_trigger
 from tests.property.test_trigger_laws import rising_trees, trees
 

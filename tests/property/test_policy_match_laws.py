@@ -9,9 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.graph.definition import Definition
-from orgkernel.graph.records import OrgRecords
-from orgkernel.loading.documents import SourceDocument
+from orgkernel.graph.records import Definition, OrgRecords
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import Condition, Match, Principal
 from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
 from orgkernel.records.organization import Organization

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from orgkernel.runtime.emission import EmissionState, should_emit
-from orgkernel.runtime.pace import TIERS
-from orgkernel.runtime.report_names import archive_name, is_archive_name, latest_name
-from orgkernel.runtime.salute import Report, ReportError, Situation, compute_report, read_report
-from orgkernel.runtime.salute_format import STATES
+from orgkernel.runtime.report_files import archive_name, is_archive_name, latest_name
+from orgkernel.runtime.salute import EmissionState, Situation, compute_report, should_emit
+from orgkernel.runtime.salute_format import STATES, Report, ReportError, read_report
+from orgkernel.runtime.tiers import TIERS
 from orgkernel.runtime.utc import as_exact_utc, as_seconds
 from tests.support.trees import REPOSITORY
 

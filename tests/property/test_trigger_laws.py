@@ -16,13 +16,9 @@ from orgkernel.runtime.triggers import (
     find_names,
     render_trigger,
 )
-from orgkernel.triggers import (
-    MAX_LENGTH,
-    NAMES,
-    find_vacuous,
-    parse_trigger,
-    thresholds,
-)
+from orgkernel.triggers.names import NAMES
+from orgkernel.triggers.parse import MAX_LENGTH, parse_trigger
+from orgkernel.triggers.ranges import find_vacuous, thresholds
 from tests.support.comparisons import find_vacuous_comparisons
 
 NUMBER_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "number")

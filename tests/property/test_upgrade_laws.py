@@ -16,7 +16,7 @@ from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.project.rewriting import plan_upgrades, write_upgrades
 from orgkernel.project.upgrade import upgrade_source
 from orgkernel.snapshots.roots import resolve_paths
-from orgkernel.triggers import ALIASES, NAMES
+from orgkernel.triggers.names import ALIASES, NAMES
 from tests.support.trees import read
 
 ORG = """\

@@ -17,7 +17,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import decode
-from orgkernel.loading.tree import Tree
+from orgkernel.loading.sources import Tree
 
 TOP = "/t"
 SHARED = f"{TOP}/shared/"

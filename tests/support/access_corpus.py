@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.loading.documents import SourceDocument
 from orgkernel.loading.files import Root
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.tree import read_tree
 from orgkernel.records.decision_cases import Case, DecisionCases
 from orgkernel.rules.catalog import all_rules

@@ -8,7 +8,7 @@ from orgkernel.decisions.access.circumstances import holds
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
-from orgkernel.graph.definition import Definition
+from orgkernel.graph.records import Definition
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
 _MOST_SETS = 4_096

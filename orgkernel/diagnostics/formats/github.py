@@ -1,12 +1,17 @@
-"""Workflow commands of GitHub Actions: one line each, which the runner turns into an annotation of the file."""
+"""Findings for GitHub Actions: workflow commands, and the Markdown page of a step.
+
+A command is a line that the runner turns into an annotation of the file. GitHub shows only ten annotations per
+severity; the page shows all findings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Severity
-from orgkernel.diagnostics.formats.wording import clean, sentence, title
-from orgkernel.diagnostics.span import ReadLines, find_end_column
+from orgkernel.diagnostics.render import ReadLines, find_end_column, sentence, title
+from orgkernel.diagnostics.wording import clean
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -38,3 +43,35 @@ def _command(found: Diagnostic, read_lines: ReadLines) -> str:
         properties |= {"endLine": str(found.place.line), "endColumn": str(end)}
     written = ",".join(f"{name}={escape_property(value)}" for name, value in properties.items())
     return f"::{_COMMANDS[found.severity]} {written}::{escape_data(sentence(found))}\n"
+
+
+# GitHub drops a step's page without a word when all that was appended to it comes near 1 MiB.
+_LARGEST = 256 * 1024
+# Everything Markdown or HTML could act on; a backslash before punctuation makes it plain text.
+_ACTIVE = re.compile(r"[!-/:-@\[-`{-~]")
+
+
+def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str:
+    """A heading and a table, cut where it would become too large to be shown."""
+    text = f"### orgkernel check\n\n{escape_markdown(headline)}\n\n"
+    if not diagnostics:
+        return text
+    text += "| severity | rule | where | what |\n|---|---|---|---|\n"
+    size = len(text.encode())
+    for number, found in enumerate(diagnostics):
+        row = _row(found)
+        size += len(row.encode())
+        if size > _LARGEST:
+            return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
+        text += row
+    return text + "\n"
+
+
+def escape_markdown(text: str) -> str:
+    """Text that Markdown shows as it is, also inside a table."""
+    return _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
+
+
+def _row(found: Diagnostic) -> str:
+    cells = (found.severity.value, title(found), str(found.place), sentence(found))
+    return f"| {' | '.join(map(escape_markdown, cells))} |\n"

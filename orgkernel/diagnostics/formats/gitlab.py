@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from orgkernel.diagnostics.diagnostic import Diagnostic, Severity
-from orgkernel.diagnostics.fingerprint import fingerprint_each
-from orgkernel.diagnostics.formats.wording import clean, sentence
+from orgkernel.diagnostics.diagnostic import Diagnostic, Severity, fingerprint_each
+from orgkernel.diagnostics.render import sentence
+from orgkernel.diagnostics.wording import clean
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Severity
-from orgkernel.diagnostics.formats.wording import clean, sentence, title
+from orgkernel.diagnostics.render import sentence, title
+from orgkernel.diagnostics.wording import clean
 
 # XML 1.0 cannot represent these, not even as references; control characters were written out before.
 _ILLEGAL = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Severity
-from orgkernel.diagnostics.fingerprint import fingerprint_each
-from orgkernel.diagnostics.formats.wording import clean, sentence
-from orgkernel.diagnostics.span import ReadLines, find_end_column
+from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Severity, fingerprint_each
+from orgkernel.diagnostics.render import ReadLines, find_end_column, sentence
+from orgkernel.diagnostics.wording import clean
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 # Only a name, never fetched; code scanning refuses a log without it.

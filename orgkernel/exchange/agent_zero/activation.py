@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.exchange.agent_zero.compiling import render_bundle
-from orgkernel.exchange.agent_zero.generations import Generation, find_generation
+from orgkernel.exchange.agent_zero.host import Generation, Settings, find_generation, read_json
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.exchange.agent_zero.profiles import find_tool_ids, profile_files
-from orgkernel.exchange.agent_zero.settings import Settings
 from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"
@@ -54,7 +53,7 @@ def activate(
     """
     generation = find_generation(root)
     owned = OwnedFiles(root, JOURNAL)
-    settings = read_settings(owned.full(ACTIVE)).changed(chosen)
+    settings = read_settings(root).changed(chosen)
     bundle = read_bundle(compiled)
     texts, kept = _choose(owned, _planned(root, generation, compiled, bundle, settings))
     set_aside = None if owned.is_free(ACTIVE) else _name_aside(owned)
@@ -93,13 +92,9 @@ def deactivate(root: str) -> ActivationReport:
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
 
 
-def read_settings(path: str) -> Settings:
-    """The settings of an `active.json`; the defaults if it is missing or cannot be read."""
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            data = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return Settings()
+def read_settings(root: str) -> Settings:
+    """The settings of `active.json`; the defaults if it is missing or cannot be read."""
+    data = read_json(root, ACTIVE)
     given = data.get(SETTINGS_KEY) if isinstance(data, dict) else None
     return Settings().changed(given if isinstance(given, dict) else {})
 

@@ -3,18 +3,23 @@
 Everything that a host would have to decide is decided here, from the organization's own manifests: who takes which
 domain, what the access decision allows each role when no circumstances are known, and whom it may dispatch. The law
 `bundle_equals_decisions` compares both. The result is deterministic: one snapshot always gives the same bytes.
+
+A tool without a name for Agent-Zero is called by its id there, like tools of MCP servers and a user's own tools.
+`find_remarks` finds decisions that a bundle cannot express, because they depend on unknown circumstances or on an
+approval: a bundle has one answer for all circumstances.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.dispatch_order import rank_candidates
+from orgkernel.diagnostics.wording import listing
 from orgkernel.exchange.agent_zero.brief import render_brief
-from orgkernel.exchange.agent_zero.host_names import HostNames, name_tools
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
@@ -22,7 +27,60 @@ from orgkernel.manifest.role import build_role_manifest
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
-from orgkernel.triggers import parse_trigger
+from orgkernel.triggers.parse import parse_trigger
+
+RUNTIME = "agent_zero"
+# Tools that every role of this host needs, whatever a catalog says: the only tool that ends a turn, and the only one
+# that delegates work.
+ANSWER = "response"
+HAND_ON = "call_subordinate"
+
+
+@dataclass(frozen=True, slots=True)
+class HostNames:
+    """The names of an organization's tools in the host."""
+
+    by_tool: Mapping[str, str]
+    tools: Mapping[str, str]
+    """Each name in the host, and the tool that it stands for."""
+
+    def of(self, tool_id: str) -> str:
+        """The host's name for a tool. A tool that no catalog declares is called by its id."""
+        return self.by_tool.get(tool_id) or host_part(tool_id)
+
+    def essential(self, view: OrgView, role_id: str) -> list[str]:
+        """Host names of the tools that are never taken from a role."""
+        names = [self.of(tool_id) for tool_id in view.essential_tools_of(role_id)]
+        delegates = view.records.posts[role_id].profile.can_delegate
+        return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
+
+
+def name_tools(view: OrgView) -> HostNames:
+    """The names of all tools that the organization sees.
+
+    If several tools share a name, it means the first one that a role is equipped with, else the first declared.
+    """
+    by_tool = {
+        tool_id: host_part(definition.record.names.get(RUNTIME) or tool_id)
+        for tool_id, definition in view.records.tools.items()
+    }
+    held = {tool_id for tool_id in by_tool if view.holders_of(tool_id)}
+    explicit = {
+        tool_id for tool_id, definition in view.records.tools.items() if RUNTIME in definition.record.names
+    }
+    ranked = sorted(by_tool, key=lambda tool_id: (tool_id not in held, tool_id not in explicit))
+    tools: dict[str, str] = {}
+    for tool_id in ranked:
+        tools.setdefault(by_tool[tool_id], tool_id)
+    in_order = {name: tools[name] for name in dict.fromkeys(by_tool.values())}
+    for always in (ANSWER, HAND_ON):
+        in_order.setdefault(always, always)
+    return HostNames(by_tool, in_order)
+
+
+def host_part(name: str) -> str:
+    """The tool part of a name that may have a method, as in `scheduler:list_tasks`. Hooks see only the tool part."""
+    return name.partition(":")[0]
 
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
@@ -157,3 +215,30 @@ def _tools(view: OrgView, names: HostNames, roles: Mapping[str, JsonObject]) -> 
             "essential": name in essential,
         }
     return tools
+
+
+_METHOD = (
+    "the host's name for it has a method, and a host checks only the whole tool, so a role that may call one method may "
+    "call all of them; declare the methods as `actions` of one tool"
+)
+
+
+def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
+    """One sentence for each reason, with the tools that it concerns."""
+    tools_of: dict[str, dict[str, None]] = {}
+    for tool_id, declared in view.records.tools.items():
+        if ":" in declared.record.names.get(RUNTIME, "") and view.holders_of(tool_id):
+            tools_of.setdefault(_METHOD, {})[tool_id] = None
+    for role in compiled["roles"].values():
+        for tool_id, grant in role["tools"].items():
+            for text in _texts(grant):
+                tools_of.setdefault(text, {})[tool_id] = None
+    return tuple(f"{listing(tools)}: {text}" for text, tools in tools_of.items())
+
+
+def _texts(grant: Mapping[str, Any]) -> Iterator[str]:
+    if grant["ask"]:
+        yield "it needs an approval, which a host cannot ask for, so the host refuses it"
+    if grant["conditional"]:
+        allowed = "allowed" if any(grant["actions"].values()) else "refused"
+        yield f"it depends on {grant['conditional']}, which a host does not know, so it is {allowed} there"

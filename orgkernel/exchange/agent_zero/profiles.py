@@ -10,8 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from orgkernel.exchange.agent_zero.generations import FIRST, THIRD, Generation
-from orgkernel.exchange.agent_zero.settings import Settings
+from orgkernel.exchange.agent_zero.host import FIRST, THIRD, Generation, Settings
 from orgkernel.runtime.bundle import Bundle, BundleRole
 
 ToolIds = Mapping[str, tuple[str, ...]]

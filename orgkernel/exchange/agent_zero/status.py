@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import msgspec
 
 from orgkernel.exchange.agent_zero.activation import ACTIVE, FOLDER, JOURNAL, SETTINGS_KEY, read_settings
-from orgkernel.exchange.agent_zero.generations import find_generation
+from orgkernel.exchange.agent_zero.host import Settings, find_generation, read_json
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
-from orgkernel.exchange.agent_zero.settings import Settings
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 
 # Fields that differ between two compilations of the same documents.
@@ -58,8 +56,9 @@ def read_status(root: str) -> HostStatus:
     """The status of the host in a folder. Raises `UsageError` if the folder is not a host."""
     generation = find_generation(root)
     version, files = _read_installed(root)
-    shims = tuple(name for name in files if _is_shim(name))
-    said = _read_json(root, HOST_STATUS)
+    # The installed files that the host calls at its hooks.
+    shims = tuple(name for name in files if "/extensions/" in name and name.endswith(".py"))
+    said = read_json(root, HOST_STATUS)
     said = said if isinstance(said, dict) else {}
     owned = OwnedFiles(root, JOURNAL).journal
     journal = owned.about
@@ -71,7 +70,7 @@ def read_status(root: str) -> HostStatus:
         on, why = False, "the plugin is disabled in the host's settings"
     elif version is not None and document is None and not problem and owned.files:
         why += "; files of an activation are left; remove them with `orgkernel org deactivate`"
-    settings = read_settings(os.path.join(root, *ACTIVE.split("/"))) if document else None
+    settings = read_settings(root) if document else None
     return HostStatus(
         on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
         missing=missing, organization=document["org_id"] if document else None,
@@ -86,7 +85,7 @@ def read_status(root: str) -> HostStatus:
 
 def is_same(root: str, status: HostStatus, compiled: dict[str, Any]) -> bool:
     """Whether the active bundle equals a newly compiled one."""
-    held = _read_json(root, f"{FOLDER}/{status.bundle}")
+    held = read_json(root, f"{FOLDER}/{status.bundle}")
     return {**held, **dict.fromkeys(_OF_COMPILING)} == {**compiled, **dict.fromkeys(_OF_COMPILING)}
 
 
@@ -129,7 +128,7 @@ def _read_active(root: str) -> tuple[dict[str, Any] | None, str]:
     """The active organization, or the problem with its file. A missing file is not a problem."""
     if not os.path.lexists(os.path.join(root, *ACTIVE.split("/"))):
         return None, ""
-    document = _read_json(root, ACTIVE)
+    document = read_json(root, ACTIVE)
     if not isinstance(document, dict):
         return None, "active.json cannot be read as JSON"
     if not isinstance(document.get("org_id"), str) or not document["org_id"]:
@@ -146,7 +145,7 @@ def _read_named_bundle(root: str, document: dict[str, Any]) -> tuple[Bundle | No
     if not os.path.isfile(os.path.join(root, *path.split("/"))):
         return None, None, f"the bundle `{name}` is missing; activate the organization again" if named else ""
     try:
-        bundle = read_bundle(_read_json(root, path))
+        bundle = read_bundle(read_json(root, path))
     except BundleError as error:
         return None, name, f"the bundle `{name}` cannot be used: {error}; activate the organization again"
     if bundle.org_id != document["org_id"]:
@@ -165,19 +164,6 @@ def _read_installed(root: str) -> tuple[str | None, tuple[str, ...]]:
         (line.removeprefix("version ") for line in lines if line.startswith("version ")), "unknown"
     )
     return version, tuple(line.removeprefix("file ") for line in lines if line.startswith("file "))
-
-
-def _is_shim(path: str) -> bool:
-    """Whether the host calls an installed file at a hook."""
-    return "/extensions/" in path and path.endswith(".py")
-
-
-def _read_json(root: str, path: str) -> Any:
-    try:
-        with open(os.path.join(root, *path.split("/")), encoding="utf-8-sig") as file:
-            return json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return None
 
 
 def _text(data: dict[str, Any], key: str) -> str | None:

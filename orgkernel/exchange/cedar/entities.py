@@ -1,17 +1,20 @@
-"""The entities of Cedar: everything that an organization declares about who may use what."""
+"""The entities of Cedar: everything that an organization declares about who may use what, and about who asks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from orgkernel.exchange.cedar.subjects import crew_entities, outside_entities
 from orgkernel.exchange.cedar.words import attribute, holders, reference
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.records.crew_roster import Member
+from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.levels import LEVELS
+from orgkernel.records.organization import USER
+from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 Entity = dict[str, Any]
@@ -112,3 +115,106 @@ def _data(records: OrgRecords) -> Iterator[Entity]:
         tier = DATA_TIERS.index(name) if name in DATA_TIERS else 0
         attrs = {"tier": tier, "level": max(tier, 1), "holders": attribute("Group", f"data:{name}")}
         yield _entity("Data", name, attrs)
+
+
+# The sender that the directory does not know.
+UNKNOWN = "unknown"
+
+
+def crew_entities(view: OrgView) -> Iterator[dict[str, Any]]:
+    """Roles (as a holder at the entry rank) and agents (with everything that their roles have)."""
+    records = view.records
+    for role_id in view.roles:
+        profile = records.posts[role_id].profile
+        yield {
+            "uid": reference("Role", role_id),
+            "attrs": _crew_attrs([role_id], _entry_rank(records, [profile]), [profile]),
+            "parents": [reference(*each) for each in _memberships(view, role_id, profile)],
+        }
+    for agent_id, member in records.agents.items():
+        roles = [edge.target for edge in view.roles_filled_by(agent_id) if view.is_role(edge.target)]
+        profiles = [records.posts[role_id].profile for role_id in roles]
+        yield {
+            "uid": reference("Agent", agent_id),
+            "attrs": _crew_attrs([*roles, agent_id], _rank(records, member.record, profiles), profiles),
+            "parents": [reference("Role", role_id) for role_id in roles],
+        }
+
+
+def _crew_attrs(names: list[str], rank: str | None, profiles: list[RoleProfile]) -> dict[str, Any]:
+    worker = bool(profiles) and all(profile.position == "worker" for profile in profiles)
+    attrs: dict[str, Any] = {"names": list(dict.fromkeys(names)), "passed": [], "worker": worker}
+    return attrs if rank is None else {**attrs, "rank": rank}
+
+
+def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[tuple[str, str]]:
+    """The groups of a role: one for each grant, and its department."""
+    yield "Group", "crew"
+    if profile.can_delegate:
+        yield "Group", "delegating"
+    if profile.department is not None:
+        yield "Department", profile.department
+    for tool_id, level in view.tool_levels_of(role_id).items():
+        yield "Group", holders(f"tool:{tool_id}", level)
+    for credential in dict.fromkeys(profile.credentials):
+        yield "Group", f"credential:{credential}"
+    highest = max((DATA_TIERS.index(each) for each in profile.data if each in DATA_TIERS), default=0)
+    for number, tier in enumerate(DATA_TIERS):
+        # A tier includes the lower ones. The lowest tier gives nothing.
+        if highest and number <= highest:
+            yield "Group", f"data:{tier}"
+    for name in dict.fromkeys(profile.data):
+        if name not in DATA_TIERS:
+            yield "Group", f"data:{name}"
+
+
+def _rank(records: OrgRecords, member: Member, profiles: Iterable[RoleProfile]) -> str | None:
+    """The starting rank of an agent: its own, else by its trust, else the entry rank of its role, else the lowest."""
+    if member.rank is not None:
+        return _known_rank(records, member.rank)
+    if member.trust is not None:
+        reached = [rank.id for rank in records.ranks if member.trust >= rank.trust_from]
+        return reached[-1] if reached else None
+    return _entry_rank(records, profiles)
+
+
+def _entry_rank(records: OrgRecords, profiles: Iterable[RoleProfile]) -> str | None:
+    declared = next((each.entry_rank for each in profiles if each.entry_rank is not None), None)
+    if declared is not None:
+        return _known_rank(records, declared)
+    return records.ranks[0].id if records.ranks else None
+
+
+def _known_rank(records: OrgRecords, rank_id: str) -> str | None:
+    return rank_id if any(rank.id == rank_id for rank in records.ranks) else None
+
+
+def outside_entities(records: OrgRecords) -> Iterator[dict[str, Any]]:
+    """People, with the owner and the unknown sender even if undeclared, system origins and webhooks."""
+    for person_id, declared in records.people.items():
+        person = declared.record
+        yield _outsider("Person", person_id, person.relationship == "owner", person.relationship, person.tags)
+    if USER not in records.people:
+        yield _outsider("Person", USER, True, "owner")
+    if UNKNOWN not in records.people:
+        yield _outsider("Person", UNKNOWN, unknown=True)
+    for origin in dict.fromkeys((*BUILT_IN_ORIGINS, *records.system_origins)):
+        yield _outsider("System", origin, origin in BUILT_IN_ORIGINS)
+    for webhook in records.webhooks:
+        yield _outsider("Webhook", webhook)
+
+
+def _outsider(
+    kind: str,
+    name: str,
+    owner: bool = False,
+    relationship: str | None = None,
+    tags: Iterable[str] = (),
+    unknown: bool = False,
+) -> dict[str, Any]:
+    parents = [reference("Group", "outside")]
+    parents += [reference("Group", "owner")] if owner else []
+    parents += [reference("Group", "unknown")] if unknown else []
+    parents += [reference("Relationship", relationship)] if relationship is not None else []
+    parents += [reference("Tag", tag) for tag in dict.fromkeys(tags)]
+    return _entity(kind, name, parents=parents)

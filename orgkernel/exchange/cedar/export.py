@@ -1,16 +1,189 @@
-"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`."""
+"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`, and what they leave out."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from orgkernel.exchange.cedar.entities import build_entities
-from orgkernel.exchange.cedar.layers import LAYERS
-from orgkernel.exchange.cedar.losses import COVERS, find_losses
-from orgkernel.exchange.cedar.schema import SCHEMA
-from orgkernel.exchange.cedar.statements import render_statements
-from orgkernel.exchange.export import Export
+from orgkernel.exchange.cedar.statements import LAYERS, render_statements
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the documents declare, or decisions use, and the export leaves out."""
+
+    what: str
+    why: str
+    count: int | None = None
+    """How many declarations it concerns. None if it concerns requests, not declarations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An organization in another format."""
+
+    files: Mapping[str, str]
+    """File texts by name."""
+    covers: tuple[str, ...]
+    """The decision layers that the target also decides, in order."""
+    lost: tuple[Loss, ...]
+
+
+SCHEMA = """\
+namespace OrgKernel {
+  // The circumstances of a request. Every attribute is optional; one that is missing does not hold.
+  type Circumstances = {
+    channel?: String,
+    peer_kind?: String,
+    account?: String,
+    guild?: String,
+    hook_id?: String,
+    event_type?: String,
+    // Minute of the local day, and whether it is Saturday or Sunday.
+    minute?: Long,
+    weekend?: Bool,
+    // Whether the request is approved; whether the subject holds the lock of an exclusive tool.
+    approved?: Bool,
+    holds_lock?: Bool,
+  };
+
+  // Roles that get a resource (`tool:ID/LEVEL`, `credential:ID`, `data:ID`), `crew`, `delegating`, `outside`, `owner`, `unknown`.
+  entity Group in [Group];
+  entity Department;
+  entity Relationship;
+  entity Tag;
+
+  entity Role in [Group, Department] = {
+    names: Set<String>,
+    rank?: String,
+    passed: Set<String>,
+    worker: Bool,
+  };
+  entity Agent in [Role] = {
+    names: Set<String>,
+    rank?: String,
+    // Qualifications. Test results are state, so an export contains none.
+    passed: Set<String>,
+    worker: Bool,
+  };
+  entity Person in [Group, Relationship, Tag];
+  entity System in [Group];
+  entity Webhook in [Group];
+
+  entity Tool = {
+    id: String,
+    enabled: Bool,
+    delegating: Bool,
+    departments?: Set<Department>,
+    restricted_to?: Set<String>,
+    qualifications: Set<String>,
+    essential_for: Set<Group>,
+  };
+  // An action of a tool, `TOOL/ACTION`: `use` and `run` mean all of them, `lock` takes an exclusive tool.
+  entity ToolAction = {
+    tool: Tool,
+    level: String,
+    holders: Group,
+    ranks?: Set<String>,
+    needs_lock: Bool,
+  };
+  entity Credential = {
+    id: String,
+    holders: Group,
+  };
+  entity Data = {
+    tier: Long,
+    level: Long,
+    holders: Group,
+  };
+
+  action use appliesTo {
+    principal: [Role, Agent, Person, System, Webhook],
+    resource: [ToolAction, Credential],
+    context: Circumstances,
+  };
+  action read appliesTo {
+    principal: [Role, Agent, Person, System, Webhook],
+    resource: [Data],
+    context: Circumstances,
+  };
+}
+"""
+
+
+COVERS = (
+    "disabled tools",
+    "departments",
+    "restricted_to",
+    "role bindings with levels",
+    "essential tools",
+    "rank matrix",
+    "qualifications",
+    "policies that allow",
+    "policies that deny",
+    "ceilings of policies",
+    "policies that ask",
+    "conditions of policies",
+    "fallback policies",
+    "credentials",
+    "data tiers",
+    "position",
+    "exclusive lock",
+)
+
+_ALWAYS = (
+    Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
+    Loss("delegation", "on whose behalf, by which path and within which envelope a subject acts"),
+    Loss("runs", "PACE tier, depth and number of runs: the caller of Cedar must stop such requests itself"),
+    Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`"),
+    Loss("dispatching and escalating", "the chain of command, `dispatch` and layers are not exported"),
+    Loss("what decided", "Cedar names policies, but no lines of YAML, remedies or obligations, and no reason if no policy permits"),
+)  # fmt: skip
+
+
+def find_losses(records: OrgRecords) -> Iterator[Loss]:
+    """What this organization declares that is lost or expressed differently, then what is always lost."""
+    tools = [each.record for each in records.tools.values()]
+    policies = [each.record for each in records.policies.values() if each.record.enabled]
+    counted = (
+        (
+            "policies that annotate",
+            "sessions, personas and modifiers have no effect in Cedar",
+            sum(each.effect == "annotate" for each in policies),
+        ),
+        (
+            "policies that ask",
+            "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
+            sum(each.effect == "ask" for each in policies),
+        ),
+        (
+            "conditions of time",
+            "the caller must send `minute` and `weekend` of local time",
+            sum(any(when.time is not None for when in each.match.conditions) for each in policies),
+        ),
+        (
+            "exclusive tools",
+            "the caller must send `holds_lock`; without it, only taking the lock is allowed",
+            sum(tool.concurrency == "exclusive" for tool in tools),
+        ),
+        (
+            "input schemas",
+            "tool arguments are not checked",
+            sum(tool.input_schema is not None for tool in tools),
+        ),
+        (
+            "senders",
+            "the caller must resolve identities to people before it asks Cedar",
+            sum(bool(each.record.identities) for each in records.people.values()),
+        ),
+    )
+    yield from (Loss(what, why, count) for what, why, count in counted if count)
+    yield from _ALWAYS
+
 
 SCHEMA_FILE, POLICIES_FILE, ENTITIES_FILE = "schema.cedarschema", "policies.cedar", "entities.json"
 

@@ -12,8 +12,9 @@ from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.runtime.bundle import read_bundle
 from orgkernel.runtime.observation import Observation
-from orgkernel.runtime.pace import TIERS, decide_pace, read_plan
+from orgkernel.runtime.pace import decide_pace, read_plan
 from orgkernel.runtime.salute import Situation
+from orgkernel.runtime.tiers import TIERS
 from tests.support.trees import REPOSITORY
 
 KERNEL = Kernel.open()

@@ -3,7 +3,7 @@
 import pytest
 
 from orgkernel.decisions.rehearsal import ORDERS, Player, Store, play_turn, rehearse
-from orgkernel.runtime import signals
+from orgkernel.runtime import signal_records, signals
 from tests.support.layers import INJECTORS, SENSORS, WORST, Situation, players_of, rude
 
 
@@ -85,7 +85,7 @@ def test_a_layer_that_needs_another_is_a_fault() -> None:
 
     def falls_silent(store: Store) -> str | None:
         bst = signals.read(store, "bst")
-        return f"we are in {bst.domain}" if isinstance(bst, signals.Bst) else None
+        return f"we are in {bst.domain}" if isinstance(bst, signal_records.Bst) else None
 
     players = players_of(WORST)
     assert rehearse({"bst": players["bst"], "breaks": breaks}).faults == (

@@ -39,7 +39,7 @@ def test_where_the_map_looks_is_where_it_is_derived_from(layer: Any) -> None:
     """With something in that store, and nothing else, exactly that layer is no longer unknown."""
     name = layer.seen_in.removeprefix("agent.").removeprefix('data["').removesuffix('"]')
     assert name in (*neighbors.AGENT_ATTRIBUTES, *neighbors.AGENT_DATA)
-    assert list(signals.derive({name: {}}, 1).derived) == [layer.name]
+    assert list(neighbors.derive({name: {}}, 1).derived) == [layer.name]
 
 
 def played_turn() -> dict[str, Any]:

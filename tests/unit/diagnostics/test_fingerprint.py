@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from orgkernel.diagnostics import Place
-from orgkernel.diagnostics.fingerprint import fingerprint_each, fingerprint_finding, fingerprint_message
+from orgkernel.diagnostics.diagnostic import fingerprint_each, fingerprint_finding, fingerprint_message
 from tests.support.findings import a_finding, findings, several
 
 

@@ -8,9 +8,15 @@ from string import punctuation
 from hypothesis import given
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.formats.github import escape_data, escape_property, render_github
-from orgkernel.diagnostics.formats.step_summary import escape_markdown, render_step_summary
-from orgkernel.diagnostics.formats.wording import clean, sentence
+from orgkernel.diagnostics.formats.github import (
+    escape_data,
+    escape_markdown,
+    escape_property,
+    render_github,
+    render_step_summary,
+)
+from orgkernel.diagnostics.render import sentence
+from orgkernel.diagnostics.wording import clean
 from tests.support.findings import TOKEN, a_finding, no_lines, several, texts
 
 _DATA = (("%0D", "\r"), ("%0A", "\n"), ("%25", "%"))

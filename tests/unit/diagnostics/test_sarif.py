@@ -12,7 +12,7 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 from orgkernel.diagnostics.formats.sarif import render_sarif
-from orgkernel.diagnostics.formats.wording import clean
+from orgkernel.diagnostics.wording import clean
 from orgkernel.rules.pages import all_pages
 from tests.support.findings import TOKEN, a_finding, no_lines, several
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orgkernel.diagnostics import Place
-from orgkernel.diagnostics.span import find_end_column
+from orgkernel.diagnostics.render import find_end_column
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,6 @@ from orgkernel.records.role_profile import PacePlan as PacePlanRecord
 from orgkernel.records.salute_report import Status
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.pace import (
-    NO_NEW_DISPATCH,
-    NO_NEW_WORK,
-    TIERS,
     Obligation,
     PaceMemory,
     PacePlan,
@@ -26,8 +23,9 @@ from orgkernel.runtime.pace import (
     obligations_of,
     read_plan,
 )
-from orgkernel.triggers import NAMES as TRIGGER_NAMES
-from orgkernel.triggers import parse_trigger
+from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
+from orgkernel.triggers.names import NAMES as TRIGGER_NAMES
+from orgkernel.triggers.parse import parse_trigger
 
 
 def tree(text: str) -> Any:

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from orgkernel.runtime.report_files import LARGEST_FILE, Written, read_latest, remove_stale, write_report
-from orgkernel.runtime.salute import Situation, compute_report, read_report
+from orgkernel.runtime.salute import Situation, compute_report
+from orgkernel.runtime.salute_format import read_report
 
 NOW = 1_790_000_000.25
 WORKING = Situation(role_id="co", now=NOW, task="plan the day – Tagwerk")

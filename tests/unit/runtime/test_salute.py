@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
-from orgkernel.runtime.emission import EmissionState
-from orgkernel.runtime.salute import (
+from orgkernel.runtime.report_files import archive_name, latest_name, stale_archives
+from orgkernel.runtime.salute import EmissionState, Situation, compute_report, should_emit
+from orgkernel.runtime.salute_format import (
+    LONGEST_TEXT,
+    MOST_ITEMS,
+    SCHEMA,
+    SECTIONS,
+    VERSION,
     Report,
     ReportError,
-    Situation,
-    archive_name,
-    compute_report,
-    latest_name,
     read_report,
-    should_emit,
-    stale_archives,
 )
-from orgkernel.runtime.salute_format import LONGEST_TEXT, MOST_ITEMS, SCHEMA, SECTIONS, VERSION
 from tests.support.trees import REPOSITORY
 
 NOW = 1_790_000_000.25

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from orgkernel.runtime import signals
-from orgkernel.runtime.layer_ledger import EVENTS_KEPT, LEDGER, Event, read_counts, read_events
+from orgkernel.runtime import signal_records, signals
 from orgkernel.runtime.signal_records import RECORDS, field_names
+from orgkernel.runtime.signals import EVENTS_KEPT, LEDGER, Event, read_counts, read_events
 
 WARNING = signals.WARNING
 
@@ -36,7 +36,7 @@ def test_the_layers_and_fields_are_those_of_the_note() -> None:
 def test_what_a_layer_says_is_read(store: dict[str, Any]) -> None:
     """With the number of the turn, which no layer has to know."""
     signals.write(store, "bst", active=True, domain="bugfix", confidence=0.93)
-    assert signals.read(store, "bst") == signals.Bst(True, "bugfix", 0.93, 7)
+    assert signals.read(store, "bst") == signal_records.Bst(True, "bugfix", 0.93, 7)
 
 
 def test_the_value_has_the_form_of_the_convention(store: dict[str, Any]) -> None:
@@ -60,7 +60,9 @@ def test_a_layer_adds_to_what_it_said(store: dict[str, Any]) -> None:
     """A second word does not take back the first."""
     signals.write(store, "meta_gate", active=True)
     signals.write(store, "meta_gate", correction_applied=True)
-    assert signals.read(store, "meta_gate") == signals.MetaGate(active=True, correction_applied=True, turn=7)
+    assert signals.read(store, "meta_gate") == signal_records.MetaGate(
+        active=True, correction_applied=True, turn=7
+    )
 
 
 def test_a_misspelt_field_is_refused(store: dict[str, Any]) -> None:
@@ -74,7 +76,7 @@ def test_a_new_turn_forgets_the_last(store: dict[str, Any]) -> None:
     signals.write(store, "bst", confidence=0.9)
     signals.claim(store, WARNING, "fallback")
     signals.begin_turn(store, 8)
-    assert signals.read_signals(store) == signals.Signals(turn=8)
+    assert signals.read_signals(store) == signal_records.Signals(turn=8)
     assert signals.claim(store, WARNING, "supervisor").granted
 
 
@@ -83,7 +85,7 @@ def test_a_turn_is_begun_once(store: dict[str, Any]) -> None:
     signals.write(store, "bst", confidence=0.9)
     signals.claim(store, WARNING, "fallback")
     signals.begin_turn(store, 7)
-    assert signals.read(store, "bst") == signals.Bst(confidence=0.9, turn=7)
+    assert signals.read(store, "bst") == signal_records.Bst(confidence=0.9, turn=7)
     assert signals.claim(store, WARNING, "supervisor") == signals.Claim(granted=False, held_by="fallback")
 
 
@@ -102,7 +104,7 @@ def test_a_word_for_the_new_turn_may_come_before_it_is_begun(store: dict[str, An
     store[signals.KEY]["working_memory"] = {"objective_held": True, "turn": 8}
     signals.begin_turn(store, 8)
     assert signals.read_signals(store).said == {
-        "working_memory": signals.WorkingMemory(objective_held=True, turn=8)
+        "working_memory": signal_records.WorkingMemory(objective_held=True, turn=8)
     }
 
 
@@ -253,9 +255,9 @@ def test_a_tracker_that_says_it_is_not_active_orients_nobody(store: dict[str, An
 def test_signals_of_another_form_are_not_said(store: dict[str, Any], value: object) -> None:
     """Whatever a layer left there, nothing raises and the protocol goes on."""
     store[signals.KEY] = value
-    assert signals.read_signals(store) == signals.Signals(turn=7)
+    assert signals.read_signals(store) == signal_records.Signals(turn=7)
     assert signals.claim(store, WARNING, "fallback").granted
-    assert signals.read(store, "fallback") == signals.Fallback(fired_this_turn=True, turn=7)
+    assert signals.read(store, "fallback") == signal_records.Fallback(fired_this_turn=True, turn=7)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ def test_signals_of_another_form_are_not_said(store: dict[str, Any], value: obje
 def test_a_value_of_the_wrong_kind_is_unknown(store: dict[str, Any], fields: dict[str, Any]) -> None:
     """A count of matches is no confidence, and text is no flag."""
     store[signals.KEY] = {"bst": fields}
-    assert signals.read(store, "bst") == signals.Bst()
+    assert signals.read(store, "bst") == signal_records.Bst()
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from orgkernel.runtime import signals
+from orgkernel.runtime import signal_records, signals
 from orgkernel.runtime.observation import Observation
 from orgkernel.runtime.own_text import mark_own_text, strip_own_text
 from orgkernel.runtime.pace import PaceDecision, PacePlan, Tier, decide_pace
-from orgkernel.runtime.signals import Signals
+from orgkernel.runtime.signal_records import Signals
 from orgkernel.runtime.steering_words import Post
 from orgkernel.runtime.supervisor import COOL_DOWN, Steering, SupervisorMemory, steer, supervise
 from tests.support.own_text import find_own_text
@@ -357,10 +357,10 @@ def test_supervise_claims_and_says_so() -> None:
     store: dict[str, Any] = {}
     steering, memory = play(store, 4, decide(5), NEW)
     assert steering is not None
-    assert signals.read(store, "supervisor") == signals.Supervisor(True, "pace_contingent", True, 4)
+    assert signals.read(store, "supervisor") == signal_records.Supervisor(True, "pace_contingent", True, 4)
     assert not signals.claim(store, signals.WARNING, "fallback").granted
     assert play(store, 5, decide(5), memory) == (None, memory)
-    assert signals.read(store, "supervisor") == signals.Supervisor(active=True, turn=5)
+    assert signals.read(store, "supervisor") == signal_records.Supervisor(active=True, turn=5)
 
 
 def test_supervise_defers_and_is_heard_at_the_start_of_the_next_turn() -> None:

@@ -312,7 +312,6 @@ def test_the_runtime_needs_nothing_but_the_standard_library():
     loaded = {
         "orgkernel",
         "orgkernel.runtime",
-        "orgkernel.runtime.trigger_tree",
         "orgkernel.runtime.triggers",
         "orgkernel.version",  # one constant, which the package itself reads
     }

@@ -6,7 +6,9 @@ import sys
 import pytest
 
 from orgkernel.runtime.triggers import check_tree
-from orgkernel.triggers import ALIASES, NAMES, NameUse, TriggerProblem, parse_trigger
+from orgkernel.triggers.names import ALIASES, NAMES
+from orgkernel.triggers.parse import parse_trigger
+from orgkernel.triggers.parsed import NameUse, TriggerProblem
 
 FAILURES = ["name", "consecutive_tool_failures"]
 FILL = ["name", "context_fill"]
@@ -330,7 +332,7 @@ def test_a_long_list_of_branches_is_not_deep():
 def test_lark_waits_for_the_first_parse():
     """Importing the package loads no parser; parsing does."""
     code = (
-        "import sys, orgkernel.triggers as t; print('lark' in sys.modules); "
+        "import sys, orgkernel.triggers.parse as t; print('lark' in sys.modules); "
         "t.parse_trigger('max > 1'); print('lark' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

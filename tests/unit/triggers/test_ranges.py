@@ -2,7 +2,8 @@
 
 import pytest
 
-from orgkernel.triggers import Vacuous, find_vacuous, parse_trigger, thresholds
+from orgkernel.triggers.parse import parse_trigger
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, thresholds
 from tests.support.comparisons import find_vacuous_comparisons
 
 

@@ -9,7 +9,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.graph.definition import Definition
+from orgkernel.graph.records import Definition
 
 WORKING = ("active", "probationary")
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
