@@ -23,13 +23,12 @@ from sqlalchemy import insert
 from manifest_api.auditing import resolved
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.chain import GENESIS, encode_entry, link
-from orgkernel.state.engine import make_engine, writing
-from orgkernel.state.failures import failure_of
+from orgkernel.state.engine import failure_of, make_engine, writing
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
 from orgkernel.state.store import Store
 from orgkernel.state.tables import audit
-from orgkernel.state.ticket import Ticket
+from orgkernel.state.writer import Ticket
 
 CALLERS = 64
 

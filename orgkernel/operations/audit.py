@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from orgkernel.decisions.state_records import AuditFilter, AuditRow
-from orgkernel.state.audit_queries import (
+from orgkernel.state.audit import (
+    DAY,
     AuditStats,
     PolicyCount,
     SenderCount,
     count_decisions,
     count_policies,
     count_unknown_senders,
+    drop_old,
     read_rows,
 )
 from orgkernel.state.checkpoints import Folder
-from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.verify import Verification, verify_audit
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orgkernel.state.backup import StoreInfo, back_up, read_info
-from orgkernel.state.upgrading import upgrade_store
+from orgkernel.state.migrating import upgrade_store
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Location, Store

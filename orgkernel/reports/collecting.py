@@ -15,7 +15,7 @@ import msgspec
 from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.errors import Refused
 from orgkernel.reports.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
-from orgkernel.state.ticket import Ticket
+from orgkernel.state.writer import Ticket
 
 if TYPE_CHECKING:
     from orgkernel.state.reports import Reports

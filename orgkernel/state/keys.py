@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.rows import Rows, clean_record, record_of, require_id, require_time, require_word, row_of
 from orgkernel.state.tables import api_keys
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Transaction
 
 _BYTES = 32
 

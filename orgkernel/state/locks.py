@@ -17,7 +17,7 @@ from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.rows import Rows, record_of, require_id, require_reference, require_time
 from orgkernel.state.tables import tool_locks
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Transaction
 
 HOLDERS = ("agent", "person", "system")
 

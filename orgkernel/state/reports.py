@@ -20,8 +20,7 @@ from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
 from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
 from orgkernel.state.tables import salute_latest, salute_reports
-from orgkernel.state.ticket import Ticket
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Ticket, Transaction
 
 KEPT_SECONDS = 7 * 86_400.0
 """How long reports are kept that are not the latest of their agent."""

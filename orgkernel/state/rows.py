@@ -15,8 +15,7 @@ from orgkernel.errors import Refused
 from orgkernel.state.chain import clean_text
 from orgkernel.state.checkpoints import Tokens
 from orgkernel.state.engine import reading
-from orgkernel.state.transaction import Transaction
-from orgkernel.state.writer import Writer
+from orgkernel.state.writer import Transaction, Writer
 
 T = TypeVar("T")
 _JSON = frozenset({"resources", "waives", "scopes", "context", "body"})

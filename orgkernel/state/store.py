@@ -8,23 +8,18 @@ from collections.abc import Callable
 from types import TracebackType
 
 from orgkernel.decisions.state_view import StateView
-from orgkernel.state.agents import Agents
-from orgkernel.state.audit_log import AuditLog
+from orgkernel.state.agents import Agents, Results, Usage
+from orgkernel.state.audit import AuditLog
 from orgkernel.state.checkpoints import Folder, Tokens
-from orgkernel.state.engine import make_engine
-from orgkernel.state.failures import failure_of
-from orgkernel.state.grants import Grants
+from orgkernel.state.engine import failure_of, make_engine
+from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import Location
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
 from orgkernel.state.reports import KEPT_SECONDS, Reports
-from orgkernel.state.request_limits import RequestLimits
-from orgkernel.state.requests import Requests
-from orgkernel.state.restrictions import Restrictions
-from orgkernel.state.results import Results
+from orgkernel.state.requests import RequestLimits, Requests
 from orgkernel.state.rows import Rows
-from orgkernel.state.usage import Usage
 from orgkernel.state.view import Views
 from orgkernel.state.writer import Writer
 

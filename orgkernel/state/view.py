@@ -7,6 +7,7 @@ so another process's changes are found like our own.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
@@ -16,6 +17,7 @@ import msgspec
 from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.state_view import (
+    RAISED,
     AgentState,
     Grant,
     QualificationResult,
@@ -24,7 +26,6 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
-from orgkernel.state.reported import NOTHING_REPORTED, Reported, patch_reported
 from orgkernel.state.reports import report_of
 from orgkernel.state.rows import Rows, record_of
 from orgkernel.state.tables import (
@@ -37,10 +38,125 @@ from orgkernel.state.tables import (
     state_version,
     tool_locks,
 )
-from orgkernel.state.version import VersionReader
 
+BySubject = Mapping[str, tuple[StoredReport, ...]]
 T = TypeVar("T")
 Locks = Mapping[tuple[str, str], ToolLock]
+
+
+class VersionReader:
+    """Reads the state version by a connection of its own."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._query = str(select(state_version.c.version).compile(dialect=rows.engine.dialect))
+        self._connection: Any = None
+
+    def peek(self) -> int | None:
+        """The version, where looking waits for nobody: of a file that is not locked whole."""
+        if self._connection is None or self._rows.engine.dialect.name != "sqlite":
+            return None
+        try:
+            return self._ask()
+        except Exception:
+            self.close()
+            return None
+
+    def read(self) -> int:
+        """The version now. Raises `StoreError`."""
+        try:
+            return self._ask()
+        except Exception:
+            self.close()
+            # Whatever is wrong is said in our words by the way that knows them, or it works again.
+            with self._rows.reading() as connection:
+                return int(connection.execute(select(state_version.c.version)).scalar_one())
+
+    def _ask(self) -> int:
+        if self._connection is None:
+            self._connection = self._connect()
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(self._query)
+            return int(cursor.fetchone()[0])
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Give the connection back; the next question takes another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.close()
+
+    def _connect(self) -> Any:
+        pooled = self._rows.engine.raw_connection()
+        connection: Any = pooled.driver_connection
+        pooled.detach()  # it is ours from here on
+        if self._rows.engine.dialect.name == "postgresql":
+            connection.autocommit = True
+        else:
+            connection.execute("PRAGMA busy_timeout = 0")
+        return connection
+
+
+class Reported(msgspec.Struct, frozen=True):
+    """The latest report of each agent in each role, by organization and subject."""
+
+    organizations: Mapping[str, BySubject]
+
+    def of(self, org_id: str | None) -> tuple[BySubject, frozenset[str]]:
+        """Those of one organization, or of all, and the subjects whose newest one is of a raised tier."""
+        if org_id is not None:
+            found = self.organizations.get(org_id, MappingProxyType({}))
+        else:
+            found = _merged(self.organizations.values())
+        raised = frozenset(subject for subject, reports in found.items() if reports[0].tier in RAISED)
+        return MappingProxyType(found), raised
+
+
+NOTHING_REPORTED = Reported({})
+
+
+def patch_reported(known: Reported, newer: Iterable[StoredReport]) -> Reported:
+    """What is known, with reports that are the latest of their agents now."""
+    organizations = dict(known.organizations)
+    patched: dict[str, dict[str, tuple[StoredReport, ...]]] = {}
+    for report in newer:
+        org_id = report.org_id
+        if org_id not in patched:
+            patched[org_id] = dict(organizations.get(org_id, {}))
+        subjects = patched[org_id]
+        for subject in _subjects(report):
+            subjects[subject] = _with(subjects.get(subject, ()), report)
+    organizations.update(patched)
+    return Reported(organizations)
+
+
+def _with(reports: tuple[StoredReport, ...], report: StoredReport) -> tuple[StoredReport, ...]:
+    """Newest first, with one report of each agent in a role."""
+    others = [each for each in reports if _unit(each) != _unit(report)]
+    return tuple(sorted([*others, report], key=lambda each: (-each.at, -each.number)))
+
+
+def _unit(report: StoredReport) -> tuple[str, str, str, int]:
+    return report.org_id, report.role_id, report.agent_id, report.agent_number
+
+
+def _subjects(report: StoredReport) -> tuple[str, ...]:
+    role = f"role:{report.role_id}"
+    return (role, f"agent:{report.agent_id}") if report.agent_id else (role,)
+
+
+def _merged(organizations: Iterable[BySubject]) -> BySubject:
+    merged: dict[str, tuple[StoredReport, ...]] = {}
+    for subjects in organizations:
+        for subject, reports in subjects.items():
+            merged[subject] = merged.get(subject, ()) + reports
+    return {
+        subject: tuple(sorted(reports, key=lambda each: (-each.at, -each.number)))
+        for subject, reports in merged.items()
+    }
 
 
 class _Held:

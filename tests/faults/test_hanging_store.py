@@ -16,7 +16,7 @@ import pytest
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.location import Location
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from orgkernel.decisions.state_records import AuditFilter
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.tables import grants
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at

@@ -18,10 +18,9 @@ from sqlalchemy import event
 
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
-from orgkernel.state.audit_queries import read_rows
-from orgkernel.state.migrating import NEWEST
+from orgkernel.state.audit import read_rows
+from orgkernel.state.migrating import NEWEST, upgrade_store
 from orgkernel.state.store import Store
-from orgkernel.state.upgrading import upgrade_store
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, opened, sqlite_at
 from tests.support.trees import REPOSITORY

@@ -21,7 +21,7 @@ from orgkernel.operations import agents, grants, keys, locks, reports, requests,
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute import read_report
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.location import Location, parse_location
 from tests.support.in_process import run_here
 

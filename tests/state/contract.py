@@ -9,18 +9,19 @@ import pytest
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import AgentState, Grant, StateView
 from orgkernel.errors import Conflict, Refused, StoreError, TooManyRequests, UnknownRecord
-from orgkernel.state.audit_queries import (
+from orgkernel.state.audit import (
+    DAY,
     AuditFilter,
     PolicyCount,
     SenderCount,
     count_decisions,
     count_policies,
     count_unknown_senders,
+    drop_old,
     read_rows,
 )
 from orgkernel.state.location import Location
-from orgkernel.state.request_limits import RequestLimits
-from orgkernel.state.retention import DAY, drop_old
+from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.contract_of_reports import Reports

@@ -10,7 +10,7 @@ import pytest
 from orgkernel.decisions.state_records import AuditFilter, ReportReceipt
 from orgkernel.decisions.state_view import StateView
 from orgkernel.errors import Refused
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.location import Location
 from orgkernel.state.reports import KEPT_SECONDS
 from orgkernel.state.store import Store

@@ -12,8 +12,8 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.state.backup import back_up, read_info
 from orgkernel.state.location import Location, parse_location
 from orgkernel.state.migrating import NEWEST
-from orgkernel.state.transaction import Transaction
 from orgkernel.state.verify import verify_audit
+from orgkernel.state.writer import Transaction
 from tests.state.contract import StoreContract
 from tests.state.opening import opened
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import link
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.location import Location, parse_location
-from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 

@@ -18,7 +18,7 @@ from orgkernel import Kernel
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.settings import find_project
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Toolbox
 from orgkernel.toolbox.settings import read_providers

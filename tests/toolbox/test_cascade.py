@@ -11,7 +11,7 @@ import pytest
 from orgkernel import Kernel
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import UsageError
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from tests.state.opening import opened, sqlite_at
 from tests.toolbox.crew import TOOLS, brief, organization, toolbox

@@ -13,7 +13,7 @@ import pytest
 from orgkernel import Kernel
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import UnknownOrganization, UsageError
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Handover, PythonFunction
 from tests.state.opening import opened, sqlite_at

@@ -17,7 +17,7 @@ from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, PaceTier, StateView, StoredReport
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.reported import NOTHING_REPORTED, patch_reported
+from orgkernel.state.view import NOTHING_REPORTED, patch_reported
 from tests.support.salute import salute
 
 NOW = 1_000_000.0

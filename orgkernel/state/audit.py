@@ -1,25 +1,61 @@
-"""What is asked of the audit (policies and governance §5.6): rows by many filters, and what they add up to."""
+"""The audit of a store: writing entries, searching and counting rows, and dropping old ones (design §9, policies and governance §5)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Select, delete, func, select, tuple_
 
-from orgkernel.decisions.state_records import AuditFilter, AuditRow
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditRow, Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownRecord
-from orgkernel.state.chain import decode_entry
+from orgkernel.state.chain import GENESIS, decode_entry
+from orgkernel.state.checkpoints import Folder, Segment
+from orgkernel.state.grants import use_grants
 from orgkernel.state.rows import Rows
 from orgkernel.state.tables import audit
+from orgkernel.state.writer import Ticket, Transaction
 
 _AT_ONCE = 1_000
 _NEWEST_FIRST = tuple(
     column.desc() for column in (audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence)
 )
+DAY = 86_400.0
+KEPT: Mapping[Stream, float] = {"decision": 90 * DAY, "history": 365 * DAY}
+"""Seconds for which rows are kept: decisions and usage; what was granted, asked, locked and ranked."""
+
+
+class AuditLog:
+    """The audit of a store."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.defer = rows.writer.submit
+        """Hand in an entry and go on; it is acknowledged only when the ticket resolves."""
+
+    def write(self, entry: AuditEntry, uses: Sequence[str] = ()) -> str:
+        """Write an entry and wait until it is on the disk; the name of its row.
+
+        `uses` are the ids of grants the decision needed: they are used in the same transaction, and when one of them
+        is used up by now, `Conflict` (`GRANT_USED_UP`) is raised, nothing is written, and the answer has to be no.
+        """
+        name: str = self.submit(entry, uses).result()
+        return name
+
+    def submit(self, entry: AuditEntry, uses: Sequence[str] = ()) -> Ticket:
+        """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do."""
+        if not uses:
+            return self._rows.writer.submit(entry, may_wait=False)
+
+        def change(transaction: Transaction) -> str:
+            name = transaction.audit(entry)
+            use_grants(transaction, uses, name)
+            return name
+
+        return self._rows.writer.submit(change, may_wait=False)
 
 
 class SenderCount(msgspec.Struct, frozen=True):
@@ -138,4 +174,59 @@ def _is_after(connection: Any, name: str) -> Any:
         writer,
         stream,
         sequence,
+    )
+
+
+def drop_old(rows: Rows, folder: Folder, kept: Mapping[Stream, float] = KEPT) -> tuple[Segment, ...]:
+    """Seal and drop the rows at the beginning of each chain that are all older than is kept; the dropped segments.
+
+    The newest row of a chain always stays, so that it can be continued. The segment is on the disk before its rows go:
+    when that fails, or we are killed, the rows are still there and the next time takes them.
+    """
+
+    def change(transaction: Transaction) -> tuple[Segment, ...]:
+        connection = transaction.connection
+        chains = connection.execute(select(audit.c.writer, audit.c.stream).distinct()).all()
+        dropped = []
+        for writer, stream in sorted(tuple(chain) for chain in chains):
+            segment = _oldest(transaction, folder, writer, stream, transaction.now - kept[stream])
+            if segment is not None:
+                folder.add_segment(segment)
+                upto = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence <= segment.last)
+                connection.execute(delete(audit).where(*upto))
+                dropped.append(segment)
+        if dropped:
+            number = sum(each.last - each.first + 1 for each in dropped)
+            transaction.audit(
+                AuditEntry(
+                    "audit", transaction.now, "dropped", detail={"rows": number, "segments": len(dropped)}
+                )
+            )
+        return tuple(dropped)
+
+    return rows.change(change)
+
+
+def _oldest(
+    transaction: Transaction, folder: Folder, writer: str, stream: Stream, before: float
+) -> Segment | None:
+    def scalar(what: Any, *where: Any) -> Any:
+        return transaction.connection.scalar(
+            select(what).where(audit.c.writer == writer, audit.c.stream == stream, *where)
+        )
+
+    newest = scalar(func.max(audit.c.sequence))
+    young = scalar(func.min(audit.c.sequence), audit.c.at >= before)
+    last = (newest if young is None else young) - 1
+    first = scalar(func.min(audit.c.sequence))
+    if last < first:
+        return None
+    return Segment(
+        writer,
+        stream,
+        first,
+        last,
+        scalar(audit.c.previous, audit.c.sequence == first) or GENESIS,
+        scalar(audit.c.digest, audit.c.sequence == last),
+        transaction.now,
     )
