@@ -6,7 +6,7 @@ import click
 
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.errors import UsageError
-from orgkernel.project.schemas import build_schemas, render_schema
+from orgkernel.project.scaffold import build_schemas, render_schema
 
 
 @click.command("schema")

@@ -10,8 +10,14 @@ import click
 from orgkernel.cli.opening import request_of
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
-from orgkernel.project.rewriting import byte_order_mark, plan_upgrades, write_upgrades
-from orgkernel.project.upgrade import FileUpgrade, Note, render_diff
+from orgkernel.project.upgrade import (
+    FileUpgrade,
+    Note,
+    byte_order_mark,
+    plan_upgrades,
+    render_diff,
+    write_upgrades,
+)
 
 
 @click.command("upgrade")

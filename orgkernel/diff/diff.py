@@ -15,17 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orgkernel.diff.causes import Side, why_of
 from orgkernel.diff.change_words import in_words
 from orgkernel.diff.changes import Change, Summary, sort_changes, summarize
-from orgkernel.diff.comparison import compare_forms
+from orgkernel.diff.comparison import Side, compare_forms, why_of
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.normal_form import normalize, working_form
 from orgkernel.diff.renames import both_ways, find_renames, swap_organization
 from orgkernel.diff.sections import ROLES
 from orgkernel.graph.questions import OrgView
-from orgkernel.manifest.places import Places, no_places
 from orgkernel.manifest.v1 import OrganizationManifest
+from orgkernel.manifest.why import Places, no_places
 
 __all__ = [
     "Change",

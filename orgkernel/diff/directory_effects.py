@@ -16,7 +16,7 @@ from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diff.changes import Change, Effect
-from orgkernel.diff.directions import EFFECT_OF, Direction, added, times
+from orgkernel.diff.policy_effects import EFFECT_OF, Direction, added, times
 from orgkernel.diff.sections import DIRECTORY
 from orgkernel.graph.definition import Definition
 from orgkernel.graph.questions import OrgView

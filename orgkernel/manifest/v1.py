@@ -25,16 +25,18 @@ from orgkernel.manifest.v1_items import (
     Item,
     Member,
     Named,
+    NextRank,
     Pace,
     Peer,
     PlanItem,
     PolicyItem,
+    QualificationItem,
+    RankItem,
     RequestableTool,
     SkillItem,
     TierItem,
     ToolItem,
 )
-from orgkernel.manifest.v1_ladder import NextRank, QualificationItem, RankItem
 
 __all__ = [
     "SCHEMA",

@@ -1,4 +1,4 @@
-"""The items in the lists of `crew_manifest` version 1. Every item has an `id` and `why`."""
+"""The items of `crew_manifest` version 1, including the ranks and qualifications of an agent."""
 
 from __future__ import annotations
 
@@ -206,3 +206,46 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     """For a ceiling: the kinds of resources that it limits."""
     session: dict[str, Any]
     modifiers: dict[str, Any]
+
+
+class RankItem(Named, frozen=True, kw_only=True):
+    """A rank of the ladder (crew-capability facts §2.2)."""
+
+    description: str
+    trust_from: float
+    """Lowest mean trust for this rank, 0 to 1."""
+    agency: str | None
+    """How much an agent of this rank may start on its own."""
+    recall_tier: str | None
+    """The memory-recall tier of this rank."""
+
+
+class RequirementItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Skills that a promotion requires (crew-capability facts §4.7)."""
+
+    scope: str
+    min_proficiency: int
+    """Lowest proficiency on the scale of 1 to 7."""
+    min_count: int | None
+    """How many of these skills must reach it. Null means all."""
+
+
+class NextRank(RankItem, frozen=True, kw_only=True):
+    """The next rank and its requirements."""
+
+    requirements: tuple[RequirementItem, ...]
+    qualifications: tuple[str, ...]
+    missing_qualifications: tuple[str, ...]
+    """Required qualifications that the agent has not passed or that have expired."""
+
+
+class QualificationItem(Named, frozen=True, kw_only=True):
+    """A test that the agent has passed (crew-capability facts §5)."""
+
+    description: str
+    tier: int | None
+    """1 baseline, 2 domain, 3 collective. Null for a test that is no longer declared."""
+    threshold: float | None
+    """The score needed to pass, 0 to 1."""
+    score: float
+    passed_at: str | None

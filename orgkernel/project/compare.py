@@ -15,7 +15,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.files import Root
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.places import places_of
+from orgkernel.manifest.why import places_of
 from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.shipped import shipped_folder

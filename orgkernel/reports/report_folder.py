@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from orgkernel.decisions.state_view import StoredReport
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.runtime.report_names import ARCHIVE
 from orgkernel.runtime.salute import ReportError, read_report
+from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.reports import LARGEST_REPORT
 
 REJECTED = "rejected"
@@ -178,3 +180,33 @@ def _read(number: int) -> bytes:
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
+
+
+def read_latest(folder: str) -> tuple[list[StoredReport], list[tuple[str, Unfit]]]:
+    """The latest report of each role in a folder, and the files that are not reports. Raises `NothingToRead`.
+
+    A report counts as received when its file was written.
+    """
+    reports: list[StoredReport] = []
+    unfit: list[tuple[str, Unfit]] = []
+    for number, file in enumerate(list_latest(folder), 1):
+        report = read_file(folder, file)
+        if isinstance(report, Unfit):
+            unfit.append((file.name, report))
+        elif report is not None:
+            written = file.identity[2] / 1e9
+            unit, at = report["unit"], as_seconds(report["time"]["timestamp"]) or written
+            reports.append(
+                StoredReport(
+                    number,
+                    unit["organization"],
+                    unit["role_id"],
+                    "",
+                    unit["agent_number"],
+                    min(at, written),
+                    written,
+                    report["status"]["pace_level"],
+                    report,
+                )
+            )
+    return sorted(reports, key=lambda each: (each.org_id, each.role_id, each.agent_number)), unfit

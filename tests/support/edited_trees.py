@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orgkernel.diff.diff import Version
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.places import places_of
+from orgkernel.manifest.why import places_of
 from tests.support.trees import TEMPLATES, read, write_tree
 
 Documents = dict[str, Any]
