@@ -211,7 +211,7 @@ def view_check(folder: str | Path, rows: int = 5_000) -> dict[str, Any]:
     """Microseconds to ask whether the state is still the same, and to take in one change among many grants."""
     with open_store(folder) as store:
         for number in range(rows):
-            store.rows.writer.submit(lambda transaction, number=number: _insert_grant(transaction, number))
+            store.context.writer.submit(lambda transaction, number=number: _insert_grant(transaction, number))
         store.read_view()
         asked: list[float] = []
         for _ in range(2_000):

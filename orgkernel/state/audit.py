@@ -15,7 +15,7 @@ from orgkernel.errors import UnknownRecord
 from orgkernel.state.chain import GENESIS, decode_entry
 from orgkernel.state.checkpoints import Folder, Segment
 from orgkernel.state.grants import use_grants
-from orgkernel.state.rows import Rows
+from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import audit
 from orgkernel.state.writer import Ticket, Transaction
 
@@ -31,9 +31,9 @@ KEPT: Mapping[Stream, float] = {"decision": 90 * DAY, "history": 365 * DAY}
 class AuditLog:
     """The audit of a store."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self.defer = rows.writer.submit
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+        self.defer = context.writer.submit
         """Hand in an entry and go on; it is acknowledged only when the ticket resolves."""
 
     def write(self, entry: AuditEntry, uses: Sequence[str] = ()) -> str:
@@ -48,14 +48,14 @@ class AuditLog:
     def submit(self, entry: AuditEntry, uses: Sequence[str] = ()) -> Ticket:
         """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do."""
         if not uses:
-            return self._rows.writer.submit(entry, may_wait=False)
+            return self._context.writer.submit(entry, may_wait=False)
 
         def change(transaction: Transaction) -> str:
             name = transaction.audit(entry)
             use_grants(transaction, uses, name)
             return name
 
-        return self._rows.writer.submit(change, may_wait=False)
+        return self._context.writer.submit(change, may_wait=False)
 
 
 class SenderCount(msgspec.Struct, frozen=True):
@@ -84,11 +84,11 @@ class AuditStats(msgspec.Struct, frozen=True):
 
 
 def read_rows(
-    rows: Rows, wanted: AuditFilter, limit: int | None = None, after: str | None = None
+    context: StoreContext, wanted: AuditFilter, limit: int | None = None, after: str | None = None
 ) -> Iterator[AuditRow]:
     """Rows, newest first; `after` is the name of the last row of the page before. Raises `UnknownRecord` for that."""
     query = _filtered(select(audit), wanted).order_by(*_NEWEST_FIRST)
-    with rows.reading() as connection:
+    with context.reading() as connection:
         if after is not None:
             query = query.where(_is_after(connection, after))
         if limit is not None:
@@ -98,11 +98,11 @@ def read_rows(
             yield AuditRow(row.writer, row.stream, row.sequence, row.previous, row.digest, entry)
 
 
-def count_unknown_senders(rows: Rows, since: float | None = None) -> tuple[SenderCount, ...]:
+def count_unknown_senders(context: StoreContext, since: float | None = None) -> tuple[SenderCount, ...]:
     """Who tried without being known, most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
     last: dict[tuple[str, str], float] = {}
-    for row in read_rows(rows, AuditFilter(since=since, kind="decision", relationship="unknown")):
+    for row in read_rows(context, AuditFilter(since=since, kind="decision", relationship="unknown")):
         key = (row.entry.channel, row.entry.sender or row.entry.subject)
         counts[key] += 1
         last.setdefault(key, row.entry.at)
@@ -110,22 +110,22 @@ def count_unknown_senders(rows: Rows, since: float | None = None) -> tuple[Sende
     return tuple(SenderCount(*key, counts[key], last[key]) for key in ordered)
 
 
-def count_policies(rows: Rows, since: float | None = None) -> tuple[PolicyCount, ...]:
+def count_policies(context: StoreContext, since: float | None = None) -> tuple[PolicyCount, ...]:
     """How often each policy matched and denied, by name; one that is declared and not among them is dead."""
     matched: Counter[str] = Counter()
     denied: Counter[str] = Counter()
-    for row in read_rows(rows, AuditFilter(since=since, kind="decision")):
+    for row in read_rows(context, AuditFilter(since=since, kind="decision")):
         matched.update(row.entry.policies_matched)
         denied.update(row.entry.policies_denied)
     return tuple(PolicyCount(name, matched[name], denied[name]) for name in sorted(matched | denied))
 
 
-def count_decisions(rows: Rows, since: float | None = None) -> AuditStats:
+def count_decisions(context: StoreContext, since: float | None = None) -> AuditStats:
     """Decisions by outcome."""
     wanted = AuditFilter(since=since, kind="decision")
     found: dict[str, dict[str, Counter[str]]] = {"subject": {}, "channel": {}}
     outcomes: Counter[str] = Counter()
-    with rows.reading() as connection:
+    with context.reading() as connection:
         for name, counts in found.items():
             column = audit.c[name]
             query = select(column, audit.c.activity, func.count()).group_by(column, audit.c.activity)
@@ -177,7 +177,9 @@ def _is_after(connection: Any, name: str) -> Any:
     )
 
 
-def drop_old(rows: Rows, folder: Folder, kept: Mapping[Stream, float] = KEPT) -> tuple[Segment, ...]:
+def drop_old(
+    context: StoreContext, folder: Folder, kept: Mapping[Stream, float] = KEPT
+) -> tuple[Segment, ...]:
     """Seal and drop the rows at the beginning of each chain that are all older than is kept; the dropped segments.
 
     The newest row of a chain always stays, so that it can be continued. The segment is on the disk before its rows go:
@@ -204,7 +206,7 @@ def drop_old(rows: Rows, folder: Folder, kept: Mapping[Stream, float] = KEPT) ->
             )
         return tuple(dropped)
 
-    return rows.change(change)
+    return context.change(change)
 
 
 def _oldest(

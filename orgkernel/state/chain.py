@@ -7,7 +7,6 @@ chain and the entry as canonical JSON. Texts are masked and cut here, before any
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -123,7 +122,6 @@ class Chains:
     """The chains of one writer. They are known once something was written."""
 
     def __init__(self, engine: Engine, folder: Folder) -> None:
-        self._engine = engine
         self._folder = folder
         self._insert = str(insert(audit).compile(dialect=engine.dialect, column_keys=list(_COLUMNS)))
         self._named = engine.dialect.paramstyle in ("pyformat", "named")
@@ -174,26 +172,6 @@ class Chains:
             return
         for statement, values in _statements(rows):
             connection.exec_driver_sql(statement, values)
-
-    def commit_quickly(self, rows: list[Row]) -> bool:
-        """Write rows in a transaction of their own, without SQLAlchemy, which takes longer than SQLite does.
-
-        False where that cannot be done; raises `sqlite3.Error`, and then nothing is written or it is not known.
-        """
-        if self._engine.dialect.name != "sqlite":
-            return False
-        with closing(self._engine.raw_connection()) as pooled:
-            connection: Any = pooled.driver_connection
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                for statement, values in _statements(rows):
-                    connection.execute(statement, values)
-                connection.execute("COMMIT")
-            except BaseException:
-                # Of an error of the disk, the whole connection is in doubt.
-                pooled.invalidate()
-                raise
-        return True
 
     def close(self) -> None:
         """Let another process continue them."""

@@ -11,17 +11,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 import msgspec
-from sqlalchemy import ColumnElement, Select, Table, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, func, insert, or_, select, update
 
 from orgkernel.decisions.state_records import AuditEntry, GrantUse
 from orgkernel.decisions.state_view import Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.errors import Conflict, Refused
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.rows import (
-    Rows,
+    StoreContext,
     clean_record,
     record_of,
+    require_record,
     require_reference,
     require_time,
     require_word,
@@ -44,15 +45,17 @@ class Issued(Generic[Record]):
     TABLE: ClassVar[Table]
     record: type[Record]
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
         self._id = self.TABLE.c[f"{self.KIND}_id"]
 
     def revoke(self, record_id: str, *, actor: str, reason: str = "") -> Record:
         """End it: the row stays. Raises `UnknownRecord`, `Conflict` when it was ended already."""
 
         def change(transaction: Transaction) -> Record:
-            found = self._find(transaction, record_id)
+            found = require_record(
+                transaction, self.record, self.TABLE, record_id, self.KIND, _list_help(self.KIND)
+            )
             if found.revoked_at is not None:
                 raise Conflict(
                     f"the {self.KIND} {quote(record_id)} is {self.ENDED} already", code="ALREADY_REVOKED"
@@ -62,7 +65,7 @@ class Issued(Generic[Record]):
             note(transaction, ended, "revoked", actor, reason)
             return ended
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def expire(self) -> tuple[Record, ...]:
         """Note in the audit what ran out since the last time; decisions ignore it from its date on."""
@@ -81,39 +84,26 @@ class Issued(Generic[Record]):
                 note(transaction, each, "expired")
             return found
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def get(self, record_id: str) -> Record | None:
         """One of them, also one that holds no more; None where there is none of that id."""
-        found = self._read(select(self.TABLE).where(self._id == record_id))
-        return found[0] if found else None
+        return self._context.find(self.record, select(self.TABLE).where(self._id == record_id))
 
     def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[Record, ...]:
         """In the order in which they were issued."""
         query = select(self.TABLE).order_by(self.TABLE.c.issued_at, self._id)
         if subject is not None:
             query = query.where(self.TABLE.c.subject == subject)
-        return self._read(query.where(*self._holding()) if active_only else query)
+        return self._context.read(self.record, query.where(*self._holding()) if active_only else query)
 
     def _holding(self) -> tuple[ColumnElement[bool], ...]:
         """What is true of a row that counts now."""
         table = self.TABLE.c
         return (
             table.revoked_at.is_(None),
-            or_(table.expires_at.is_(None), table.expires_at > self._rows.clock()),
+            or_(table.expires_at.is_(None), table.expires_at > self._context.clock()),
         )
-
-    def _read(self, query: Select[*tuple[object, ...]]) -> tuple[Record, ...]:
-        with self._rows.reading() as connection:
-            return tuple(record_of(self.record, row) for row in connection.execute(query))
-
-    def _find(self, transaction: Transaction, record_id: str) -> Record:
-        row = transaction.connection.execute(select(self.TABLE).where(self._id == record_id)).first()
-        if row is None:
-            raise UnknownRecord(
-                f"there is no {self.KIND} {quote(record_id)}", f"`orgkernel {self.KIND} list --all` shows all"
-            )
-        return record_of(self.record, row)
 
     def _update(self, transaction: Transaction, record_id: str, **values: object) -> None:
         changed = update(self.TABLE).where(self._id == record_id)
@@ -142,6 +132,10 @@ def require_resources(kind: str, resources: Sequence[str]) -> None:
         raise Refused(f"a {kind} needs a resource", "such as `tool:ID`", code="BAD_VALUE")
     for resource in resources:
         require_reference("the resource", resource, RESOURCES)
+
+
+def _list_help(kind: str) -> str:
+    return f"`orgkernel {kind} list --all` shows all"
 
 
 def kind_of(record: Grant | Restriction) -> Literal["grant", "restriction"]:
@@ -195,21 +189,20 @@ class Grants(Issued[Grant]):
         """Give a permission; raises `Refused` for what cannot be stored."""
         require_time("the end", expires_at)
         grant = Grant(
-            self._rows.new_id("g"), subject, tuple(resources), level, tuple(waives), org_id, channel, session, reason,
+            self._context.new_id("g"), subject, tuple(resources), level, tuple(waives), org_id, channel, session, reason,
             issued_by, expires_at=expires_at, uses_left=uses,
         )  # fmt: skip
-        return self._rows.change(lambda transaction: insert_grant(transaction, grant))
+        return self._context.change(lambda transaction: insert_grant(transaction, grant))
 
     def uses(self, grant_id: str) -> tuple[GrantUse, ...]:
         """When it was used, and by which decision, oldest first."""
         query = select(grant_uses).where(grant_uses.c.grant_id == grant_id).order_by(grant_uses.c.use_id)
-        with self._rows.reading() as connection:
-            return tuple(record_of(GrantUse, row) for row in connection.execute(query))
+        return self._context.read(GrantUse, query)
 
     def count_uses(self) -> dict[str, int]:
         """How often each grant was used; those never used are not in it."""
         query = select(grant_uses.c.grant_id, func.count()).group_by(grant_uses.c.grant_id)
-        with self._rows.reading() as connection:
+        with self._context.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def _holding(self) -> tuple[ColumnElement[bool], ...]:
@@ -233,12 +226,7 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
 def use_grants(transaction: Transaction, grant_ids: Sequence[str], decision: str) -> None:
     """Within the change that writes a decision: note that it used these grants; raises `Conflict` (`GRANT_USED_UP`)."""
     for grant_id in dict.fromkeys(grant_ids):
-        row = transaction.connection.execute(select(grants).where(grants.c.grant_id == grant_id)).first()
-        if row is None:
-            raise UnknownRecord(
-                f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all"
-            )
-        grant = record_of(Grant, row)
+        grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
         is_over = grant.expires_at is not None and grant.expires_at <= transaction.now
         if grant.revoked_at is not None or is_over or grant.uses_left == 0:
             why = "revoked" if grant.revoked_at is not None else "expired" if is_over else "used up"
@@ -274,6 +262,6 @@ class Restrictions(Issued[Restriction]):
         """Leave a subject no more than `level` of some resources; raises `Refused` for what cannot be stored."""
         require_time("the end", expires_at)
         draft = Restriction(
-            self._rows.new_id("x"), subject, tuple(resources), level, org_id, reason, issued_by, expires_at=expires_at
+            self._context.new_id("x"), subject, tuple(resources), level, org_id, reason, issued_by, expires_at=expires_at
         )  # fmt: skip
-        return self._rows.change(lambda transaction: insert_issued(transaction, restrictions, draft, {}))
+        return self._context.change(lambda transaction: insert_issued(transaction, restrictions, draft, {}))

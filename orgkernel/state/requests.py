@@ -16,11 +16,19 @@ from sqlalchemy import func, insert, select, update
 from orgkernel.decisions.state_records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, Refused, TooManyRequests, UnknownRecord
+from orgkernel.errors import Conflict, Refused, TooManyRequests
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
 from orgkernel.state.grants import insert_grant, require_resources
-from orgkernel.state.rows import Rows, clean_record, record_of, require_reference, require_word, row_of
+from orgkernel.state.rows import (
+    StoreContext,
+    clean_record,
+    record_of,
+    require_record,
+    require_reference,
+    require_word,
+    row_of,
+)
 from orgkernel.state.tables import requests
 from orgkernel.state.writer import Transaction
 
@@ -87,8 +95,8 @@ def require_room(transaction: Transaction, request: AccessRequest, limits: Reque
 class Requests:
     """The requests of a store."""
 
-    def __init__(self, rows: Rows, limits: RequestLimits) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext, limits: RequestLimits) -> None:
+        self._context = context
         self._limits = limits
 
     def create(
@@ -116,7 +124,7 @@ class Requests:
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
         draft = AccessRequest(
-            self._rows.new_id("r"),
+            self._context.new_id("r"),
             requester,
             tuple(resources),
             0.0,
@@ -146,7 +154,7 @@ class Requests:
             _note(transaction, request, "created", "")
             return request
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def approve(
         self, request_id: str, approval: Approval, *, responder: str, reason: str = ""
@@ -160,7 +168,7 @@ class Requests:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
             holds = GRANTED[approval]
             wanted = Grant(
-                self._rows.new_id("g"), request.requester, request.resources, request.level, request.waives,
+                self._context.new_id("g"), request.requester, request.resources, request.level, request.waives,
                 request.org_id, request.channel, request.session, reason or request.reason, responder,
                 expires_at=None if holds is None else transaction.now + holds,
                 uses_left=1 if approval == "once" else None, request_id=request_id,
@@ -169,7 +177,7 @@ class Requests:
             done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
             return done, grant
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def deny(self, request_id: str, *, responder: str, reason: str = "") -> AccessRequest:
         """Say no; raises `UnknownRecord`, `Conflict` (`NOT_PENDING`)."""
@@ -178,18 +186,17 @@ class Requests:
             request = _require_pending(transaction, request_id)
             return _answer(transaction, request, "denied", "deny", responder, reason, None)
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def expire(self) -> int:
         """Note which requests nobody answered in time; their number."""
-        return self._rows.change(lambda transaction: _expire(transaction, transaction.now))
+        return self._context.change(lambda transaction: _expire(transaction, transaction.now))
 
     def get(self, request_id: str) -> AccessRequest | None:
         """One request, None where there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
-        with self._rows.reading() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else _as_of(record_of(AccessRequest, row), self._rows.clock())
+        found = self._context.find(AccessRequest, query)
+        return None if found is None else _as_of(found, self._context.clock())
 
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
@@ -198,17 +205,16 @@ class Requests:
         query = select(requests).order_by(requests.c.created_at, requests.c.request_id)
         if requester is not None:
             query = query.where(requests.c.requester == requester)
-        now = self._rows.clock()
-        with self._rows.reading() as connection:
-            found = [_as_of(record_of(AccessRequest, row), now) for row in connection.execute(query)]
+        now = self._context.clock()
+        found = (_as_of(each, now) for each in self._context.read(AccessRequest, query))
         return tuple(request for request in found if status in (None, request.status))
 
 
 def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest:
-    row = transaction.connection.execute(select(requests).where(requests.c.request_id == request_id)).first()
-    if row is None:
-        raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    request = _as_of(record_of(AccessRequest, row), transaction.now)
+    found = require_record(
+        transaction, AccessRequest, requests, request_id, "request", "`orgkernel request list` shows all"
+    )
+    request = _as_of(found, transaction.now)
     if request.status != "pending":
         raise Conflict(
             f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"

@@ -26,8 +26,7 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
-from orgkernel.state.reports import report_of
-from orgkernel.state.rows import Rows, record_of
+from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     agents,
     grants,
@@ -47,14 +46,14 @@ Locks = Mapping[tuple[str, str], ToolLock]
 class VersionReader:
     """Reads the state version by a connection of its own."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self._query = str(select(state_version.c.version).compile(dialect=rows.engine.dialect))
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+        self._query = str(select(state_version.c.version).compile(dialect=context.engine.dialect))
         self._connection: Any = None
 
     def peek(self) -> int | None:
         """The version, where looking waits for nobody: of a file that is not locked whole."""
-        if self._connection is None or self._rows.engine.dialect.name != "sqlite":
+        if self._connection is None or self._context.engine.dialect.name != "sqlite":
             return None
         try:
             return self._ask()
@@ -69,7 +68,7 @@ class VersionReader:
         except Exception:
             self.close()
             # Whatever is wrong is said in our words by the way that knows them, or it works again.
-            with self._rows.reading() as connection:
+            with self._context.reading() as connection:
                 return int(connection.execute(select(state_version.c.version)).scalar_one())
 
     def _ask(self) -> int:
@@ -90,10 +89,10 @@ class VersionReader:
                 connection.close()
 
     def _connect(self) -> Any:
-        pooled = self._rows.engine.raw_connection()
+        pooled = self._context.engine.raw_connection()
         connection: Any = pooled.driver_connection
         pooled.detach()  # it is ours from here on
-        if self._rows.engine.dialect.name == "postgresql":
+        if self._context.engine.dialect.name == "postgresql":
             connection.autocommit = True
         else:
             connection.execute("PRAGMA busy_timeout = 0")
@@ -186,18 +185,18 @@ class _Held:
 class Views:
     """The last view, and how it becomes the next one."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
         self._refreshing = Lock()
         self._held = _Held(StateView(version=-1), {}, NOTHING_REPORTED)
-        self._version = VersionReader(rows)
+        self._version = VersionReader(context)
 
     def read(self, org_id: str | None = None) -> StateView:
         """The state now. Tools are locked per organization: with `org_id` the view has the locks of that one."""
         with self._refreshing:
             if self._version.read() != self._held.view.version:
                 # All tables at one moment, and the version of that moment.
-                with self._rows.reading() as connection:
+                with self._context.reading() as connection:
                     version = connection.execute(select(state_version.c.version)).scalar_one()
                     if version != self._held.view.version:
                         self._held = _refreshed(self._held, connection, version)
@@ -290,7 +289,7 @@ def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport
         .where(salute_latest.c.version > since)
         .order_by(salute_reports.c.number)
     )
-    return [report_of(row) for row in connection.execute(query)]
+    return [record_of(StoredReport, row) for row in connection.execute(query)]
 
 
 def _grouped(

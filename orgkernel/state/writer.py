@@ -231,10 +231,6 @@ class Writer:
         self, batch: list[Ticket], prepared: list[tuple[AuditEntry, str] | Exception | None]
     ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
         answers: list[tuple[Any, Exception | None]] = []
-        if self._links and None not in prepared:
-            quick = self._commit_rows(prepared)
-            if quick is not None:
-                return quick
         with writing(self._engine) as connection:
             links = dict(self._links or self._chains.resume(connection))
             rows: list[Row] = []
@@ -270,23 +266,6 @@ class Writer:
                 self._chains.insert(connection, rows)
             if is_changed:
                 connection.execute(update(state_version).values(version=version + 1))
-        self._links = links
-        return answers, links
-
-    def _commit_rows(
-        self, prepared: list[tuple[AuditEntry, str] | Exception | None]
-    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]] | None:
-        """As `_commit` where there are rows and no changes; None where that has no way of its own."""
-        links, rows = dict(self._links), list[Row]()
-        answers: list[tuple[Any, Exception | None]] = [
-            (None, ready)
-            if isinstance(ready, Exception)
-            else (self._chains.append(*ready, links, rows), None)
-            for ready in prepared
-            if ready is not None
-        ]
-        if not self._chains.commit_quickly(rows):
-            return None
         self._links = links
         return answers, links
 

@@ -159,12 +159,12 @@ def test_every_call_is_remembered(kernel: Kernel, store: Store) -> None:
     lead.invoke_blocking("look", fallback=False)
     uses = {use.tool_id: (use.uses, use.failures) for use in store.usage.list("ann")}
     assert uses == {"look": (2, 0), "guess": (1, 1)}
-    decisions = list(read_rows(store.rows, AuditFilter(kind="decision")))
+    decisions = list(read_rows(store.context, AuditFilter(kind="decision")))
     assert [(row.entry.subject, row.entry.resource, row.entry.activity) for row in reversed(decisions)] == [
         ("agent:ann", "tool:look", "allow"), ("agent:ann", "tool:look", "allow"), ("agent:ann", "tool:guess", "allow"),
         ("agent:ann", "tool:vault", "deny"), ("role:lead", "tool:look", "deny"),
     ]  # fmt: skip
-    usage = list(read_rows(store.rows, AuditFilter(kind="usage")))
+    usage = list(read_rows(store.context, AuditFilter(kind="usage")))
     assert [(row.entry.activity, row.entry.code) for row in reversed(usage)] == [
         ("succeeded", ""), ("succeeded", ""), ("failed", "TOOL_FAILED"),
     ]  # fmt: skip
