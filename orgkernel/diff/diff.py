@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from orgkernel.diff.change_words import in_words
-from orgkernel.diff.changes import Change, Summary, sort_changes, summarize
+from orgkernel.diff.changes import Change, sort_changes
 from orgkernel.diff.comparison import Side, compare_forms, why_of
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.normal_form import normalize, working_form
@@ -25,16 +25,6 @@ from orgkernel.diff.sections import ROLES
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.v1 import OrganizationManifest
 from orgkernel.manifest.why import Places, no_places
-
-__all__ = [
-    "Change",
-    "Summary",
-    "Version",
-    "compare_manifests",
-    "compare_versions",
-    "normalize",
-    "summarize",
-]
 
 
 @dataclass(frozen=True, slots=True)

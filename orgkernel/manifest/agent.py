@@ -22,7 +22,7 @@ from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import essential_tools, granted_item, tool_item
 from orgkernel.manifest.permissions import effective_item, granted_tools, requestable
 from orgkernel.manifest.role import finding_item, latest_report, reported_tier
-from orgkernel.manifest.v1_items import NextRank, QualificationItem, RankItem, RequirementItem
+from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
 from orgkernel.records.crew_roster import Member
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.rank_ladder import Promotion, Rank

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
-from orgkernel.diff.diff import Change, Version, compare_versions
+from orgkernel.diff.changes import Change
+from orgkernel.diff.diff import Version, compare_versions
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project
