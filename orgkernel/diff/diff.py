@@ -57,11 +57,6 @@ def compare_versions(
     return sort_changes(map(in_words, changes))
 
 
-def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
-    """All changes between two manifests of one organization, each with all its roles."""
-    return sort_changes(map(in_words, _compare(Version(old), Version(new), frozenset())))
-
-
 def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
     return Change(
         org_id=org_id,

@@ -17,7 +17,6 @@ from orgkernel.diff.sections import ELEMENTS
 Direction = int | None
 """1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
 EFFECT_OF: Mapping[Direction, Effect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
-DIRECTION_OF: Mapping[Effect, Direction] = {effect: direction for direction, effect in EFFECT_OF.items()}
 _Policy = Mapping[str, Any]
 _Policies = Mapping[str, _Policy]
 """Those in force on one side, by their ids."""

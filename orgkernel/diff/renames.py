@@ -22,7 +22,6 @@ from orgkernel.diff.sections import (
     ROLES,
     SINGLE,
     UNORDERED,
-    Path,
     is_item_list,
     key_of,
 )
@@ -117,28 +116,6 @@ def swap_field(part: str, field: str, value: Any, names: Names) -> Any:
     if part == "findings":
         return _QUOTED.sub(lambda match: f"`{names.get(match[1], match[1])}`", value)
     return _swap_ids(value, names)
-
-
-def swap_key(part: str, key: str, names: Names) -> str:
-    """The key of an item."""
-    if part == "findings":
-        return str(swap_field(part, "message", key, names))
-    if part == ROLES:
-        return names.get(key, key)
-    if "id" not in _NAMING.get(part, ()):
-        return key
-    role_id, at, qualifier = key.partition("@")
-    return f"{names.get(role_id, role_id)}{at}{qualifier}"
-
-
-def swap_path(path: Path, names: Names) -> Path:
-    """A path, with the role it leads into and the keys on it."""
-    first, *rest = path
-    if first == ROLES and len(rest) > 1:
-        return (ROLES, swap_key(ROLES, str(rest[0]), names), *swap_path(path[2:], names))
-    if rest and isinstance(rest[0], str):
-        return (first, swap_key(str(first), rest[0], names), *rest[1:])
-    return path
 
 
 def _swap_ids(value: Any, names: Names) -> Any:

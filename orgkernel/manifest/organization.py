@@ -104,10 +104,7 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
 def _said(record: Record) -> dict[str, Any]:
     """The fields that a part of a policy sets."""
     said: dict[str, Any] = to_builtins(record)
-    return _without_defaults(said, to_builtins(type(record)()))
-
-
-def _without_defaults(said: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:
+    default: dict[str, Any] = to_builtins(type(record)())
     return {name: value for name, value in said.items() if value is not None and value != default.get(name)}
 
 

@@ -12,7 +12,6 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.decisions.state_view import (
     EMPTY_STATE,
     AgentState,
@@ -96,9 +95,25 @@ def _questions(
         yield ("what_can", number), question, partial(_what_can, kernel, case, what)
 
 
-def _dispatch(kernel: Kernel, org: str, asked: DispatchCase) -> Wrong:
-    decision = kernel.dispatch(org, asked.ask.domain, needs=asked.ask.needs, all_considered=True)
-    yield from _compare_dispatch(asked, decision)
+def _dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Wrong:
+    decision = kernel.dispatch(org, expected.ask.domain, needs=expected.ask.needs, all_considered=True)
+    because = "; ".join(reason.text for reason in decision.reasons)
+    if decision.outcome != expected.outcome:
+        got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
+        yield "outcome", f"the outcome is {got}, not {quote(expected.outcome)}, because {because}"
+        return
+    if expected.role_id is not None and decision.role_id != expected.role_id:
+        yield (
+            "role_id",
+            f"the role is {quote(decision.role_id)}, not {quote(expected.role_id)}, because {because}",
+        )
+    for field in ("plans", "tools"):
+        wanted, got_list = getattr(expected, field), getattr(decision, field)
+        if wanted is not None and wanted != got_list:
+            yield field, f"the {field} are {_list(got_list)}, not {_list(wanted)}"
+    codes = tuple(reason.code for reason in decision.reasons)
+    if expected.because is not None and expected.because != codes:
+        yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
 
 
 def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
@@ -153,26 +168,6 @@ def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]
         if row.outcome == outcome:
             found[row.resource] = sorted((*found.get(row.resource, ()), *row.actions))
     return found
-
-
-def _compare_dispatch(expected: DispatchCase, decision: DispatchDecision) -> Wrong:
-    because = "; ".join(reason.text for reason in decision.reasons)
-    if decision.outcome != expected.outcome:
-        got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
-        yield "outcome", f"the outcome is {got}, not {quote(expected.outcome)}, because {because}"
-        return
-    if expected.role_id is not None and decision.role_id != expected.role_id:
-        yield (
-            "role_id",
-            f"the role is {quote(decision.role_id)}, not {quote(expected.role_id)}, because {because}",
-        )
-    for field in ("plans", "tools"):
-        wanted, got_list = getattr(expected, field), getattr(decision, field)
-        if wanted is not None and wanted != got_list:
-            yield field, f"the {field} are {_list(got_list)}, not {_list(wanted)}"
-    codes = tuple(reason.code for reason in decision.reasons)
-    if expected.because is not None and expected.because != codes:
-        yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
 
 
 def _list(words: Iterable[str]) -> str:

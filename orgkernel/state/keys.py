@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 
 import msgspec
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from orgkernel.decisions.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, Scope
 from orgkernel.diagnostics.wording import quote
@@ -52,18 +52,6 @@ class Keys:
         """A new key and its secret, which nobody can read again; raises `Refused`."""
         draft, secret = self._draft(name, scopes, created_by, agent_id, expires_at)
         return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
-
-    def create_first(self, *, created_by: str) -> tuple[ApiKey, str] | None:
-        """An admin key when there is no key at all yet, to be printed once; None when there is one."""
-        draft, secret = self._draft("first", ("admin",), created_by, None, None)
-
-        def change(transaction: Transaction) -> ApiKey | None:
-            if transaction.connection.scalar(select(func.count()).select_from(api_keys)):
-                return None
-            return _insert(transaction, draft, secret)
-
-        key = self._context.change(change)
-        return None if key is None else (key, secret)
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
         """From now on it opens nothing; raises `UnknownRecord`, `Conflict` when it was revoked already."""

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orgkernel.diff.changes import Change
 from orgkernel.diff.diff import (
     Version,
-    compare_manifests,
     compare_versions,
     normalize,
 )
@@ -101,6 +101,11 @@ def test_moving_lines_changes_nothing(tree: str, data: st.DataObject) -> None:
     one, other = _manifest(still), _manifest(moved)
     assert compare_manifests(one, other) == ()
     assert normalize(one) == normalize(other)
+
+
+def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
+    """All changes between two manifests of one organization, each with all its roles."""
+    return compare_versions({old.org_id: Version(old)}, {new.org_id: Version(new)})
 
 
 def _manifest(snapshot: Any) -> OrganizationManifest:

@@ -447,13 +447,6 @@ class LocksAndTheRest:
         assert store.keys.find(secret) is None
         assert store.keys.find(newer) == second
 
-    def test_the_first_key_is_made_once(self, store: Store) -> None:
-        """It opens everything; where there is a key, even a revoked one, none is made."""
-        key, secret = store.keys.create_first(created_by="system:serve")
-        assert (key.scopes, store.keys.find(secret)) == (("admin",), key)
-        store.keys.revoke(key.key_id, actor="a")
-        assert store.keys.create_first(created_by="system:serve") is None
-
 
 class Views:
     def test_nothing_stored_is_the_empty_state(self, store: Store) -> None:

@@ -15,12 +15,10 @@ from orgkernel.diff.renames import (
     both_ways,
     swap_field,
     swap_item,
-    swap_key,
     swap_part,
-    swap_path,
     swap_record,
 )
-from orgkernel.diff.sections import ORDER, ROLES, address_of
+from orgkernel.diff.sections import MEMBERS, ORDER, ROLES, Path, address_of
 
 _OPPOSITE: Mapping[Kind, Kind] = {"removed": "added", "added": "removed", "lost": "gained", "gained": "lost"}
 _INVERSE: Mapping[Effect, Effect] = {
@@ -56,7 +54,7 @@ def _turned(change: Change, names: Names) -> Change:
         why_before=change.why_after,
         why_after=change.why_before,
         roles=tuple(sorted(names.get(each, each) for each in change.roles)),
-        path=swap_path(change.path, names),
+        path=_swap_path(change.path, names),
         at_before=change.at_after,
         at_after=change.at_before,
     )
@@ -68,9 +66,31 @@ def _swapped(change: Change, value: Any, names: Names) -> Any:
     if value is None or change.kind == "renamed" or not names:
         return value
     if change.kind == "changed" and change.path[-1] == ORDER:
-        return [[swap_key(part, each[0], names), *each[1:]] for each in value] if field is None else value
+        return [[_swap_key(part, each[0], names), *each[1:]] for each in value] if field is None else value
     if part == ROLES:
         return swap_record(value, names)
     if key is None:
         return swap_part(part, value, names)
     return swap_item(part, value, names) if field is None else swap_field(part, field, value, names)
+
+
+def _swap_key(part: str, key: str, names: Names) -> str:
+    """The key of an item."""
+    if part == "findings":
+        return str(swap_field(part, "message", key, names))
+    if part == ROLES:
+        return names.get(key, key)
+    if part not in MEMBERS | {"chain"}:
+        return key
+    role_id, at, qualifier = key.partition("@")
+    return f"{names.get(role_id, role_id)}{at}{qualifier}"
+
+
+def _swap_path(path: Path, names: Names) -> Path:
+    """A path, with the role it leads into and the keys on it."""
+    first, *rest = path
+    if first == ROLES and len(rest) > 1:
+        return (ROLES, _swap_key(ROLES, str(rest[0]), names), *_swap_path(path[2:], names))
+    if rest and isinstance(rest[0], str):
+        return (first, _swap_key(str(first), rest[0], names), *rest[1:])
+    return path
