@@ -38,7 +38,8 @@ from orgkernel.state.tables import (
     tool_locks,
 )
 
-BySubject = Mapping[str, tuple[StoredReport, ...]]
+Unit = tuple[str, str, str, int]
+"""An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
 Locks = Mapping[tuple[str, str], ToolLock]
 
@@ -99,72 +100,33 @@ class VersionReader:
         return connection
 
 
-class Reported(msgspec.Struct, frozen=True):
-    """The latest report of each agent in each role, by organization and subject."""
-
-    organizations: Mapping[str, BySubject]
-
-    def of(self, org_id: str | None) -> tuple[BySubject, frozenset[str]]:
-        """Those of one organization, or of all, and the subjects whose newest one is of a raised tier."""
-        if org_id is not None:
-            found = self.organizations.get(org_id, MappingProxyType({}))
-        else:
-            found = _merged(self.organizations.values())
-        raised = frozenset(subject for subject, reports in found.items() if reports[0].tier in RAISED)
-        return MappingProxyType(found), raised
-
-
-NOTHING_REPORTED = Reported({})
+def reports_by_subject(
+    latest: Mapping[Unit, StoredReport], org_id: str | None
+) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
+    """The reports about each role and agent of an organization, or of all, newest first; and whose newest tier is raised."""
+    found: dict[str, list[StoredReport]] = {}
+    for report in sorted(latest.values(), key=lambda each: (-each.at, -each.number)):
+        if org_id in (None, report.org_id):
+            found.setdefault(f"role:{report.role_id}", []).append(report)
+            if report.agent_id:
+                found.setdefault(f"agent:{report.agent_id}", []).append(report)
+    raised = frozenset(subject for subject, reports in found.items() if reports[0].tier in RAISED)
+    return MappingProxyType({subject: tuple(reports) for subject, reports in found.items()}), raised
 
 
-def patch_reported(known: Reported, newer: Iterable[StoredReport]) -> Reported:
-    """What is known, with reports that are the latest of their agents now."""
-    organizations = dict(known.organizations)
-    patched: dict[str, dict[str, tuple[StoredReport, ...]]] = {}
-    for report in newer:
-        org_id = report.org_id
-        if org_id not in patched:
-            patched[org_id] = dict(organizations.get(org_id, {}))
-        subjects = patched[org_id]
-        for subject in _subjects(report):
-            subjects[subject] = _with(subjects.get(subject, ()), report)
-    organizations.update(patched)
-    return Reported(organizations)
-
-
-def _with(reports: tuple[StoredReport, ...], report: StoredReport) -> tuple[StoredReport, ...]:
-    """Newest first, with one report of each agent in a role."""
-    others = [each for each in reports if _unit(each) != _unit(report)]
-    return tuple(sorted([*others, report], key=lambda each: (-each.at, -each.number)))
-
-
-def _unit(report: StoredReport) -> tuple[str, str, str, int]:
-    return report.org_id, report.role_id, report.agent_id, report.agent_number
-
-
-def _subjects(report: StoredReport) -> tuple[str, ...]:
-    role = f"role:{report.role_id}"
-    return (role, f"agent:{report.agent_id}") if report.agent_id else (role,)
-
-
-def _merged(organizations: Iterable[BySubject]) -> BySubject:
-    merged: dict[str, tuple[StoredReport, ...]] = {}
-    for subjects in organizations:
-        for subject, reports in subjects.items():
-            merged[subject] = merged.get(subject, ()) + reports
-    return {
-        subject: tuple(sorted(reports, key=lambda each: (-each.at, -each.number)))
-        for subject, reports in merged.items()
-    }
+def by_unit(reports: Iterable[StoredReport]) -> dict[Unit, StoredReport]:
+    """Reports by the agent in a role that each is of; of several, the last."""
+    return {(each.org_id, each.role_id, each.agent_id, each.agent_number): each for each in reports}
 
 
 class _Held:
     """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
 
-    def __init__(self, view: StateView, locks: Locks, reported: Reported) -> None:
+    def __init__(self, view: StateView, locks: Locks, reports: Mapping[Unit, StoredReport]) -> None:
         self.view = view
         self.locks = locks
-        self.reported = reported
+        self.reports = reports
+        """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
 
     def of(self, org_id: str | None) -> StateView:
@@ -174,12 +136,15 @@ class _Held:
         found = self._of_org.get(org_id)
         if found is None:
             locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
-            reports, raised = self.reported.of(org_id)
+            reports, raised = reports_by_subject(self.reports, org_id)
             found = msgspec.structs.replace(
                 self.view, locks=MappingProxyType(locks), reports=reports, raised=raised
             )
             found = self._of_org.setdefault(org_id, found)
         return found
+
+
+_NOTHING = _Held(StateView(version=-1), {}, {})
 
 
 class Views:
@@ -188,7 +153,7 @@ class Views:
     def __init__(self, context: StoreContext) -> None:
         self._context = context
         self._refreshing = Lock()
-        self._held = _Held(StateView(version=-1), {}, NOTHING_REPORTED)
+        self._held = _NOTHING
         self._version = VersionReader(context)
 
     def read(self, org_id: str | None = None) -> StateView:
@@ -228,9 +193,8 @@ class Views:
 
 def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     # A store that was restored from a backup may be older than what we know.
-    last = held.view if version > held.view.version else StateView(version=-1)
-    since = last.version
-    locks: dict[tuple[str, str], ToolLock] = dict(held.locks) if since >= 0 else {}
+    known = held if version > held.view.version else _NOTHING
+    last, locks, since = known.view, dict(known.locks), known.view.version
     for row in _changed(connection, tool_locks, since):
         if row.holder is None:
             locks.pop((row.org_id, row.tool_id), None)
@@ -239,10 +203,10 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     known_agents = dict(last.agents)
     for row in _changed(connection, agents, since):
         known_agents[row.agent_id] = record_of(AgentState, row)
-    results = _grouped(
-        last.results,
-        (record_of(QualificationResult, row) for row in _changed(connection, qualification_results, since)),
-    )
+    results = dict(last.results)
+    for row in _changed(connection, qualification_results, since):
+        result = record_of(QualificationResult, row)
+        results[result.agent_id] = (*results.get(result.agent_id, ()), result)
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
     granted = _changed(connection, grants, since)
     given = _replaced(last.grants, "grant_id", Grant, granted, _holds)
@@ -251,9 +215,7 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     capped = _replaced(
         last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
     )
-    reported = patch_reported(
-        held.reported if since >= 0 else NOTHING_REPORTED, _reported_since(connection, since)
-    )
+    reports = {**known.reports, **by_unit(_reported_since(connection, since))}
     view = StateView(
         version,
         MappingProxyType(known_agents),
@@ -262,9 +224,9 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         MappingProxyType(results),
         MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
         MappingProxyType(expired),
-        *reported.of(None),
+        *reports_by_subject(reports, None),
     )
-    return _Held(view, locks, reported)
+    return _Held(view, locks, reports)
 
 
 def _holds(row: Any) -> bool:
@@ -290,15 +252,6 @@ def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport
         .order_by(salute_reports.c.number)
     )
     return [record_of(StoredReport, row) for row in connection.execute(query)]
-
-
-def _grouped(
-    old: Mapping[str, tuple[QualificationResult, ...]], new: Iterable[QualificationResult]
-) -> dict[str, tuple[QualificationResult, ...]]:
-    grouped = dict(old)
-    for result in new:
-        grouped[result.agent_id] = (*grouped.get(result.agent_id, ()), result)
-    return grouped
 
 
 def _replaced(
