@@ -35,7 +35,6 @@ from orgkernel.diff.sections import (
 from orgkernel.manifest.why import Places
 
 _Item = Mapping[str, Any]
-_Record = Mapping[str, Any]
 _CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}
 
 
@@ -133,7 +132,7 @@ class _Comparison:
     old: Side
     new: Side
 
-    def record(self, path: Path, before: _Record, after: _Record) -> Iterator[Change]:
+    def record(self, path: Path, before: _Item, after: _Item) -> Iterator[Change]:
         """An organization without its roles, or a role."""
         for part in dict.fromkeys((*before, *after)):
             if part in ("why", "role_id", ROLES):
@@ -146,7 +145,7 @@ class _Comparison:
             else:
                 yield self._part((*path, part), part, one, other)
 
-    def items(self, path: Path, before: Sequence[_Record], after: Sequence[_Record]) -> Iterator[Change]:
+    def items(self, path: Path, before: Sequence[_Item], after: Sequence[_Item]) -> Iterator[Change]:
         """A list of items; the roles themselves are one, and what is in them is compared elsewhere."""
         part, role_id = str(path[-1]), str(path[1]) if len(path) > 1 else None
         old_keys, new_keys = keys_of(part, before), keys_of(part, after)
@@ -199,7 +198,7 @@ class _Comparison:
             why_after=(why_of(after) if after and single else self.new.why_part(role_id, part)),
         )  # fmt: skip
 
-    def _fields(self, path: Path, part: str, before: _Record, after: _Record) -> Iterator[Change]:
+    def _fields(self, path: Path, part: str, before: _Item, after: _Item) -> Iterator[Change]:
         for field in dict.fromkeys(group_of(part, field) for field in (*before, *after)):
             one, other = read_field(part, before, field), read_field(part, after, field)
             if field == "why" or one == other:
@@ -212,9 +211,7 @@ class _Comparison:
                 "changed", (*path, field), before=one, after=other, why_before=why[0], why_after=why[1]
             )
 
-    def _elements(
-        self, path: Path, part: str, before: _Record, after: _Record, field: str
-    ) -> Iterator[Change]:
+    def _elements(self, path: Path, part: str, before: _Item, after: _Item, field: str) -> Iterator[Change]:
         one, other = before[field], after[field]
         lists = _compare_lists(numbered(one), numbered(other))
         why = self._why(path, part, before, after, field)
@@ -235,7 +232,7 @@ class _Comparison:
             )  # fmt: skip
 
     def _why(
-        self, path: Path, part: str, before: _Record, after: _Record, field: str
+        self, path: Path, part: str, before: _Item, after: _Item, field: str
     ) -> tuple[tuple[Why, ...], tuple[Why, ...]]:
         role_id = address_of(path).role_id
         return (
@@ -248,13 +245,13 @@ class _Comparison:
         if path[0] == ROLES and len(path) == 2 and path[1] != ORDER:
             role_id = str(path[1])
         change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **said)
-        sides: tuple[_Record | None, _Record | None] = (self.old.form, self.new.form)
+        sides: tuple[_Item | None, _Item | None] = (self.old.form, self.new.form)
         if role_id:
             sides = (self.old.roles.get(role_id), self.new.roles.get(role_id))
         return msgspec.structs.replace(change, classification=effect_of(change, *sides))
 
 
-def _id_of(member: _Record | None) -> str | None:
+def _id_of(member: _Item | None) -> str | None:
     return member["id"] if member else None
 
 

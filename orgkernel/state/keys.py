@@ -50,7 +50,17 @@ class Keys:
         expires_at: float | None = None,
     ) -> tuple[ApiKey, str]:
         """A new key and its secret, which nobody can read again; raises `Refused`."""
-        draft, secret = self._draft(name, scopes, created_by, agent_id, expires_at)
+        require_id("the name", name)
+        require_time("the end", expires_at)
+        for scope in scopes:
+            require_word("the scope", scope, SCOPES)
+        if not scopes:
+            raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
+        if agent_id is not None:
+            require_id("the agent", agent_id)
+        secret = KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
+        held = tuple(scope for scope in SCOPES if scope in scopes)
+        draft = ApiKey(self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at)
         return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
@@ -99,26 +109,6 @@ class Keys:
         """All keys, oldest first."""
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.key_id)
         return self._context.read(ApiKey, query)
-
-    def _draft(
-        self,
-        name: str,
-        scopes: Sequence[Scope],
-        created_by: str,
-        agent_id: str | None,
-        expires_at: float | None,
-    ) -> tuple[ApiKey, str]:
-        require_id("the name", name)
-        require_time("the end", expires_at)
-        for scope in scopes:
-            require_word("the scope", scope, SCOPES)
-        if not scopes:
-            raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
-        if agent_id is not None:
-            require_id("the agent", agent_id)
-        secret = KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
-        held = tuple(scope for scope in SCOPES if scope in scopes)
-        return ApiKey(self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at), secret
 
 
 def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:

@@ -144,7 +144,7 @@ class Requests:
 
         def change(transaction: Transaction) -> AccessRequest:
             now = transaction.now
-            _expire(transaction, now)
+            _expire(transaction)
             request = msgspec.structs.replace(
                 clean_record(draft), created_at=now, expires_at=now + TIMERS[kind]
             )
@@ -190,7 +190,7 @@ class Requests:
 
     def expire(self) -> int:
         """Note which requests nobody answered in time; their number."""
-        return self._context.change(lambda transaction: _expire(transaction, transaction.now))
+        return self._context.change(_expire)
 
     def get(self, request_id: str) -> AccessRequest | None:
         """One request, None where there is none."""
@@ -249,8 +249,8 @@ def _answer(
     return done
 
 
-def _expire(transaction: Transaction, now: float) -> int:
-    due = (requests.c.status == "pending", requests.c.expires_at <= now)
+def _expire(transaction: Transaction) -> int:
+    due = (requests.c.status == "pending", requests.c.expires_at <= transaction.now)
     found = transaction.connection.execute(select(requests).where(*due).order_by(requests.c.request_id)).all()
     for row in found:
         transaction.connection.execute(
