@@ -12,7 +12,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
 from orgkernel.project.upgrade import (
     FileUpgrade,
-    Note,
+    UpgradeNote,
     byte_order_mark,
     plan_upgrades,
     render_diff,
@@ -70,7 +70,7 @@ def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
             click.echo(printable(text), err=True)
 
 
-def _place(note: Note, writes: bool) -> str:
+def _place(note: UpgradeNote, writes: bool) -> str:
     """The place in the file as it is now."""
     return ":".join(map(str, note.after if writes else note.before))
 

@@ -14,7 +14,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.diff.changes import Change, Kind
 from orgkernel.diff.effects import effect_of
 from orgkernel.diff.normal_form import plain, plain_item, without_why
-from orgkernel.diff.renames import Names
+from orgkernel.diff.renames import RoleNames
 from orgkernel.diff.sections import (
     ACTIONS,
     CATALOG,
@@ -44,7 +44,7 @@ class Side:
 
     form: Mapping[str, Any]
     places: Places
-    own_names: Names
+    own_names: RoleNames
     """What this side itself calls roles that are renamed."""
 
     @cached_property

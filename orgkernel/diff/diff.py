@@ -28,7 +28,7 @@ from orgkernel.manifest.why import Places, no_places
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class OrganizationVersion:
     """An organization on one side of a comparison: the manifest of all its roles, and where its documents say what."""
 
     manifest: OrganizationManifest
@@ -38,8 +38,8 @@ class Version:
 
 
 def compare_versions(
-    old: Mapping[str, Version],
-    new: Mapping[str, Version],
+    old: Mapping[str, OrganizationVersion],
+    new: Mapping[str, OrganizationVersion],
     unread: Mapping[str, frozenset[str]] | None = None,
 ) -> tuple[Change, ...]:
     """All changes between two trees of organizations, by their ids.
@@ -57,7 +57,7 @@ def compare_versions(
     return sort_changes(map(in_words, changes))
 
 
-def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
+def _whole(org_id: str, old: OrganizationVersion | None, new: OrganizationVersion | None) -> Change:
     return Change(
         org_id=org_id,
         role_id=None,
@@ -71,7 +71,7 @@ def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
     )
 
 
-def _compare(old: Version, new: Version, unread: frozenset[str]) -> Iterator[Change]:
+def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozenset[str]) -> Iterator[Change]:
     before, after = working_form(old.manifest, unread), working_form(new.manifest, unread)
     renamed = find_renames(before, after)
     names = both_ways(renamed)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orgkernel.diff.changes import Change, Effect
+from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import effect_of_policy
 from orgkernel.diff.sections import ACTIONS, ASKED, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
@@ -42,7 +42,7 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 }
 
 
-def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
+def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> ChangeEffect:
     """What a change does; `old` and `new` are the role it is about, or the organization, on both sides."""
     role_id, part, key, field = address_of(change.path)
     if change.kind in ("renamed", "moved"):
@@ -80,13 +80,13 @@ def _policies(organization: _Role | None) -> Mapping[str, _Role]:
     return {} if organization is None else {each["id"]: each for each in organization["policies"]}
 
 
-def _compared(before: float, after: float) -> Effect:
+def _compared(before: float, after: float) -> ChangeEffect:
     if before == after:
         return "neutral"
     return "widened" if after > before else "narrowed"
 
 
-def _presence(change: Change) -> Effect:
+def _presence(change: Change) -> ChangeEffect:
     return _compared(change.kind in ("lost", "removed"), change.kind in ("gained", "added"))
 
 
@@ -96,7 +96,7 @@ def _level_of(role: _Role, tool: str) -> int:
     return max(levels, default=0)
 
 
-def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
+def _asked(change: Change, old: _Role, new: _Role, tool: str) -> ChangeEffect:
     """Asking is more than nothing, and less than being allowed: what an action was before, or is now, decides."""
     gained = change.kind == "gained"
     actions, other = (change.after, old) if gained else (change.before, new)
@@ -115,7 +115,7 @@ def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
     return _compared(gained, not gained) if any(less) else _compared(not gained, gained)
 
 
-def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> Effect:
+def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> ChangeEffect:
     """Circumstances that could take away what is allowed are less of it; those that could allow what is not, more."""
     allowed = {
         bool(item["allowed_actions"]) for role in (old, new) for item in role[part] if item["id"] == tool
@@ -130,10 +130,14 @@ def _many(conditions: str | None) -> int:
     return len(conditions.split("; ")) if conditions else 0
 
 
-_INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
+_INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
+    "widened": "narrowed",
+    "narrowed": "widened",
+    "neutral": "neutral",
+}
 
 
-def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:
+def _file_scope(change: Change, old: _Role, new: _Role) -> ChangeEffect:
     """Where no scope is declared nothing is limited, so the first path of one narrows, and losing the last widens."""
     if change.kind == "gained":
         return "widened" if old["file_scope"] else "narrowed"

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from orgkernel.diff.changes import Change, Effect
+from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.sections import ELEMENTS
 
 Direction = int | None
 """1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
-EFFECT_OF: Mapping[Direction, Effect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
+EFFECT_OF: Mapping[Direction, ChangeEffect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
 _Policy = Mapping[str, Any]
 _Policies = Mapping[str, _Policy]
 """Those in force on one side, by their ids."""
@@ -55,7 +55,7 @@ def said_of(record: Any) -> Mapping[str, Any]:
 
 def effect_of_policy(
     change: Change, field: str | None, policy_id: str, before: _Policies, after: _Policies
-) -> Effect:
+) -> ChangeEffect:
     """What a change of one policy does, by itself and through the fallbacks it silences."""
     old, new = before.get(policy_id), after.get(policy_id)
     reach = None if old is None or new is None else _reach(old, new)

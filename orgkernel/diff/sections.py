@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-Step = str | int
-Path = tuple[Step, ...]
+PathStep = str | int
+Path = tuple[PathStep, ...]
 """From the organization to a value: `roles`, role id, part, key of the item, field. A number after a key tells items
 with the same key apart, from the second on."""
 

@@ -18,7 +18,7 @@ from orgkernel.records.record import Record
 
 Source = RolePost | SourceDocument
 """The source of a value's place: a profile at its post, or an organization's document."""
-Located = tuple[str, int, bool]
+LocatedSetting = tuple[str, int, bool]
 """File and line of a setting, and whether it is written there."""
 Places = Callable[[str, str, str], tuple[Why, ...]]
 """From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
@@ -29,7 +29,7 @@ def why_item(item_id: str, text: str, place: Place) -> Item:
     return Item(id=item_id, why=(why_place(text, place),))
 
 
-def why_setting(text: str, place: Located, said: str = " is set") -> Why:
+def why_setting(text: str, place: LocatedSetting, said: str = " is set") -> Why:
     """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
     file, line, written = place
     return Why(text + (said if written else " is not set; the default applies"), file, line)

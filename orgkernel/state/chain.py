@@ -35,7 +35,7 @@ _TEXTS = (
 _KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
-Row = tuple[Any, ...]
+AuditValues = tuple[Any, ...]
 _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64
 """In one statement: with 13 values each, what every SQLite takes."""
@@ -150,7 +150,7 @@ class Chains:
         except Exception as error:
             self.problem = failure_of(error, self._folder.path)
 
-    def append(self, entry: AuditEntry, body: str, links: dict[Stream, Link], rows: list[Row]) -> str:
+    def append(self, entry: AuditEntry, body: str, links: dict[Stream, Link], rows: list[AuditValues]) -> str:
         assert self._file is not None
         writer, stream = self._file.writer, stream_of(entry.kind)
         last = links[stream]
@@ -165,7 +165,7 @@ class Chains:
         )  # fmt: skip
         return audit_id(writer, stream, sequence)
 
-    def insert(self, connection: Connection, rows: list[Row]) -> None:
+    def insert(self, connection: Connection, rows: list[AuditValues]) -> None:
         """Write rows at once, below SQLAlchemy's handling of each: there are many."""
         if self._named:
             connection.exec_driver_sql(self._insert, [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
@@ -180,7 +180,7 @@ class Chains:
             self._file = None
 
 
-def _statements(rows: list[Row]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _statements(rows: list[AuditValues]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Insert rows by few statements of many rows, in sizes that come again and are prepared once.
 
     With every statement SQLite lets other threads run, and then has to wait for its turn.

@@ -31,28 +31,28 @@ from orgkernel.state.rows import (
 from orgkernel.state.tables import grant_uses, grants, restrictions
 from orgkernel.state.writer import Transaction
 
-Record = TypeVar("Record", Grant, Restriction)
+IssuedRecord = TypeVar("IssuedRecord", Grant, Restriction)
 SUBJECTS = ("agent", "person", "role", "system", "webhook", "relationship", "tag")
 RESOURCES = ("tool", "credential", "data")
 
 
-class Issued(Generic[Record]):
+class Issued(Generic[IssuedRecord]):
     """The grants, or the restrictions, of a store."""
 
     KIND: ClassVar[Literal["grant", "restriction"]]
     ENDED: ClassVar[str]
     """What is said of one that was revoked."""
     TABLE: ClassVar[Table]
-    record: type[Record]
+    record: type[IssuedRecord]
 
     def __init__(self, context: StoreContext) -> None:
         self._context = context
         self._id = self.TABLE.c[f"{self.KIND}_id"]
 
-    def revoke(self, record_id: str, *, actor: str, reason: str = "") -> Record:
+    def revoke(self, record_id: str, *, actor: str, reason: str = "") -> IssuedRecord:
         """End it: the row stays. Raises `UnknownRecord`, `Conflict` when it was ended already."""
 
-        def change(transaction: Transaction) -> Record:
+        def change(transaction: Transaction) -> IssuedRecord:
             found = require_record(
                 transaction, self.record, self.TABLE, record_id, self.KIND, _list_help(self.KIND)
             )
@@ -67,11 +67,11 @@ class Issued(Generic[Record]):
 
         return self._context.change(change)
 
-    def expire(self) -> tuple[Record, ...]:
+    def expire(self) -> tuple[IssuedRecord, ...]:
         """Note in the audit what ran out since the last time; decisions ignore it from its date on."""
         table = self.TABLE.c
 
-        def change(transaction: Transaction) -> tuple[Record, ...]:
+        def change(transaction: Transaction) -> tuple[IssuedRecord, ...]:
             due = (
                 table.expires_at <= transaction.now,
                 table.expiry_noted.is_(False),
@@ -86,11 +86,11 @@ class Issued(Generic[Record]):
 
         return self._context.change(change)
 
-    def get(self, record_id: str) -> Record | None:
+    def get(self, record_id: str) -> IssuedRecord | None:
         """One of them, also one that holds no more; None where there is none of that id."""
         return self._context.find(self.record, select(self.TABLE).where(self._id == record_id))
 
-    def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[Record, ...]:
+    def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[IssuedRecord, ...]:
         """In the order in which they were issued."""
         query = select(self.TABLE).order_by(self.TABLE.c.issued_at, self._id)
         if subject is not None:
@@ -110,7 +110,9 @@ class Issued(Generic[Record]):
         transaction.connection.execute(changed.values(**values, version=transaction.touch()))
 
 
-def insert_issued(transaction: Transaction, table: Table, draft: Record, detail: Mapping[str, Any]) -> Record:
+def insert_issued(
+    transaction: Transaction, table: Table, draft: IssuedRecord, detail: Mapping[str, Any]
+) -> IssuedRecord:
     """Within a change: write one with its history; raises `Refused` for what cannot be stored."""
     kind = kind_of(draft)
     require_reference("the subject", draft.subject, SUBJECTS)

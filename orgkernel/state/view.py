@@ -38,10 +38,10 @@ from orgkernel.state.tables import (
     tool_locks,
 )
 
-Unit = tuple[str, str, str, int]
+ReportingUnit = tuple[str, str, str, int]
 """An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
-Locks = Mapping[tuple[str, str], ToolLock]
+LocksByTool = Mapping[tuple[str, str], ToolLock]
 
 
 class VersionReader:
@@ -101,7 +101,7 @@ class VersionReader:
 
 
 def reports_by_subject(
-    latest: Mapping[Unit, StoredReport], org_id: str | None
+    latest: Mapping[ReportingUnit, StoredReport], org_id: str | None
 ) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
     """The reports about each role and agent of an organization, or of all, newest first; and whose newest tier is raised."""
     found: dict[str, list[StoredReport]] = {}
@@ -114,7 +114,7 @@ def reports_by_subject(
     return MappingProxyType({subject: tuple(reports) for subject, reports in found.items()}), raised
 
 
-def by_unit(reports: Iterable[StoredReport]) -> dict[Unit, StoredReport]:
+def by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
     """Reports by the agent in a role that each is of; of several, the last."""
     return {(each.org_id, each.role_id, each.agent_id, each.agent_number): each for each in reports}
 
@@ -122,7 +122,9 @@ def by_unit(reports: Iterable[StoredReport]) -> dict[Unit, StoredReport]:
 class _Held:
     """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
 
-    def __init__(self, view: StateView, locks: Locks, reports: Mapping[Unit, StoredReport]) -> None:
+    def __init__(
+        self, view: StateView, locks: LocksByTool, reports: Mapping[ReportingUnit, StoredReport]
+    ) -> None:
         self.view = view
         self.locks = locks
         self.reports = reports

@@ -23,7 +23,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from orgkernel.decisions.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
-from orgkernel.state.chain import Chains, Row, encode_entry
+from orgkernel.state.chain import AuditValues, Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.engine import failure_of, writing
 from orgkernel.state.tables import state_version
@@ -233,7 +233,7 @@ class Writer:
         answers: list[tuple[Any, Exception | None]] = []
         with writing(self._engine) as connection:
             links = dict(self._links or self._chains.resume(connection))
-            rows: list[Row] = []
+            rows: list[AuditValues] = []
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
             for ticket, ready in zip(batch, prepared, strict=True):

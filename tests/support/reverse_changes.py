@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from orgkernel.diff.change_words import in_words
-from orgkernel.diff.changes import Change, Effect, Kind, sort_changes
+from orgkernel.diff.changes import Change, ChangeEffect, Kind, sort_changes
 from orgkernel.diff.renames import (
-    Names,
+    RoleNames,
     both_ways,
     swap_field,
     swap_item,
@@ -21,7 +21,7 @@ from orgkernel.diff.renames import (
 from orgkernel.diff.sections import MEMBERS, ORDER, ROLES, Path, address_of
 
 _OPPOSITE: Mapping[Kind, Kind] = {"removed": "added", "added": "removed", "lost": "gained", "gained": "lost"}
-_INVERSE: Mapping[Effect, Effect] = {
+_INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
     "widened": "narrowed",
     "narrowed": "widened",
     "unclear": "unclear",
@@ -43,7 +43,7 @@ def renames_in(changes: Iterable[Change]) -> dict[str, str]:
     return {change.before: change.after for change in changes if change.kind == "renamed"}
 
 
-def _turned(change: Change, names: Names) -> Change:
+def _turned(change: Change, names: RoleNames) -> Change:
     return msgspec.structs.replace(
         change,
         role_id=None if change.role_id is None else names.get(change.role_id, change.role_id),
@@ -60,7 +60,7 @@ def _turned(change: Change, names: Names) -> Change:
     )
 
 
-def _swapped(change: Change, value: Any, names: Names) -> Any:
+def _swapped(change: Change, value: Any, names: RoleNames) -> Any:
     """A value of a change, with the roles in it called by the other name."""
     _, part, key, field = address_of(change.path)
     if value is None or change.kind == "renamed" or not names:
@@ -74,7 +74,7 @@ def _swapped(change: Change, value: Any, names: Names) -> Any:
     return swap_item(part, value, names) if field is None else swap_field(part, field, value, names)
 
 
-def _swap_key(part: str, key: str, names: Names) -> str:
+def _swap_key(part: str, key: str, names: RoleNames) -> str:
     """The key of an item."""
     if part == "findings":
         return str(swap_field(part, "message", key, names))
@@ -86,7 +86,7 @@ def _swap_key(part: str, key: str, names: Names) -> str:
     return f"{names.get(role_id, role_id)}{at}{qualifier}"
 
 
-def _swap_path(path: Path, names: Names) -> Path:
+def _swap_path(path: Path, names: RoleNames) -> Path:
     """A path, with the role it leads into and the keys on it."""
     first, *rest = path
     if first == ROLES and len(rest) > 1:
