@@ -23,13 +23,12 @@ from sqlalchemy import insert
 from manifest_api.auditing import resolved
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.chain import GENESIS, encode_entry, link
-from orgkernel.state.engine import make_engine, writing
-from orgkernel.state.failures import failure_of
+from orgkernel.state.engine import failure_of, make_engine, writing
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
 from orgkernel.state.store import Store
 from orgkernel.state.tables import audit
-from orgkernel.state.ticket import Ticket
+from orgkernel.state.writer import Ticket
 
 CALLERS = 64
 
@@ -212,7 +211,7 @@ def view_check(folder: str | Path, rows: int = 5_000) -> dict[str, Any]:
     """Microseconds to ask whether the state is still the same, and to take in one change among many grants."""
     with open_store(folder) as store:
         for number in range(rows):
-            store.rows.writer.submit(lambda transaction, number=number: _insert_grant(transaction, number))
+            store.context.writer.submit(lambda transaction, number=number: _insert_grant(transaction, number))
         store.read_view()
         asked: list[float] = []
         for _ in range(2_000):

@@ -13,7 +13,7 @@ from manifest_api.openapi import build_openapi
 from orgkernel import Kernel, __version__
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
 from orgkernel.exchange.agent_zero.specification import organization_form
-from orgkernel.project.schemas import build_schemas, render_schema
+from orgkernel.project.scaffold import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
 from orgkernel.triggers.names import ALIASES, NAMES
 from tools.architecture_page import PAGE as ARCHITECTURE

@@ -31,7 +31,7 @@ def rule(code: str | None) -> None:
 @click.argument("kind", required=False)
 def schema(kind: str | None) -> None:
     """Print the JSON Schema of a KIND of document, or list all kinds."""
-    from orgkernel.project.schemas import build_schemas, render_schema
+    from orgkernel.project.scaffold import build_schemas, render_schema
 
     schemas = build_schemas()
     if kind is None:

@@ -208,7 +208,7 @@ def _latest(
             return state.reports.latest(org, role)
     if store is not None:
         raise UsageError("`--reports` and `--store` name two places", "name one of them")
-    from orgkernel.reports.folder_board import read_latest
+    from orgkernel.reports.report_folder import read_latest
 
     reports, unfit = read_latest(folder)
     for name, why in unfit:

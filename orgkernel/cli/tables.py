@@ -11,8 +11,14 @@ from rich.table import Table
 
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
-from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RequestableTool, RoleManifest, ToolItem
-from orgkernel.manifest.v1_items import SkillItem
+from orgkernel.manifest.v1 import (
+    AgentManifest,
+    OrganizationManifest,
+    RequestableTool,
+    RoleManifest,
+    SkillItem,
+    ToolItem,
+)
 
 _WIDTH = 110
 TableRow = tuple[str, str, tuple[Why, ...]]

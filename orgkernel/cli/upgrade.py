@@ -11,8 +11,14 @@ from orgkernel.cli.opening import request_of
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
-from orgkernel.project.rewriting import byte_order_mark, plan_upgrades, write_upgrades
-from orgkernel.project.upgrade import FileUpgrade, Note, render_diff
+from orgkernel.project.upgrade import (
+    FileUpgrade,
+    UpgradeNote,
+    byte_order_mark,
+    plan_upgrades,
+    render_diff,
+    write_upgrades,
+)
 
 
 @click.command("upgrade")
@@ -67,6 +73,6 @@ def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
             click.echo(printable(text), err=True)
 
 
-def _place(note: Note, writes: bool) -> str:
+def _place(note: UpgradeNote, writes: bool) -> str:
     """The place in the file as it is now."""
     return ":".join(map(str, note.after if writes else note.before))

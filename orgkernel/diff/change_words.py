@@ -9,7 +9,6 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.diff.changes import Change
-from orgkernel.diff.directory_words import say_somebody
 from orgkernel.diff.normal_form import default_name
 from orgkernel.diff.sections import (
     ACTIONS,
@@ -26,8 +25,8 @@ from orgkernel.diff.sections import (
     address_of,
     noun_of,
 )
-from orgkernel.diff.value_words import list_words, say_difference
 
+_SHOWN = 8
 _TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
 """Parts whose items are free text, not ids."""
 _LISTED = (
@@ -37,6 +36,58 @@ _LISTED = (
     ("credentials", "credential"),
     ("data", "data"),
 )
+
+
+def say_difference(field: str, before: Any, after: Any) -> str:
+    """A value that is another one now; of lists of words, what came and went."""
+    if _is_words(before) and _is_words(after):
+        gone = [quote(each) for each in before if each not in after]
+        come = [quote(each) for each in after if each not in before]
+        said = [f"{verb} {list_words(words)}" for verb, words in (("gained", come), ("lost", gone)) if words]
+        return (
+            f"{field} {', '.join(said)}"
+            if said
+            else f"{field} now reads {list_words(list(map(quote, after)))}"
+        )
+    return f"{field} is {_value(after)} instead of {_value(before)}"
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _value(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "nothing"
+    return quote(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def list_words(words: Sequence[str]) -> str:
+    """The first words, and how many more."""
+    shown = ", ".join(words[:_SHOWN])
+    more = len(words) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def say_somebody(change: Change, subject: str) -> str:
+    """What is said of them now and was before, and which policies match them because of it."""
+    before, after = change.before or {}, change.after or {}
+    kind, _, name = subject.partition(":")
+    who = f"{kind.replace('system', 'system origin')} {name}"
+    if change.kind != "changed":
+        matching = (after or before)["policies"]
+        matched = f", matched by {list_words(list(map(quote, matching)))}" if matching else ""
+        return f"{change.org_id} {'gains' if change.kind == 'gained' else 'loses'} {who}{matched}"
+    said = [
+        say_difference(field, before.get(field), after.get(field))
+        for field in dict.fromkeys((*before, *after))
+        if field != "policies" and before.get(field) != after.get(field)
+    ]
+    come = [quote(each) for each in after["policies"] if each not in before["policies"]]
+    gone = [quote(each) for each in before["policies"] if each not in after["policies"]]
+    said += [f"now matched by {list_words(come)}"] if come else []
+    said += [f"no longer matched by {list_words(gone)}"] if gone else []
+    return f"{who} of {change.org_id}: {', '.join(said)}"
 
 
 def in_words(change: Change) -> Change:

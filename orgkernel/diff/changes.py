@@ -12,7 +12,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.diff.sections import ROLES, Path
 
 Kind = Literal["renamed", "removed", "added", "moved", "lost", "changed", "gained"]
-Effect = Literal["widened", "narrowed", "unclear", "neutral"]
+ChangeEffect = Literal["widened", "narrowed", "unclear", "neutral"]
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
     subject: str = ""
     """What is gained, lost or changed, such as `tool:browser_agent`."""
-    classification: Effect = "neutral"
+    classification: ChangeEffect = "neutral"
     """Whether it gives, takes, may do either, or neither."""
     sentence: str = ""
     before: Any = None

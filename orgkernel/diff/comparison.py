@@ -1,20 +1,22 @@
-"""Two working forms walked side by side, part by part."""
+"""Two working forms walked side by side, part by part, and the lines behind each change; what made the difference comes first."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from orgkernel.decisions.reasons import Why
-from orgkernel.diff.causes import Side, causes_of, why_of
 from orgkernel.diff.changes import Change, Kind
 from orgkernel.diff.effects import effect_of
 from orgkernel.diff.normal_form import plain, plain_item, without_why
+from orgkernel.diff.renames import RoleNames
 from orgkernel.diff.sections import (
+    ACTIONS,
     CATALOG,
     ELEMENTS,
     EVERY_HOLDER,
@@ -30,9 +32,72 @@ from orgkernel.diff.sections import (
     numbered,
     read_field,
 )
+from orgkernel.manifest.why import Places
 
-_Record = Mapping[str, Any]
+_Item = Mapping[str, Any]
 _CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two versions: its working form, in which roles are called by their new ids, and its documents."""
+
+    form: Mapping[str, Any]
+    places: Places
+    own_names: RoleNames
+    """What this side itself calls roles that are renamed."""
+
+    @cached_property
+    def roles(self) -> Mapping[str, Mapping[str, Any]]:
+        """Every role by its id."""
+        return {role["role_id"]: role for role in self.form[ROLES]}
+
+    def why_part(self, role_id: str | None, part: str) -> tuple[Why, ...]:
+        """The lines of a plain part; where nobody writes it, those of the role or the organization."""
+        if role_id is None:
+            return self.places("organization", self.form["org_id"], part) or why_of(self.form)
+        return self.places("role", self.own_names.get(role_id, role_id), part) or why_of(self.roles[role_id])
+
+    def why_item(self, role_id: str | None, part: str, item: _Item) -> tuple[Why, ...]:
+        """The lines of an item; where it has none, those of the part it stands in."""
+        return why_of(item) or self.why_part(role_id, part)
+
+
+def why_of(item: _Item) -> tuple[Why, ...]:
+    """The reasons an item carries."""
+    return msgspec.convert(item.get("why", ()), tuple[Why, ...])
+
+
+def causes_of(
+    side: Side, other: Side, role_id: str | None, part: str, items: tuple[_Item, _Item], field: str
+) -> tuple[Why, ...]:
+    """The lines of one side behind a field of an item that differs; `items` are the item here and there."""
+    here, there = items
+    found: list[Why] = []
+    if part in CATALOG and role_id is not None:
+        kind, fields = CATALOG[part]
+        if field in fields:
+            return side.places(kind, here["id"], field) or side.why_item(role_id, part, here)
+        if field == ACTIONS and here["level"] == there["level"]:
+            found += side.places(kind, here["id"], "actions")
+        if field == "runnable":
+            found += _of_tools(side, other, role_id, here, there)
+            found = found or [*side.places(kind, here["id"], "tools")]
+    return tuple(dict.fromkeys((*found, *side.why_item(role_id, part, here))))
+
+
+def _of_tools(side: Side, other: Side, role_id: str, here: _Item, there: _Item) -> Iterator[Why]:
+    """The tools this side has and the other lacks for the plan."""
+    lacking = set(there["missing_tools"]) - set(here["missing_tools"])
+    theirs = {item["id"] for item in tools_in(other.roles[role_id])}
+    for item in tools_in(side.roles[role_id]):
+        if item["id"] in lacking - theirs:
+            yield from why_of(item)
+
+
+def tools_in(role: Mapping[str, Any]) -> Iterable[_Item]:
+    """The tools a role is equipped with, and those it always has."""
+    return (*role["tools"], *role["essential_tools"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +132,7 @@ class _Comparison:
     old: Side
     new: Side
 
-    def record(self, path: Path, before: _Record, after: _Record) -> Iterator[Change]:
+    def record(self, path: Path, before: _Item, after: _Item) -> Iterator[Change]:
         """An organization without its roles, or a role."""
         for part in dict.fromkeys((*before, *after)):
             if part in ("why", "role_id", ROLES):
@@ -80,7 +145,7 @@ class _Comparison:
             else:
                 yield self._part((*path, part), part, one, other)
 
-    def items(self, path: Path, before: Sequence[_Record], after: Sequence[_Record]) -> Iterator[Change]:
+    def items(self, path: Path, before: Sequence[_Item], after: Sequence[_Item]) -> Iterator[Change]:
         """A list of items; the roles themselves are one, and what is in them is compared elsewhere."""
         part, role_id = str(path[-1]), str(path[1]) if len(path) > 1 else None
         old_keys, new_keys = keys_of(part, before), keys_of(part, after)
@@ -133,7 +198,7 @@ class _Comparison:
             why_after=(why_of(after) if after and single else self.new.why_part(role_id, part)),
         )  # fmt: skip
 
-    def _fields(self, path: Path, part: str, before: _Record, after: _Record) -> Iterator[Change]:
+    def _fields(self, path: Path, part: str, before: _Item, after: _Item) -> Iterator[Change]:
         for field in dict.fromkeys(group_of(part, field) for field in (*before, *after)):
             one, other = read_field(part, before, field), read_field(part, after, field)
             if field == "why" or one == other:
@@ -146,9 +211,7 @@ class _Comparison:
                 "changed", (*path, field), before=one, after=other, why_before=why[0], why_after=why[1]
             )
 
-    def _elements(
-        self, path: Path, part: str, before: _Record, after: _Record, field: str
-    ) -> Iterator[Change]:
+    def _elements(self, path: Path, part: str, before: _Item, after: _Item, field: str) -> Iterator[Change]:
         one, other = before[field], after[field]
         lists = _compare_lists(numbered(one), numbered(other))
         why = self._why(path, part, before, after, field)
@@ -169,7 +232,7 @@ class _Comparison:
             )  # fmt: skip
 
     def _why(
-        self, path: Path, part: str, before: _Record, after: _Record, field: str
+        self, path: Path, part: str, before: _Item, after: _Item, field: str
     ) -> tuple[tuple[Why, ...], tuple[Why, ...]]:
         role_id = address_of(path).role_id
         return (
@@ -182,13 +245,13 @@ class _Comparison:
         if path[0] == ROLES and len(path) == 2 and path[1] != ORDER:
             role_id = str(path[1])
         change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **said)
-        sides: tuple[_Record | None, _Record | None] = (self.old.form, self.new.form)
+        sides: tuple[_Item | None, _Item | None] = (self.old.form, self.new.form)
         if role_id:
             sides = (self.old.roles.get(role_id), self.new.roles.get(role_id))
         return msgspec.structs.replace(change, classification=effect_of(change, *sides))
 
 
-def _id_of(member: _Record | None) -> str | None:
+def _id_of(member: _Item | None) -> str | None:
     return member["id"] if member else None
 
 

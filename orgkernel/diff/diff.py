@@ -14,30 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orgkernel.diff.causes import Side, why_of
 from orgkernel.diff.change_words import in_words
-from orgkernel.diff.changes import Change, Summary, sort_changes, summarize
-from orgkernel.diff.comparison import compare_forms
+from orgkernel.diff.changes import Change, sort_changes
+from orgkernel.diff.comparison import Side, compare_forms, why_of
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.normal_form import normalize, working_form
 from orgkernel.diff.renames import both_ways, find_renames, swap_organization
 from orgkernel.diff.sections import ROLES
 from orgkernel.graph.questions import OrgView
-from orgkernel.manifest.places import Places, no_places
 from orgkernel.manifest.v1 import OrganizationManifest
-
-__all__ = [
-    "Change",
-    "Summary",
-    "Version",
-    "compare_versions",
-    "normalize",
-    "summarize",
-]
+from orgkernel.manifest.why import Places, no_places
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class OrganizationVersion:
     """An organization on one side of a comparison: the manifest of all its roles, and where its documents say what."""
 
     manifest: OrganizationManifest
@@ -47,8 +37,8 @@ class Version:
 
 
 def compare_versions(
-    old: Mapping[str, Version],
-    new: Mapping[str, Version],
+    old: Mapping[str, OrganizationVersion],
+    new: Mapping[str, OrganizationVersion],
     unread: Mapping[str, frozenset[str]] | None = None,
 ) -> tuple[Change, ...]:
     """All changes between two trees of organizations, by their ids.
@@ -66,7 +56,7 @@ def compare_versions(
     return sort_changes(map(in_words, changes))
 
 
-def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
+def _whole(org_id: str, old: OrganizationVersion | None, new: OrganizationVersion | None) -> Change:
     return Change(
         org_id=org_id,
         role_id=None,
@@ -80,7 +70,7 @@ def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:
     )
 
 
-def _compare(old: Version, new: Version, unread: frozenset[str]) -> Iterator[Change]:
+def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozenset[str]) -> Iterator[Change]:
     before, after = working_form(old.manifest, unread), working_form(new.manifest, unread)
     renamed = find_renames(before, after)
     names = both_ways(renamed)

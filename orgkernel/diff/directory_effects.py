@@ -15,8 +15,8 @@ from msgspec import to_builtins
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
 from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.diff.changes import Change, Effect
-from orgkernel.diff.directions import EFFECT_OF, Direction, added, times
+from orgkernel.diff.changes import Change, ChangeEffect
+from orgkernel.diff.policy_effects import EFFECT_OF, Direction, added, times
 from orgkernel.diff.sections import DIRECTORY
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
@@ -90,7 +90,9 @@ def _why(subject: str, entry: Definition[Any] | None) -> tuple[Why, ...]:
     return () if entry is None else (why_place(f"{subject} is declared", entry.place()),)
 
 
-def _effect(old: OrgView, new: OrgView, subjects: Iterable[str], tables: Iterable[PolicyTable]) -> Effect:
+def _effect(
+    old: OrgView, new: OrgView, subjects: Iterable[str], tables: Iterable[PolicyTable]
+) -> ChangeEffect:
     directions = [
         _direction(table, identify(old, subject), identify(new, subject))
         for table in tables

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orgkernel.diff.changes import Change, Effect
+from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import effect_of_policy
 from orgkernel.diff.sections import ACTIONS, ASKED, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
@@ -46,7 +46,7 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 }
 
 
-def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
+def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> ChangeEffect:
     """The effect of a change; `old` and `new` are the role or the organization it is about, on both sides."""
     role_id, part, key, field = address_of(change.path)
     if change.kind in ("renamed", "moved"):
@@ -84,13 +84,13 @@ def _policies(organization: _Role | None) -> Mapping[str, _Role]:
     return {} if organization is None else {each["id"]: each for each in organization["policies"]}
 
 
-def _compared(before: float, after: float) -> Effect:
+def _compared(before: float, after: float) -> ChangeEffect:
     if before == after:
         return "neutral"
     return "widened" if after > before else "narrowed"
 
 
-def _presence(change: Change) -> Effect:
+def _presence(change: Change) -> ChangeEffect:
     return _compared(change.kind in ("lost", "removed"), change.kind in ("gained", "added"))
 
 
@@ -100,7 +100,7 @@ def _level_of(role: _Role, tool: str) -> int:
     return max(levels, default=0)
 
 
-def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
+def _asked(change: Change, old: _Role, new: _Role, tool: str) -> ChangeEffect:
     """Asking is more than nothing and less than being allowed, so the other side of the change decides."""
     gained = change.kind == "gained"
     actions, other = (change.after, old) if gained else (change.before, new)
@@ -119,7 +119,7 @@ def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
     return _compared(gained, not gained) if any(less) else _compared(not gained, gained)
 
 
-def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> Effect:
+def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> ChangeEffect:
     """Conditions on an allowed tool narrow it; conditions under which a refused tool would be allowed widen it."""
     allowed = {
         bool(item["allowed_actions"]) for role in (old, new) for item in role[part] if item["id"] == tool
@@ -134,10 +134,14 @@ def _many(conditions: str | None) -> int:
     return len(conditions.split("; ")) if conditions else 0
 
 
-_INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened", "neutral": "neutral"}
+_INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
+    "widened": "narrowed",
+    "narrowed": "widened",
+    "neutral": "neutral",
+}
 
 
-def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:
+def _file_scope(change: Change, old: _Role, new: _Role) -> ChangeEffect:
     """Without a file scope nothing is limited, so gaining the first path narrows, and losing the last one widens."""
     if change.kind == "gained":
         return "widened" if old["file_scope"] else "narrowed"

@@ -8,24 +8,54 @@ policy that takes something away and silences a fallback that took away more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from orgkernel.diff.changes import Change, Effect
-from orgkernel.diff.directions import EFFECT_OF, Direction, added, said_of, times
-from orgkernel.diff.fallback_effects import through_fallbacks
+from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.sections import ELEMENTS
 
+Direction = int | None
+"""1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
+EFFECT_OF: Mapping[Direction, ChangeEffect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
 _Policy = Mapping[str, Any]
 _Policies = Mapping[str, _Policy]
 """Those in force on one side, by their ids."""
 _EFFECTS = ("deny", "ask", "annotate", "allow")
 _CREW = ("role", "agent")
+_SUBJECTS = frozenset({"person", "unknown", "system", "webhook", "crew"})
+_CAN_BE: Mapping[str, frozenset[str]] = {
+    "relationship": frozenset({"person"}),
+    "tags": frozenset({"person"}),
+    "person_id": frozenset({"person"}),
+    "system": frozenset({"system"}),
+    "webhook": frozenset({"webhook"}),
+    "agent": frozenset({"crew"}),
+    "role": frozenset({"crew"}),
+}
+# Nobody is two of these; an agent can fill two roles.
+_ONE_OF = ("relationship", "person_id", "system", "webhook", "agent")
+
+
+def times(direction: Direction, sign: Direction) -> Direction:
+    """A direction turned round, or kept, by a sign."""
+    return direction * sign if direction and sign else (0 if 0 in (direction, sign) else None)
+
+
+def added(directions: Iterable[Direction]) -> Direction:
+    """Several at once: more and less together cannot be said."""
+    found = {each for each in directions if each != 0}
+    return 0 if not found else found.pop() if len(found) == 1 else None
+
+
+def said_of(record: Any) -> Mapping[str, Any]:
+    """What a record says, without what it leaves out."""
+    said = record if isinstance(record, Mapping) else {}
+    return {name: value for name, value in said.items() if value is not None and value not in ([], ())}
 
 
 def effect_of_policy(
     change: Change, field: str | None, policy_id: str, before: _Policies, after: _Policies
-) -> Effect:
+) -> ChangeEffect:
     """What a change of one policy does, by itself and through the fallbacks it silences."""
     old, new = before.get(policy_id), after.get(policy_id)
     reach = None if old is None or new is None else _reach(old, new)
@@ -121,3 +151,57 @@ def _compared(grows: bool, shrinks: bool) -> Direction:
     if grows and shrinks:
         return 0
     return 1 if grows else -1 if shrinks else None
+
+
+def through_fallbacks(
+    change: Change,
+    field: str | None,
+    policies: tuple[_Policy | None, _Policy | None],
+    fallbacks: Iterator[tuple[_Policy, Direction]],
+    reach: Direction,
+) -> Iterator[Direction]:
+    """What becomes of each fallback it may meet: nothing where it silences as much as before.
+
+    `fallbacks` come with what they do where they speak; `reach` is how a changed match compares with the one before.
+    """
+    silences = _times_more(change, field, policies, reach)
+    if silences == 0:
+        return
+    for fallback, does in fallbacks:
+        if any(policy is not None and _may_meet(policy["match"], fallback["match"]) for policy in policies):
+            yield times(does, None if silences is None else -silences)
+
+
+def _times_more(
+    change: Change, field: str | None, policies: tuple[_Policy | None, _Policy | None], reach: Direction
+) -> Direction:
+    """Whether it silences fallbacks more often than before."""
+    was, now = (policy is not None and _silences(policy) for policy in policies)
+    if was != now:
+        return int(now) - int(was) if field in (None, "effect", "fallback") else 0
+    return reach if was and field == "match" else 0
+
+
+def _silences(policy: _Policy) -> bool:
+    return policy["effect"] != "annotate" and not policy["fallback"]
+
+
+def _may_meet(one: Any, other: Any) -> bool:
+    """Whether somebody can be whom both speak of; circumstances are not looked at."""
+    principals = said_of(one.get("principal")), said_of(other.get("principal"))
+    if not _subjects(principals[0]) & _subjects(principals[1]):
+        return False
+    for name in _ONE_OF:
+        named = [principal.get(name) for principal in principals]
+        if None not in named and "*" not in named and named[0] != named[1]:
+            return False
+    return True
+
+
+def _subjects(principal: Mapping[str, Any]) -> frozenset[str]:
+    found = _SUBJECTS
+    for name in principal:
+        found &= _CAN_BE.get(name, _SUBJECTS)
+    if "unknown" in principal:
+        found &= {"unknown"} if principal["unknown"] else _SUBJECTS - {"unknown"}
+    return found

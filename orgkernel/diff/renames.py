@@ -26,7 +26,7 @@ from orgkernel.diff.sections import (
     key_of,
 )
 
-Names = Mapping[str, str]
+RoleNames = Mapping[str, str]
 """Role id to the other one, both ways round: swapping twice changes nothing."""
 
 _NOT_OF_THE_PROFILE = MEMBERS | {"role_id", "org_id", "org_name", "chain", "findings", "essential_tools"}
@@ -73,12 +73,12 @@ def find_renames(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
     return renamed
 
 
-def both_ways(renamed: Mapping[str, str]) -> Names:
+def both_ways(renamed: Mapping[str, str]) -> RoleNames:
     """For swapping the ids."""
     return {**renamed, **{new: old for old, new in renamed.items()}}
 
 
-def swap_organization(organization: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def swap_organization(organization: Mapping[str, Any], names: RoleNames) -> dict[str, Any]:
     """An organization, with its reasons or without, in which the roles are called by the other name."""
     if not names:
         return dict(organization)
@@ -87,12 +87,12 @@ def swap_organization(organization: Mapping[str, Any], names: Names) -> dict[str
     return swapped
 
 
-def swap_record(record: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def swap_record(record: Mapping[str, Any], names: RoleNames) -> dict[str, Any]:
     """The parts of an organization, roles excepted, or of a role."""
     return {part: swap_part(part, value, names) for part, value in record.items()}
 
 
-def swap_part(part: str, value: Any, names: Names) -> Any:
+def swap_part(part: str, value: Any, names: RoleNames) -> Any:
     """The value of a part."""
     if part in ("role_id", "roots"):
         return _swap_ids(value, names)
@@ -104,12 +104,12 @@ def swap_part(part: str, value: Any, names: Names) -> Any:
     return value
 
 
-def swap_item(part: str, item: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def swap_item(part: str, item: Mapping[str, Any], names: RoleNames) -> dict[str, Any]:
     """An item of a part."""
     return {field: swap_field(part, field, value, names) for field, value in item.items()}
 
 
-def swap_field(part: str, field: str, value: Any, names: Names) -> Any:
+def swap_field(part: str, field: str, value: Any, names: RoleNames) -> Any:
     """A field of an item."""
     if field not in _NAMING.get(part, ()):
         return value
@@ -118,19 +118,7 @@ def swap_field(part: str, field: str, value: Any, names: Names) -> Any:
     return _swap_ids(value, names)
 
 
-def swap_key(part: str, key: str, names: Names) -> str:
-    """The key of an item."""
-    if part == "findings":
-        return str(swap_field(part, "message", key, names))
-    if part == ROLES:
-        return names.get(key, key)
-    if "id" not in _NAMING.get(part, ()):
-        return key
-    role_id, at, qualifier = key.partition("@")
-    return f"{names.get(role_id, role_id)}{at}{qualifier}"
-
-
-def _swap_ids(value: Any, names: Names) -> Any:
+def _swap_ids(value: Any, names: RoleNames) -> Any:
     if isinstance(value, str):
         return names.get(value, value)
     return [_swap_ids(each, names) for each in value] if isinstance(value, list) else value

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-Step = str | int
-Path = tuple[Step, ...]
+PathStep = str | int
+Path = tuple[PathStep, ...]
 """From the organization to a value: `roles`, role id, part, key of the item, field. A number after a key tells items
 with the same key apart, from the second on."""
 
@@ -66,37 +66,16 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 _NOUNS = {
-    "roles": "role",
-    "organizations": "organization",
-    "domains": "domain",
-    "plans": "plan",
-    "intents": "intent",
-    "tools": "tool",
-    "essential_tools": "essential tool",
-    "requestable_tools": "requestable tool",
     "skills": "required skill",
-    "cognitive_skills": "cognitive skill",
-    "qualifications": "qualification",
-    "credentials": "credential",
-    "file_scope": "file scope",
-    "peers": "peer",
-    "subordinates": "subordinate",
-    "dispatch_targets": "dispatch target",
-    "dispatch_sources": "dispatch source",
     "escalation": "escalation to",
-    "standing_orders": "standing order",
     "does_not_have": "stated limit",
-    "findings": "finding",
     "pace": "PACE tier",
-    "channels": "channel",
-    "departments": "department",
-    "layers": "layer",
-    "dispatch_edges": "dispatch edge",
-    "agents": "agent",
     "policies": "policy",
-    "file_claims": "file claim",
-    "open_blockers": "open blocker",
+    "limits": "limits",
+    "roots": "roots",
+    "requirements": "requirements",
 }
+"""What one item of a part is called, where that is not the singular of the part's name."""
 
 
 class Address(NamedTuple):
@@ -164,4 +143,4 @@ def read_field(part: str, item: Mapping[str, Any], field: str) -> Any:
 
 def noun_of(part: str) -> str:
     """What one item of a part is called."""
-    return _NOUNS.get(part, part.replace("_", " "))
+    return _NOUNS.get(part, part.removesuffix("s").replace("_", " "))

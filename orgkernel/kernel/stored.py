@@ -15,7 +15,7 @@ from orgkernel.state.location import DEFAULT, Location, parse_location
 
 if TYPE_CHECKING:
     from orgkernel.state.store import Store
-    from orgkernel.state.ticket import Ticket
+    from orgkernel.state.writer import Ticket
 
 __all__ = [
     "VARIABLE", "Location", "StateAt", "Store", "Ticket", "locate_store", "open_store", "read_state", "read_stored",

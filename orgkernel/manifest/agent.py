@@ -19,10 +19,16 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.manifest import v1
-from orgkernel.manifest.abilities import essential_tools, granted_item, tool_item
-from orgkernel.manifest.permissions import effective_item, granted_tools, requestable
+from orgkernel.manifest.abilities import (
+    effective_item,
+    essential_tools,
+    granted_item,
+    granted_tools,
+    requestable,
+    tool_item,
+)
 from orgkernel.manifest.role import finding_item, latest_report, reported_tier
-from orgkernel.manifest.v1_ladder import NextRank, QualificationItem, RankItem, RequirementItem
+from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
 from orgkernel.records.crew_roster import Member
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.rank_ladder import Promotion, Rank

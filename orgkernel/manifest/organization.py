@@ -17,10 +17,12 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE
-from orgkernel.manifest.policy_lists import permitted
 from orgkernel.manifest.role import build_role_manifest, finding_item
 from orgkernel.manifest.why import fact, listed, settings, why_item
+from orgkernel.records.access_policies import Permissions, Policy
 from orgkernel.records.record import Record
+
+_FIELD_OF = {"allow": "allows", "ask": "asks", "deny": "denies"}
 
 
 def build_organization_manifest(
@@ -102,10 +104,7 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
 def _said(record: Record) -> dict[str, Any]:
     """The fields that a part of a policy sets."""
     said: dict[str, Any] = to_builtins(record)
-    return _without_defaults(said, to_builtins(type(record)()))
-
-
-def _without_defaults(said: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:
+    default: dict[str, Any] = to_builtins(type(record)())
     return {name: value for name, value in said.items() if value is not None and value != default.get(name)}
 
 
@@ -164,3 +163,29 @@ def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
             routing=routing_order(view, domain),
             why=(*why_named, *map(why_edge, edges), *why_routing(view, domain)),
         )
+
+
+def permitted(policy: Policy) -> dict[str, Any]:
+    """The lists of a policy in a manifest, sorted by name, because their written order has no meaning.
+
+    A policy that only annotates allows nothing and stops nothing.
+    """
+    terms: dict[str, set[str]] = {"allows": set(), "asks": set(), "denies": set(), "bounds": set()}
+    field = _FIELD_OF.get(policy.effect)
+    if field is not None:
+        terms[field].update(_spoken(policy.permissions))
+        terms["denies"].update(f"tool:{name}" for name in policy.permissions.excepted_tools)
+    if policy.ceiling:
+        terms["bounds"].update(
+            kind for kind in ("tools", "credentials", "data") if getattr(policy.permissions, kind) is not None
+        )
+    return {name: tuple(sorted(said)) for name, said in terms.items()}
+
+
+def _spoken(permissions: Permissions) -> Iterator[str]:
+    named: Any = permissions.named_tools
+    yield from (f"tool:{name}" for name in named or ())
+    listed: Any = permissions.credentials or ()
+    yield from (f"credential:{name}" for name in ((listed,) if isinstance(listed, str) else listed))
+    if permissions.data is not None:
+        yield f"data:{permissions.data}"

@@ -1,23 +1,26 @@
-"""Items that are not edges: settings and texts, with their lines."""
+"""Where the values of a manifest are declared: items of settings and texts with their lines, and the lines of other values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import asdict
 
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics import Place
-from orgkernel.graph.records import RolePost
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.manifest.v1 import Fact, Item
 from orgkernel.records.record import Record
 
 Source = RolePost | SourceDocument
 """The source of a value's place: a profile at its post, or an organization's document."""
-Located = tuple[str, int, bool]
+LocatedSetting = tuple[str, int, bool]
 """File and line of a setting, and whether it is written there."""
+Places = Callable[[str, str, str], tuple[Why, ...]]
+"""From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
 
 
 def why_item(item_id: str, text: str, place: Place) -> Item:
@@ -25,7 +28,7 @@ def why_item(item_id: str, text: str, place: Place) -> Item:
     return Item(id=item_id, why=(why_place(text, place),))
 
 
-def why_setting(text: str, place: Located, said: str = " is set") -> Why:
+def why_setting(text: str, place: LocatedSetting, said: str = " is set") -> Why:
     """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
     file, line, written = place
     return Why(text + (said if written else " is not set; the default applies"), file, line)
@@ -64,3 +67,38 @@ def listed(source: Source, field: str, texts: Sequence[str]) -> tuple[Item, ...]
     return tuple(
         why_item(text, f"{field}[{number}]", source.place(field, number)) for number, text in enumerate(texts)
     )
+
+
+def no_places(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:
+    """For manifests without their documents."""
+    return ()
+
+
+def places_of(view: OrgView) -> Places:
+    """The places in an organization's documents."""
+    records = view.records
+    catalogs: Mapping[str, Mapping[str, Definition[Any]]] = {
+        "domain": records.domains,
+        "plan": records.plans,
+        "tool": records.tools,
+        "skill": records.skills,
+    }
+
+    def find(kind: str, id: str, field: str) -> tuple[Why, ...]:
+        if kind == "organization":
+            document = records.document
+            return _why(f"{field} of {id}", document.place(field, key=True)) if document.has(field) else ()
+        if kind == "role":
+            post = records.posts.get(id)
+            written = post is not None and post.has(field)
+            return _why(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
+        definition = catalogs[kind].get(id)
+        if definition is None:
+            return ()
+        return _why(f"{field} of {kind} {id}", definition.place(field, key=True))
+
+    return find
+
+
+def _why(text: str, place: Any) -> tuple[Why, ...]:
+    return (why_place(text, place),)

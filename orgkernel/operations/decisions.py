@@ -25,7 +25,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import AccessDesk
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor
-from orgkernel.state.ticket import Ticket
+from orgkernel.state.writer import Ticket
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
+import msgspec
+
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.state_view import (
+    EMPTY_STATE,
+    AgentState,
+    Grant,
+    QualificationResult,
+    Restriction,
+    StateView,
+    ToolLock,
+)
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.project.case_state import FixedState, build_context, build_request, build_state
 from orgkernel.records.decision_cases import (
     AccessCase,
+    AccessQuestion,
     Case,
+    Circumstances,
     DecisionCases,
     DispatchCase,
+    Given,
     WhatCanCase,
     WhoCanCase,
 )
 
 # The problems of an answer: the field with the other expectation, and a sentence.
 Wrong = Iterator[tuple[str, str]]
+# Noon: a question without a time is not about the night.
+_NOON = 43_200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +95,25 @@ def _questions(
         yield ("what_can", number), question, partial(_what_can, kernel, case, what)
 
 
-def _dispatch(kernel: Kernel, org: str, asked: DispatchCase) -> Wrong:
-    decision = kernel.dispatch(org, asked.ask.domain, needs=asked.ask.needs, all_considered=True)
-    yield from _compare_dispatch(asked, decision)
+def _dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Wrong:
+    decision = kernel.dispatch(org, expected.ask.domain, needs=expected.ask.needs, all_considered=True)
+    because = "; ".join(reason.text for reason in decision.reasons)
+    if decision.outcome != expected.outcome:
+        got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
+        yield "outcome", f"the outcome is {got}, not {quote(expected.outcome)}, because {because}"
+        return
+    if expected.role_id is not None and decision.role_id != expected.role_id:
+        yield (
+            "role_id",
+            f"the role is {quote(decision.role_id)}, not {quote(expected.role_id)}, because {because}",
+        )
+    for field in ("plans", "tools"):
+        wanted, got_list = getattr(expected, field), getattr(decision, field)
+        if wanted is not None and wanted != got_list:
+            yield field, f"the {field} are {_list(got_list)}, not {_list(wanted)}"
+    codes = tuple(reason.code for reason in decision.reasons)
+    if expected.because is not None and expected.because != codes:
+        yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
 
 
 def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
@@ -138,29 +170,79 @@ def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]
     return found
 
 
-def _compare_dispatch(expected: DispatchCase, decision: DispatchDecision) -> Wrong:
-    because = "; ".join(reason.text for reason in decision.reasons)
-    if decision.outcome != expected.outcome:
-        got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
-        yield "outcome", f"the outcome is {got}, not {quote(expected.outcome)}, because {because}"
-        return
-    if expected.role_id is not None and decision.role_id != expected.role_id:
-        yield (
-            "role_id",
-            f"the role is {quote(decision.role_id)}, not {quote(expected.role_id)}, because {because}",
-        )
-    for field in ("plans", "tools"):
-        wanted, got_list = getattr(expected, field), getattr(decision, field)
-        if wanted is not None and wanted != got_list:
-            yield field, f"the {field} are {_list(got_list)}, not {_list(wanted)}"
-    codes = tuple(reason.code for reason in decision.reasons)
-    if expected.because is not None and expected.because != codes:
-        yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
-
-
 def _list(words: Iterable[str]) -> str:
     return f"[{', '.join(words)}]"
 
 
 def _mapping(rows: Mapping[str, Iterable[str]]) -> str:
     return f"{{{', '.join(f'{key}: {_list(value)}' for key, value in sorted(rows.items()))}}}"
+
+
+def read_moment(written: str) -> float:
+    """Local date and time as seconds since 1970; local time counts as UTC. Raises `ValueError` for a day that does not exist.
+
+    >>> read_moment("1970-01-02 00:01")
+    86460.0
+    """
+    return float(calendar.timegm(datetime.fromisoformat(written).timetuple()))
+
+
+def build_context(given: Circumstances) -> AccessContext:
+    """The circumstances of a question. Local time counts as UTC."""
+    fields = {
+        name: getattr(given, name) for name in msgspec.structs.asdict(AccessContext()) if hasattr(given, name)
+    }
+    return AccessContext(**fields, now=_NOON if given.at is None else read_moment(given.at))
+
+
+def build_request(asked: AccessQuestion) -> AccessRequest:
+    """The request of a question about access."""
+    return AccessRequest(
+        asked.subject, asked.action, asked.resource, build_context(asked.context), asked.on_behalf_of, asked.via,
+        asked.envelope,
+    )  # fmt: skip
+
+
+def build_state(given: Given, org_id: str) -> StateView:
+    """The state that a case assumes."""
+    if not (given.agents or given.grants or given.restrictions or given.locks):
+        return EMPTY_STATE
+    grants: dict[str, tuple[Grant, ...]] = {}
+    for grant_id, grant in given.grants.items():
+        stored = Grant(
+            grant_id, grant.subject, grant.resources, grant.level, grant.waives, org_id, grant.channel, grant.session,
+            expires_at=None if grant.expires is None else read_moment(grant.expires), uses_left=grant.uses_left,
+        )  # fmt: skip
+        grants[grant.subject] = (*grants.get(grant.subject, ()), stored)
+    restrictions: dict[str, tuple[Restriction, ...]] = {}
+    for restriction_id, each in given.restrictions.items():
+        bound = Restriction(
+            restriction_id, each.subject, each.resources, each.level, org_id,
+            expires_at=None if each.expires is None else read_moment(each.expires),
+        )  # fmt: skip
+        restrictions[each.subject] = (*restrictions.get(each.subject, ()), bound)
+    return StateView(
+        1,
+        {
+            name: AgentState(name, agent.rank, agent.trust, agent.lifecycle)
+            for name, agent in given.agents.items()
+        },
+        grants,
+        restrictions,
+        {
+            name: tuple(QualificationResult(name, each, 1.0, True, 0.0) for each in agent.passed)
+            for name, agent in given.agents.items()
+        },
+        {tool: ToolLock(org_id, tool, holder, 1, 0.0) for tool, holder in given.locks.items()},
+    )
+
+
+class FixedState:
+    """A store that always returns one state."""
+
+    def __init__(self, state: StateView) -> None:
+        self._state = state
+
+    def read_view(self, org_id: str | None = None) -> StateView:
+        """The state, for every organization."""
+        return self._state

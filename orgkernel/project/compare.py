@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
-from orgkernel.diff.diff import Change, Version, compare_versions
+from orgkernel.diff.changes import Change
+from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.files import Root
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.places import places_of
+from orgkernel.manifest.why import places_of
 from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.shipped import shipped_folder
@@ -24,7 +25,7 @@ PREFIX = "git:"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TreeComparison:
     """The differences between two trees, and notes about reading them."""
 
     changes: tuple[Change, ...]
@@ -50,7 +51,7 @@ class _Read:
     """What was read from one side."""
 
     name: str
-    versions: dict[str, Version]
+    versions: dict[str, OrganizationVersion]
     errors: dict[str, int]
     """Organizations with errors, and their number of errors."""
     unreadable: frozenset[str]
@@ -62,7 +63,7 @@ class _Read:
 
 def compare_trees(
     old: str, new: str | None, project: Project, folder: str, org: str | None = None
-) -> Comparison:
+) -> TreeComparison:
     """Read both sides and compare them.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
@@ -87,7 +88,7 @@ def compare_trees(
         for side in (first, second)
     ]
     changes = compare_versions(compared[0], compared[1], unread)
-    return Comparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
+    return TreeComparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
 
 
 def _parse(side: str, text: str | None) -> _Tree:
@@ -184,7 +185,7 @@ def _read(name: str, kernel: Kernel) -> _Read:
     versions, unread_roles, errors = {}, {}, {}
     for org_id, each in latest.organizations.items():
         manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
-        versions[org_id] = Version(manifest, places_of(each.index), each.index)
+        versions[org_id] = OrganizationVersion(manifest, places_of(each.index), each.index)
         unread_roles[org_id] = frozenset(each.records.without_profile) & each.records.excused
         errors[org_id] = sum(found.severity is Severity.ERROR for found in each.diagnostics)
     about_some = {found for each in latest.organizations.values() for found in each.diagnostics}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
@@ -16,9 +18,11 @@ from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.loading.scalars import resolve_scalar
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.manifest.v1 import build_manifest_schema
+from orgkernel.model.json_schema import build_json_schema
+from orgkernel.model.kinds import KINDS
 from orgkernel.model.record import Id
 from orgkernel.project.replacing import replace_file
-from orgkernel.project.schemas import build_schemas, render_schema
 from orgkernel.records.organization import USER
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE, RoleType
 from orgkernel.snapshots.shipped import shipped_folder, template_names
@@ -218,3 +222,13 @@ def _include(document: SourceDocument, role_id: str) -> bool:
         return False
     replace_file(original, codecs.BOM_UTF8 * content.startswith(codecs.BOM_UTF8) + changed.encode())
     return True
+
+
+def build_schemas() -> dict[str, dict[str, Any]]:
+    """The JSON Schema of each kind."""
+    return {**{kind: build_json_schema(kind) for kind in KINDS}, "crew_manifest": build_manifest_schema()}
+
+
+def render_schema(schema: dict[str, Any]) -> str:
+    """The text of a schema, as checked in."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

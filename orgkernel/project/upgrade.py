@@ -6,26 +6,41 @@ about reading or shape. Otherwise the file is left alone.
 
 from __future__ import annotations
 
+import codecs
 import difflib
+import hashlib
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from orgkernel.diagnostics.catalog import UNREADABLE
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.loading.documents import parse_source, read_documents, says_ours
-from orgkernel.loading.files import SourceText
+from orgkernel.loading.files import Root, SourceText, find_files, read_text
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.model.kinds import KINDS, VERSION
 from orgkernel.project.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
-from orgkernel.project.upgrade_steps import STEPS, Change, Draft, Left, Route, Step, tidy, write_version
+from orgkernel.project.replacing import replace_file
+from orgkernel.project.upgrade_steps import (
+    STEPS,
+    Draft,
+    Left,
+    TextChange,
+    UpgradeStep,
+    ValueRoute,
+    tidy,
+    write_version,
+)
 from orgkernel.records.record import PREFIX
 from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED
+from orgkernel.snapshots.roots import Request
 
-Version: TypeAlias = tuple[int, int]
-Steps: TypeAlias = Mapping[Version, Step]
+FormatVersion: TypeAlias = tuple[int, int]
+Steps: TypeAlias = Mapping[FormatVersion, UpgradeStep]
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -33,7 +48,7 @@ _BY_HAND = "rewrite it by hand; `orgkernel check` shows what to change"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Note:
+class UpgradeNote:
     """One change, or one thing left to a person, with its place in the old and in the new text."""
 
     before: tuple[int, int]
@@ -48,8 +63,8 @@ class FileUpgrade:
 
     source: SourceText
     text: str
-    changes: tuple[Note, ...] = ()
-    left: tuple[Note, ...] = ()
+    changes: tuple[UpgradeNote, ...] = ()
+    left: tuple[UpgradeNote, ...] = ()
     refusal: str = ""
     """Why the file is left alone, although it is an orgkernel document."""
 
@@ -68,12 +83,12 @@ class _Round:
     """Edits that were made together, and the text before them."""
 
     places: TextPlaces
-    changes: tuple[Change, ...]
+    changes: tuple[TextChange, ...]
     edits: tuple[Edit, ...]
 
 
 def upgrade_source(
-    source: SourceText, *, named: bool = False, steps: Steps = STEPS, current: Version = VERSION
+    source: SourceText, *, named: bool = False, steps: Steps = STEPS, current: FormatVersion = VERSION
 ) -> FileUpgrade | None:
     """The upgrade of a file. None if it is not an orgkernel document and was not `named` explicitly."""
     parsed = ParsedText((), (source.refusal,)) if source.refusal else parse_source(source)
@@ -90,7 +105,7 @@ def upgrade_source(
     while True:
         places = TextPlaces(text)
         found = list(_next(parsed, places, steps, current))
-        changes = tuple(each for each in found if isinstance(each, Change))
+        changes = tuple(each for each in found if isinstance(each, TextChange))
         if not changes:
             left = [each for each in found if isinstance(each, Left)]
             return _result(source, rounds, places, [*left, *_deprecated(source, places)])
@@ -125,14 +140,16 @@ def _drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int, Draft
             yield number, Draft(places, kind, document.value, document.marks)
 
 
-def _next(parsed: ParsedText, places: TextPlaces, steps: Steps, current: Version) -> Iterator[Change | Left]:
+def _next(
+    parsed: ParsedText, places: TextPlaces, steps: Steps, current: FormatVersion
+) -> Iterator[TextChange | Left]:
     """The edits of the next round, and what is left to a person."""
     for number, draft in _drafts(parsed, places):
         for each in _edits_of(draft, steps, current):
-            yield replace(each, route=(number, *each.route)) if isinstance(each, Change) else each
+            yield replace(each, route=(number, *each.route)) if isinstance(each, TextChange) else each
 
 
-def _edits_of(draft: Draft, steps: Steps, current: Version) -> list[Change | Left]:
+def _edits_of(draft: Draft, steps: Steps, current: FormatVersion) -> list[TextChange | Left]:
     match = _VERSION.fullmatch(draft.version)
     version = (int(match[1]), int(match[2])) if match else None
     if version is None or version[0] != current[0] or version > current:
@@ -140,7 +157,7 @@ def _edits_of(draft: Draft, steps: Steps, current: Version) -> list[Change | Lef
         help = f"it supports versions up to {current[0]}.{current[1]}"
         return [Left(draft.places.offset_of(draft.mark("_version")), what, help)]
     found = list(tidy(draft))
-    if version not in steps or any(isinstance(each, Change) for each in found):
+    if version not in steps or any(isinstance(each, TextChange) for each in found):
         return found
     step = list(steps[version](draft))
     if by_hand := [each for each in step if isinstance(each, Left)]:
@@ -149,7 +166,11 @@ def _edits_of(draft: Draft, steps: Steps, current: Version) -> list[Change | Lef
 
 
 def _apply(
-    source: SourceText, parsed: ParsedText, text: str, edits: tuple[Edit, ...], found: Iterable[Change | Left]
+    source: SourceText,
+    parsed: ParsedText,
+    text: str,
+    edits: tuple[Edit, ...],
+    found: Iterable[TextChange | Left],
 ) -> tuple[str, ParsedText]:
     """The text after the edits, parsed again. Raises `_LeaveAlone` if it differs from what was announced."""
     try:
@@ -160,7 +181,7 @@ def _apply(
     after = parse_source(new)
     expected: Any = tuple(document.value for document in parsed.documents)
     for change in found:
-        if isinstance(change, Change):
+        if isinstance(change, TextChange):
             expected = _with(expected, change.route, change.value)
     # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
     if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
@@ -170,7 +191,7 @@ def _apply(
     return changed, after
 
 
-def _with(value: Any, route: Route, new: Any) -> Any:
+def _with(value: Any, route: ValueRoute, new: Any) -> Any:
     """A value with a new value at a route. A missing key is added after `_schema`."""
     if not route:
         return new
@@ -206,16 +227,16 @@ def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
 def _result(source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[Left]) -> FileUpgrade:
     first = rounds[0].places if rounds else last
 
-    def note(each: Change | Left, number: int) -> Note:
+    def note(each: TextChange | Left, number: int) -> UpgradeNote:
         if isinstance(each, Left):
-            return Note(
+            return UpgradeNote(
                 first.position(before(each.offset, number)), last.position(each.offset), each.what, each.help
             )
         edits = rounds[number].edits
         after = landing(each.edit, edits)
         for later in rounds[number + 1 :]:
             after = move_forward(after, later.edits)
-        return Note(first.position(before(each.edit.start, number)), last.position(after), each.what)
+        return UpgradeNote(first.position(before(each.edit.start, number)), last.position(after), each.what)
 
     def before(offset: int, number: int) -> int:
         for earlier in reversed(rounds[:number]):
@@ -230,3 +251,57 @@ def _result(source: SourceText, rounds: list[_Round], last: TextPlaces, left: li
         tuple(sorted(changes)),
         tuple(sorted(notes)),
     )
+
+
+def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
+    """The upgrade of every orgkernel document in the request. Raises `NothingToRead` if there is none."""
+    found: list[FileUpgrade] = []
+    seen: set[str] = set()
+    for asked in sorted(request.asked):
+        root = Root(os.path.normpath(os.path.join(folder, asked)), asked)
+        for path, name in find_files(root):
+            real = os.path.realpath(path)
+            if real in seen:
+                continue
+            seen.add(real)
+            upgrade = upgrade_source(read_text(path, name), named=path == root.path)
+            if upgrade is not None:
+                found.append(upgrade)
+    if not found:
+        raise NothingToRead(
+            "nothing to upgrade: no orgkernel documents there", "pass a file or a folder of documents"
+        )
+    return found
+
+
+def byte_order_mark(upgrade: FileUpgrade) -> str:
+    """The byte order mark at the start of a file, or an empty text."""
+    with open(upgrade.source.path, "rb") as file:
+        return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""
+
+
+def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:
+    """Write the changed files and yield each one. Raises `UsageError` at the first that cannot be written."""
+    written: list[str] = []
+    for upgrade in upgrades:
+        if not upgrade.is_changed:
+            continue
+        try:
+            _write(upgrade)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            done = f"already rewritten: {listing(written)}" if written else "nothing was rewritten"
+            raise UsageError(f"{quote(upgrade.source.name)} cannot be rewritten: {reason}", done) from None
+        written.append(upgrade.source.name)
+        yield upgrade
+
+
+def _write(upgrade: FileUpgrade) -> None:
+    """Replace a file in one step, through links, and keep its mode. Readers see the old or the new text."""
+    target = os.path.realpath(upgrade.source.path)
+    with open(target, "r+b") as file:  # replacing the file would not check that it is writable
+        content = file.read()
+    if hashlib.sha256(content).hexdigest() != upgrade.source.digest:
+        raise OSError("the file has changed since it was read")
+    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    replace_file(target, mark + upgrade.text.encode())

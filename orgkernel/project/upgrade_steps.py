@@ -29,7 +29,7 @@ _QUOTED_KEY = '"_version"'
 _REST_OF_ENTRY = re.compile(r"[ \t]*(?P<comma>,)?[ \t]*(?P<comment>#[^\r\n]*)?(?=[\r\n])")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]#[^\r\n]*)?(?=\r|\n|\Z)")
 
-Route: TypeAlias = tuple[RouteStep, ...]
+ValueRoute: TypeAlias = tuple[RouteStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextChange:
     """An edit, its description, and the value that it gives the document."""
 
     edit: Edit
     what: str
-    route: Route
+    route: ValueRoute
     value: Any
 
 
@@ -70,19 +70,19 @@ class Left:
     help: str
 
 
-Step: TypeAlias = Callable[[Draft], Iterator[Change | Left]]
+UpgradeStep: TypeAlias = Callable[[Draft], Iterator[TextChange | Left]]
 
-STEPS: Final[Mapping[tuple[int, int], Step]] = MappingProxyType({})
+STEPS: Final[Mapping[tuple[int, int], UpgradeStep]] = MappingProxyType({})
 """Steps from a version to the next minor one. There are none before 1.0."""
 
 
-def tidy(draft: Draft) -> Iterator[Change | Left]:
+def tidy(draft: Draft) -> Iterator[TextChange | Left]:
     """Fields that are written in an outdated form."""
     yield from write_version(draft)
     yield from name_trigger_words(draft)
 
 
-def write_version(draft: Draft, version: str | None = None) -> Iterator[Change | Left]:
+def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChange | Left]:
     """Make `_version` a text, and set it to `version` if given."""
     written = draft.value.get("_version")
     if "_version" not in draft.value:
@@ -94,7 +94,7 @@ def write_version(draft: Draft, version: str | None = None) -> Iterator[Change |
         span = draft.places.span_with_quotes(mark, str(written))
         what = f"writes `_version` {quote(version)} instead of {quote(written)}"
         yield (
-            Change(Edit(*span, f'"{version}"'), what, ("_version",), version)
+            TextChange(Edit(*span, f'"{version}"'), what, ("_version",), version)
             if span
             else Left(
                 draft.places.offset_of(mark), "`_version` is written with escapes", f'write `"{version}"`'
@@ -102,16 +102,16 @@ def write_version(draft: Draft, version: str | None = None) -> Iterator[Change |
         )
 
 
-def _quote_version(draft: Draft, version: str) -> Change | Left:
+def _quote_version(draft: Draft, version: str) -> TextChange | Left:
     start = draft.places.offset_of(draft.mark("_version"))
     match = _NUMBER.match(draft.places.text, start)
     if match is None:
         return Left(start, "`_version` is a number", f'write `_version: "{version}"`')
     edit = Edit(start, match.end(), f'"{version}"')
-    return Change(edit, f"puts `_version` {quote(match[0])} in quotes", ("_version",), version)
+    return TextChange(edit, f"puts `_version` {quote(match[0])} in quotes", ("_version",), version)
 
 
-def _add_version(draft: Draft, version: str) -> Change | Left:
+def _add_version(draft: Draft, version: str) -> TextChange | Left:
     """Add it after `_schema` in the style of the mapping: on its own line or after a comma."""
     text, places = draft.places.text, draft.places
     mark = draft.mark("_schema")
@@ -143,10 +143,10 @@ def _add_version(draft: Draft, version: str) -> Change | Left:
             return by_hand  # it would need a comma before it
         else:
             inserted = f",{new_line}{entry}"
-    return Change(Edit(end, end, inserted), f"adds `_version` {quote(version)}", ("_version",), version)
+    return TextChange(Edit(end, end, inserted), f"adds `_version` {quote(version)}", ("_version",), version)
 
 
-def name_trigger_words(draft: Draft) -> Iterator[Change | Left]:
+def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
     """Replace published words in triggers by the names of the trigger language (ORG503)."""
     for route, role_id in _trigger_routes(draft):
         trigger = _value_at(draft.value, route)
@@ -175,10 +175,10 @@ def name_trigger_words(draft: Draft) -> Iterator[Change | Left]:
             continue
         for use in aliases:
             edit = Edit(span[0] + use.start, span[0] + use.end, str(use.target))
-            yield Change(edit, f"writes {quote(use.target)} instead of {quote(use.name)}", route, becomes)
+            yield TextChange(edit, f"writes {quote(use.target)} instead of {quote(use.name)}", route, becomes)
 
 
-def _trigger_routes(draft: Draft) -> Iterator[tuple[Route, str]]:
+def _trigger_routes(draft: Draft) -> Iterator[tuple[ValueRoute, str]]:
     """The routes of all triggers, and the subject of each."""
     if draft.kind == "role_profile":
         for tier in ABOVE_PRIMARY:
@@ -189,7 +189,7 @@ def _trigger_routes(draft: Draft) -> Iterator[tuple[Route, str]]:
                 yield ("overrides", role_id, "pace_plan", tier, "trigger"), role_id
 
 
-def _value_at(value: Any, route: Route) -> Any:
+def _value_at(value: Any, route: ValueRoute) -> Any:
     for step in route:
         if not isinstance(value, dict):
             return None

@@ -14,8 +14,15 @@ import msgspec
 
 from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.errors import Refused
-from orgkernel.reports.report_folder import Identity, ReportFile, Unfit, list_reports, read_file, set_aside
-from orgkernel.state.ticket import Ticket
+from orgkernel.reports.report_folder import (
+    FileIdentity,
+    NotAReport,
+    ReportFile,
+    list_reports,
+    read_file,
+    set_aside,
+)
+from orgkernel.state.writer import Ticket
 
 if TYPE_CHECKING:
     from orgkernel.state.reports import Reports
@@ -61,8 +68,8 @@ class Collector:
         self._agent_id = agent_id
         self._org_id = org_id
         self._settle_seconds = settle_seconds
-        self._done: dict[str, Identity] = {}
-        self._unfit_since: dict[str, tuple[Identity, float]] = {}
+        self._done: dict[str, FileIdentity] = {}
+        self._unfit_since: dict[str, tuple[FileIdentity, float]] = {}
 
     @property
     def is_waiting(self) -> bool:
@@ -81,10 +88,10 @@ class Collector:
 
     def _take(self, files: Iterable[ReportFile]) -> Iterator[Collected]:
         handed_in: list[tuple[ReportFile, Ticket]] = []
-        unfit: list[tuple[ReportFile, Unfit]] = []
+        unfit: list[tuple[ReportFile, NotAReport]] = []
         for file in files:
             found = read_file(self._folder, file)
-            if isinstance(found, Unfit):
+            if isinstance(found, NotAReport):
                 unfit.append((file, found))
             elif found is not None:
                 try:
@@ -108,7 +115,7 @@ class Collector:
             report = {**report, "unit": {**report["unit"], "organization": self._org_id}}
         return self._store.submit(report, actor=ACTOR, agent_id=self._agent_id)
 
-    def _reject(self, file: ReportFile, why: Unfit) -> Iterator[Collected]:
+    def _reject(self, file: ReportFile, why: NotAReport) -> Iterator[Collected]:
         identity, since = self._unfit_since.get(file.name, (None, 0.0))
         now = self._clock()
         if identity != file.identity:
@@ -126,5 +133,5 @@ class Collector:
         yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)
 
 
-def _refused(error: Refused) -> Unfit:
-    return Unfit(error.code, error.message)
+def _refused(error: Refused) -> NotAReport:
+    return NotAReport(error.code, error.message)

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from orgkernel.decisions.state_view import StoredReport
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.runtime.report_files import ARCHIVE
 from orgkernel.runtime.salute_format import ReportError, read_report
+from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.reports import LARGEST_REPORT
 
 REJECTED = "rejected"
@@ -30,7 +32,7 @@ _SUFFIX = ".json"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-Identity = tuple[int, int, int, int]
+FileIdentity = tuple[int, int, int, int]
 
 
 class ReportFile(NamedTuple):
@@ -38,12 +40,12 @@ class ReportFile(NamedTuple):
 
     name: str
     """Path within the folder, such as `archive/co_20270131T120000.000000Z.json`."""
-    identity: Identity
+    identity: FileIdentity
     """Identity of the content: device, inode, time of the last change and size."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class NotAReport:
     """Why a file is not a report."""
 
     code: str
@@ -69,7 +71,7 @@ def list_latest(folder: str) -> list[ReportFile]:
         return sorted(file for file in _list(there, "") if file.name.endswith(_LATEST))
 
 
-def read_file(folder: str, file: ReportFile) -> dict[str, Any] | Unfit | None:
+def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | None:
     """The report in a file, or why there is none. None if the file was replaced or removed meanwhile."""
     try:
         with _opened(folder) as there, _within(there, file.name) as (parent, base):
@@ -85,23 +87,23 @@ def read_file(folder: str, file: ReportFile) -> dict[str, Any] | Unfit | None:
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            return Unfit("LINK", "links are not followed")
-        return Unfit("UNREADABLE", (error.strerror or "it cannot be read").lower())
+            return NotAReport("LINK", "links are not followed")
+        return NotAReport("UNREADABLE", (error.strerror or "it cannot be read").lower())
     return parse_report(content) if is_same else None
 
 
-def parse_report(content: bytes) -> dict[str, Any] | Unfit:
+def parse_report(content: bytes) -> dict[str, Any] | NotAReport:
     """The report in some bytes, or why they are not a report."""
     if len(content) > LARGEST_REPORT:
-        return Unfit("TOO_LARGE", f"the file is larger than {LARGEST_REPORT} bytes")
+        return NotAReport("TOO_LARGE", f"the file is larger than {LARGEST_REPORT} bytes")
     try:
         return read_report(msgspec.json.decode(content))
     except ReportError as error:
-        return Unfit(
+        return NotAReport(
             error.code, printable(f"{quote(error.where)} {error.text}" if error.where else error.text)
         )
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Unfit("NOT_JSON", "the file is not JSON")
+        return NotAReport("NOT_JSON", "the file is not JSON")
 
 
 def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
@@ -125,7 +127,7 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
     return ReportFile(f"{REJECTED}/{moved}", identity_of(found))
 
 
-def identity_of(found: os.stat_result) -> Identity:
+def identity_of(found: os.stat_result) -> FileIdentity:
     """The values that show whether a file is still the same."""
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
@@ -178,3 +180,33 @@ def _read(number: int) -> bytes:
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
+
+
+def read_latest(folder: str) -> tuple[list[StoredReport], list[tuple[str, NotAReport]]]:
+    """The latest report of each role in a folder, and the files that are not reports. Raises `NothingToRead`.
+
+    A report counts as received when its file was written.
+    """
+    reports: list[StoredReport] = []
+    unfit: list[tuple[str, NotAReport]] = []
+    for number, file in enumerate(list_latest(folder), 1):
+        report = read_file(folder, file)
+        if isinstance(report, NotAReport):
+            unfit.append((file.name, report))
+        elif report is not None:
+            written = file.identity[2] / 1e9
+            unit, at = report["unit"], as_seconds(report["time"]["timestamp"]) or written
+            reports.append(
+                StoredReport(
+                    number,
+                    unit["organization"],
+                    unit["role_id"],
+                    "",
+                    unit["agent_number"],
+                    min(at, written),
+                    written,
+                    report["status"]["pace_level"],
+                    report,
+                )
+            )
+    return sorted(reports, key=lambda each: (each.org_id, each.role_id, each.agent_number)), unfit

@@ -1,5 +1,5 @@
 """State that survives: what is remembered about agents, grants, requests, locks and keys, and the audit (design §9).
 
-`ports.py` says what a store offers, `store.py` puts one together; SQLite and PostgreSQL run the same code. Nothing here
+`store.py` puts a store together from its parts; SQLite and PostgreSQL run the same code. Nothing here
 knows a clock or chance: both are given when a store is opened.
 """

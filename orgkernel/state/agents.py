@@ -1,4 +1,4 @@
-"""Agents: rank, trust and lifecycle as they are now (crew-capability facts §2.1).
+"""What is stored about agents: rank, trust and lifecycle, results of tests, and tool usage (crew-capability facts §2.1, §5).
 
 The roster declares that an agent exists and its starting values; from then on these rows say how it is.
 """
@@ -10,13 +10,13 @@ from typing import get_args
 import msgspec
 from sqlalchemy import insert, select, update
 
-from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import AgentState, Lifecycle
+from orgkernel.decisions.state_records import AuditEntry, ToolUse
+from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
-from orgkernel.state.tables import agents
-from orgkernel.state.transaction import Transaction
+from orgkernel.errors import Conflict, Refused
+from orgkernel.state.rows import StoreContext, require_id, require_record, require_time, require_word, row_of
+from orgkernel.state.tables import agents, qualification_results, tool_usage
+from orgkernel.state.writer import Ticket, Transaction
 
 MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "registered": ("probationary",),
@@ -32,8 +32,8 @@ ACTIVATION_TRUST = 0.65
 class Agents:
     """The agents of a store."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
 
     def add(
         self,
@@ -50,7 +50,8 @@ class Agents:
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
 
         def change(transaction: Transaction) -> AgentState:
-            if _find(transaction, agent_id) is not None:
+            known = select(agents).where(agents.c.agent_id == agent_id)
+            if transaction.connection.execute(known).first() is not None:
                 raise Conflict(
                     f"there is an agent {quote(agent_id)} already", "`orgkernel agent list` shows it"
                 )
@@ -60,7 +61,7 @@ class Agents:
             _note(transaction, agent_id, "created", actor, reason, agent)
             return agent
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def set_rank(self, agent_id: str, rank: str | None, *, actor: str, reason: str = "") -> AgentState:
         """Promote or demote; raises `UnknownRecord`."""
@@ -77,21 +78,17 @@ class Agents:
 
     def get(self, agent_id: str) -> AgentState | None:
         """One agent, None where none is stored."""
-        with self._rows.reading() as connection:
-            row = connection.execute(select(agents).where(agents.c.agent_id == agent_id)).first()
-        return None if row is None else record_of(AgentState, row)
+        return self._context.find(AgentState, select(agents).where(agents.c.agent_id == agent_id))
 
     def list(self) -> tuple[AgentState, ...]:
         """All of them, by id."""
-        with self._rows.reading() as connection:
-            found = connection.execute(select(agents).order_by(agents.c.agent_id))
-            return tuple(record_of(AgentState, row) for row in found)
+        return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id))
 
     def _set(self, agent_id: str, activity: str, actor: str, reason: str, **values: object) -> AgentState:
         def change(transaction: Transaction) -> AgentState:
-            old = _find(transaction, agent_id)
-            if old is None:
-                raise UnknownRecord(f"there is no agent {quote(agent_id)}", "`orgkernel agent add` adds one")
+            old = require_record(
+                transaction, AgentState, agents, agent_id, "agent", "`orgkernel agent add` adds one"
+            )
             new = msgspec.structs.replace(old, **values)
             if "lifecycle" in values:
                 _require_move(old, new.lifecycle)
@@ -103,12 +100,7 @@ class Agents:
             _note(transaction, agent_id, activity, actor, reason, new)
             return new
 
-        return self._rows.change(change)
-
-
-def _find(transaction: Transaction, agent_id: str) -> AgentState | None:
-    row = transaction.connection.execute(select(agents).where(agents.c.agent_id == agent_id)).first()
-    return None if row is None else record_of(AgentState, row)
+        return self._context.change(change)
 
 
 def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
@@ -154,3 +146,127 @@ def _note(
             detail={"rank": now.rank, "trust": now.trust, "lifecycle": now.lifecycle},
         )
     )
+
+
+class Results:
+    """The results of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    def record(
+        self,
+        agent_id: str,
+        qualification: str,
+        *,
+        score: float,
+        passed: bool,
+        actor: str,
+        expires_at: float | None = None,
+        reason: str = "",
+    ) -> QualificationResult:
+        """Write down the outcome of one test; a score lies between 0 and 1. Raises `Refused`."""
+        require_id("the agent", agent_id)
+        require_id("the qualification", qualification)
+        if not 0 <= score <= 1:
+            raise Refused(
+                f"a score of {score:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE"
+            )
+
+        require_time("the end", expires_at)
+
+        def change(transaction: Transaction) -> QualificationResult:
+            result = QualificationResult(agent_id, qualification, score, passed, transaction.now, expires_at)
+            transaction.connection.execute(
+                insert(qualification_results).values(**row_of(result), version=transaction.touch())
+            )
+            transaction.audit(
+                AuditEntry(
+                    "result",
+                    transaction.now,
+                    "passed" if passed else "failed",
+                    subject=f"agent:{agent_id}",
+                    actor=actor,
+                    record_id=qualification,
+                    reason=reason,
+                    detail={"score": score, "expires_at": expires_at},
+                )
+            )
+            return result
+
+        return self._context.change(change)
+
+    def list(self, agent_id: str | None = None) -> tuple[QualificationResult, ...]:
+        """Results, oldest first."""
+        query = select(qualification_results).order_by(qualification_results.c.result_id)
+        if agent_id is not None:
+            query = query.where(qualification_results.c.agent_id == agent_id)
+        return self._context.read(QualificationResult, query)
+
+
+class Usage:
+    """The tool usage of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    def record(
+        self,
+        agent_id: str,
+        tool_id: str,
+        *,
+        action: str = "use",
+        ok: bool = True,
+        code: str = "",
+        seconds: float = 0.0,
+        org_id: str = "",
+        decision: str = "",
+    ) -> Ticket:
+        """Note one call and how it ended; `decision` is the audit row that allowed it. Resolves with the row's name."""
+        require_id("the agent", agent_id)
+        require_id("the tool", tool_id)
+        require_time("the duration", seconds)
+
+        def change(transaction: Transaction) -> str:
+            now, connection = transaction.now, transaction.connection
+            where = (tool_usage.c.agent_id == agent_id, tool_usage.c.tool_id == tool_id)
+            changed = connection.execute(
+                update(tool_usage)
+                .where(*where)
+                .values(
+                    uses=tool_usage.c.uses + 1,
+                    failures=tool_usage.c.failures + (0 if ok else 1),
+                    seconds=tool_usage.c.seconds + seconds,
+                    last_at=now,
+                )
+            )
+            if not changed.rowcount:
+                connection.execute(
+                    insert(tool_usage).values(
+                        agent_id=agent_id, tool_id=tool_id, uses=1, failures=0 if ok else 1, first_at=now,
+                        last_at=now, seconds=seconds,
+                    )
+                )  # fmt: skip
+            return transaction.audit(
+                AuditEntry(
+                    "usage",
+                    now,
+                    "succeeded" if ok else "failed",
+                    subject=f"agent:{agent_id}",
+                    action=action,
+                    resource=f"tool:{tool_id}",
+                    code=code,
+                    org_id=org_id,
+                    record_id=decision,
+                    seconds=seconds,
+                )
+            )
+
+        return self._context.writer.submit(change)
+
+    def list(self, agent_id: str | None = None) -> tuple[ToolUse, ...]:
+        """What was called how often, by agent and tool."""
+        query = select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
+        if agent_id is not None:
+            query = query.where(tool_usage.c.agent_id == agent_id)
+        return self._context.read(ToolUse, query)

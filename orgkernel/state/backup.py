@@ -12,8 +12,7 @@ from sqlalchemy import func, select
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreError
-from orgkernel.state.engine import reading
-from orgkernel.state.failures import failure_of
+from orgkernel.state.engine import failure_of, reading
 from orgkernel.state.migrating import version_of
 from orgkernel.state.store import Store
 from orgkernel.state.tables import metadata, state_version

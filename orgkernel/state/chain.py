@@ -1,21 +1,26 @@
-"""The chain of the audit: each row carries the digest of the row before it in the same chain of the same writer.
+"""The chains of the audit: each row carries the digest of the row before it in the same chain of the same writer.
 
-Every process writes chains of its own, so that writers need not wait for each other; a digest covers the place in the
+Every process writes chains of its own, so that writers need not wait for each other. A digest covers the place in the
 chain and the entry as canonical JSON. Texts are masked and cut here, before anything is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
+from itertools import chain
 from math import isfinite
 from typing import Any, get_args
 
 import msgspec
+from sqlalchemy import Connection, Engine, insert, select
 
-from orgkernel.decisions.state_records import AuditEntry, AuditKind
+from orgkernel.decisions.state_records import AuditEntry, AuditKind, Stream, audit_id, stream_of
 from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
+from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
+from orgkernel.state.engine import failure_of
+from orgkernel.state.tables import audit
 
 GENESIS = "0" * 64
 """What stands before the first row of a chain."""
@@ -30,6 +35,11 @@ _TEXTS = (
 _KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
+AuditValues = tuple[Any, ...]
+_COLUMNS = tuple(column.name for column in audit.columns)
+_MOST_ROWS = 64
+"""In one statement: with 13 values each, what every SQLite takes."""
+_STREAMS: tuple[Stream, ...] = ("decision", "history")
 
 
 def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
@@ -106,3 +116,97 @@ def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [clean_value(each, name, depth + 1) for each in value]
     return value
+
+
+class Chains:
+    """The chains of one writer. They are known once something was written."""
+
+    def __init__(self, engine: Engine, folder: Folder) -> None:
+        self._folder = folder
+        self._insert = str(insert(audit).compile(dialect=engine.dialect, column_keys=list(_COLUMNS)))
+        self._named = engine.dialect.paramstyle in ("pyformat", "named")
+        self._file: HeadFile | None = None
+        self.problem: Exception | None = None
+        """Why a checkpoint could not be written although the rows are; None while all is well."""
+
+    def resume(self, connection: Connection) -> dict[Stream, Link]:
+        """Where our chains end, as the table has it; a writer whose chains were cut is left alone, as the evidence it is."""
+
+        def is_whole(head: Head) -> bool:
+            for stream, known in head.heads.items():
+                if known.sequence and _link_at(connection, head.writer, stream, known.sequence) != known:
+                    return False
+            return True
+
+        if self._file is None:
+            self._file = self._folder.lease(is_whole)
+        return {stream: _last_link(connection, self._file.writer, stream) for stream in _STREAMS}
+
+    def checkpoint(self, links: dict[Stream, Link]) -> None:
+        assert self._file is not None
+        try:
+            self._file.write(links)
+            self.problem = None
+        except Exception as error:
+            self.problem = failure_of(error, self._folder.path)
+
+    def append(self, entry: AuditEntry, body: str, links: dict[Stream, Link], rows: list[AuditValues]) -> str:
+        assert self._file is not None
+        writer, stream = self._file.writer, stream_of(entry.kind)
+        last = links[stream]
+        sequence = last.sequence + 1
+        digest = link(last.digest, writer, stream, sequence, body)
+        links[stream] = Link(sequence, digest)
+        rows.append(
+            (
+                writer, stream, sequence, last.digest, digest, entry.at, entry.kind, entry.activity, entry.subject,
+                entry.channel, entry.relationship, entry.record_id, body,
+            )
+        )  # fmt: skip
+        return audit_id(writer, stream, sequence)
+
+    def insert(self, connection: Connection, rows: list[AuditValues]) -> None:
+        """Write rows at once, below SQLAlchemy's handling of each: there are many."""
+        if self._named:
+            connection.exec_driver_sql(self._insert, [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
+            return
+        for statement, values in _statements(rows):
+            connection.exec_driver_sql(statement, values)
+
+    def close(self) -> None:
+        """Let another process continue them."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def _statements(rows: list[AuditValues]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Insert rows by few statements of many rows, in sizes that come again and are prepared once.
+
+    With every statement SQLite lets other threads run, and then has to wait for its turn.
+    """
+    start = 0
+    while start < len(rows):
+        many = min(_MOST_ROWS, 1 << (len(rows) - start).bit_length() - 1)
+        yield _insert_many(many), tuple(chain.from_iterable(rows[start : start + many]))
+        start += many
+
+
+@cache
+def _insert_many(rows: int) -> str:
+    places = f"({', '.join('?' * len(_COLUMNS))})"
+    return f"INSERT INTO audit ({', '.join(_COLUMNS)}) VALUES {', '.join([places] * rows)}"
+
+
+def _link_at(connection: Connection, writer: str, stream: Stream, sequence: int) -> Link | None:
+    where = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence == sequence)
+    digest = connection.scalar(select(audit.c.digest).where(*where))
+    return None if digest is None else Link(sequence, digest)
+
+
+def _last_link(connection: Connection, writer: str, stream: Stream) -> Link:
+    where = (audit.c.writer == writer, audit.c.stream == stream)
+    row = connection.execute(
+        select(audit.c.sequence, audit.c.digest).where(*where).order_by(audit.c.sequence.desc()).limit(1)
+    ).first()
+    return Link(0, GENESIS) if row is None else Link(row.sequence, row.digest)

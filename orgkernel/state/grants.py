@@ -1,25 +1,171 @@
-"""Stored grants: permissions in addition to what roles and policies give (policies and governance §4).
+"""Stored grants and restrictions: permissions beyond what roles and policies give, and upper bounds (policies and governance §4).
 
-Each use is written down with the audit row of the decision that used it, in the same transaction; a grant that may be
-used `uses_left` times is taken by whoever commits first.
+Both are issued to a subject until a time or for good. They are revoked by a date and never deleted; decisions ignore
+what expired or was revoked. Each use of a grant is written down with the audit row of the decision that used it, in the
+same transaction; a grant that may be used `uses_left` times goes to whoever commits first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
-from sqlalchemy import ColumnElement, func, insert, or_, select, update
+import msgspec
+from sqlalchemy import ColumnElement, Table, func, insert, or_, select, update
 
-from orgkernel.decisions.state_records import GrantUse
-from orgkernel.decisions.state_view import Grant, Waiver
+from orgkernel.decisions.state_records import AuditEntry, GrantUse
+from orgkernel.decisions.state_view import Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.records.levels import ToolLevel
-from orgkernel.state.issued import Issued, insert_issued, note
-from orgkernel.state.rows import record_of, require_time, require_word
-from orgkernel.state.tables import grant_uses, grants
-from orgkernel.state.transaction import Transaction
+from orgkernel.errors import Conflict, Refused
+from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.state.rows import (
+    StoreContext,
+    clean_record,
+    record_of,
+    require_record,
+    require_reference,
+    require_time,
+    require_word,
+    row_of,
+)
+from orgkernel.state.tables import grant_uses, grants, restrictions
+from orgkernel.state.writer import Transaction
+
+IssuedRecord = TypeVar("IssuedRecord", Grant, Restriction)
+SUBJECTS = ("agent", "person", "role", "system", "webhook", "relationship", "tag")
+RESOURCES = ("tool", "credential", "data")
+
+
+class Issued(Generic[IssuedRecord]):
+    """The grants, or the restrictions, of a store."""
+
+    KIND: ClassVar[Literal["grant", "restriction"]]
+    ENDED: ClassVar[str]
+    """What is said of one that was revoked."""
+    TABLE: ClassVar[Table]
+    record: type[IssuedRecord]
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+        self._id = self.TABLE.c[f"{self.KIND}_id"]
+
+    def revoke(self, record_id: str, *, actor: str, reason: str = "") -> IssuedRecord:
+        """End it: the row stays. Raises `UnknownRecord`, `Conflict` when it was ended already."""
+
+        def change(transaction: Transaction) -> IssuedRecord:
+            found = require_record(
+                transaction, self.record, self.TABLE, record_id, self.KIND, _list_help(self.KIND)
+            )
+            if found.revoked_at is not None:
+                raise Conflict(
+                    f"the {self.KIND} {quote(record_id)} is {self.ENDED} already", code="ALREADY_REVOKED"
+                )
+            self._update(transaction, record_id, revoked_at=transaction.now)
+            ended = msgspec.structs.replace(found, revoked_at=transaction.now)
+            note(transaction, ended, "revoked", actor, reason)
+            return ended
+
+        return self._context.change(change)
+
+    def expire(self) -> tuple[IssuedRecord, ...]:
+        """Note in the audit what ran out since the last time; decisions ignore it from its date on."""
+        table = self.TABLE.c
+
+        def change(transaction: Transaction) -> tuple[IssuedRecord, ...]:
+            due = (
+                table.expires_at <= transaction.now,
+                table.expiry_noted.is_(False),
+                table.revoked_at.is_(None),
+            )
+            query = select(self.TABLE).where(*due).order_by(self._id)
+            found = tuple(record_of(self.record, row) for row in transaction.connection.execute(query).all())
+            for each in found:
+                self._update(transaction, id_of(each), expiry_noted=True)
+                note(transaction, each, "expired")
+            return found
+
+        return self._context.change(change)
+
+    def get(self, record_id: str) -> IssuedRecord | None:
+        """One of them, also one that holds no more; None where there is none of that id."""
+        return self._context.find(self.record, select(self.TABLE).where(self._id == record_id))
+
+    def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[IssuedRecord, ...]:
+        """In the order in which they were issued."""
+        query = select(self.TABLE).order_by(self.TABLE.c.issued_at, self._id)
+        if subject is not None:
+            query = query.where(self.TABLE.c.subject == subject)
+        return self._context.read(self.record, query.where(*self._holding()) if active_only else query)
+
+    def _holding(self) -> tuple[ColumnElement[bool], ...]:
+        """What is true of a row that counts now."""
+        table = self.TABLE.c
+        return (
+            table.revoked_at.is_(None),
+            or_(table.expires_at.is_(None), table.expires_at > self._context.clock()),
+        )
+
+    def _update(self, transaction: Transaction, record_id: str, **values: object) -> None:
+        changed = update(self.TABLE).where(self._id == record_id)
+        transaction.connection.execute(changed.values(**values, version=transaction.touch()))
+
+
+def insert_issued(
+    transaction: Transaction, table: Table, draft: IssuedRecord, detail: Mapping[str, Any]
+) -> IssuedRecord:
+    """Within a change: write one with its history; raises `Refused` for what cannot be stored."""
+    kind = kind_of(draft)
+    require_reference("the subject", draft.subject, SUBJECTS)
+    require_resources(kind, draft.resources)
+    require_word("the level", draft.level, LEVELS)
+    if draft.expires_at is not None and draft.expires_at <= transaction.now:
+        raise Refused(f"the {kind} would have expired before it was issued", code="BAD_VALUE")
+    record = msgspec.structs.replace(clean_record(draft), issued_at=transaction.now)
+    values = {**row_of(record), "expiry_noted": False, "version": transaction.touch()}
+    transaction.connection.execute(insert(table).values(values))
+    about = {"resources": list(record.resources), "expires_at": record.expires_at, **detail}
+    note(transaction, record, "created", record.issued_by, record.reason, about)
+    return record
+
+
+def require_resources(kind: str, resources: Sequence[str]) -> None:
+    """Raise `Refused` unless there are resources, each of a known kind."""
+    if not resources:
+        raise Refused(f"a {kind} needs a resource", "such as `tool:ID`", code="BAD_VALUE")
+    for resource in resources:
+        require_reference("the resource", resource, RESOURCES)
+
+
+def _list_help(kind: str) -> str:
+    return f"`orgkernel {kind} list --all` shows all"
+
+
+def kind_of(record: Grant | Restriction) -> Literal["grant", "restriction"]:
+    """What a record is called."""
+    return "grant" if isinstance(record, Grant) else "restriction"
+
+
+def id_of(record: Grant | Restriction) -> str:
+    """The id of a record."""
+    return record.grant_id if isinstance(record, Grant) else record.restriction_id
+
+
+def note(
+    transaction: Transaction,
+    record: Grant | Restriction,
+    activity: str,
+    actor: str = "",
+    reason: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> None:
+    """Write into the audit what happened to one of them."""
+    transaction.audit(
+        AuditEntry(
+            kind_of(record), transaction.now, activity, subject=record.subject, actor=actor,
+            resource=record.resources[0], level=record.level, org_id=record.org_id or "", record_id=id_of(record),
+            reason=reason, detail=detail,
+        )
+    )  # fmt: skip
 
 
 class Grants(Issued[Grant]):
@@ -45,21 +191,20 @@ class Grants(Issued[Grant]):
         """Give a permission; raises `Refused` for what cannot be stored."""
         require_time("the end", expires_at)
         grant = Grant(
-            self._rows.new_id("g"), subject, tuple(resources), level, tuple(waives), org_id, channel, session, reason,
+            self._context.new_id("g"), subject, tuple(resources), level, tuple(waives), org_id, channel, session, reason,
             issued_by, expires_at=expires_at, uses_left=uses,
         )  # fmt: skip
-        return self._rows.change(lambda transaction: insert_grant(transaction, grant))
+        return self._context.change(lambda transaction: insert_grant(transaction, grant))
 
     def uses(self, grant_id: str) -> tuple[GrantUse, ...]:
         """When it was used, and by which decision, oldest first."""
         query = select(grant_uses).where(grant_uses.c.grant_id == grant_id).order_by(grant_uses.c.use_id)
-        with self._rows.reading() as connection:
-            return tuple(record_of(GrantUse, row) for row in connection.execute(query))
+        return self._context.read(GrantUse, query)
 
     def count_uses(self) -> dict[str, int]:
         """How often each grant was used; those never used are not in it."""
         query = select(grant_uses.c.grant_id, func.count()).group_by(grant_uses.c.grant_id)
-        with self._rows.reading() as connection:
+        with self._context.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def _holding(self) -> tuple[ColumnElement[bool], ...]:
@@ -83,12 +228,7 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
 def use_grants(transaction: Transaction, grant_ids: Sequence[str], decision: str) -> None:
     """Within the change that writes a decision: note that it used these grants; raises `Conflict` (`GRANT_USED_UP`)."""
     for grant_id in dict.fromkeys(grant_ids):
-        row = transaction.connection.execute(select(grants).where(grants.c.grant_id == grant_id)).first()
-        if row is None:
-            raise UnknownRecord(
-                f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all"
-            )
-        grant = record_of(Grant, row)
+        grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
         is_over = grant.expires_at is not None and grant.expires_at <= transaction.now
         if grant.revoked_at is not None or is_over or grant.uses_left == 0:
             why = "revoked" if grant.revoked_at is not None else "expired" if is_over else "used up"
@@ -103,3 +243,27 @@ def use_grants(transaction: Transaction, grant_ids: Sequence[str], decision: str
                 .values(uses_left=grant.uses_left - 1, version=transaction.touch())
             )
         note(transaction, grant, "used", detail={"decision": decision})
+
+
+class Restrictions(Issued[Restriction]):
+    """The restrictions of a store."""
+
+    KIND, ENDED, TABLE, record = "restriction", "lifted", restrictions, Restriction
+
+    def issue(
+        self,
+        subject: str,
+        resources: Sequence[str],
+        *,
+        issued_by: str,
+        level: ToolLevel = "none",
+        org_id: str | None = None,
+        reason: str = "",
+        expires_at: float | None = None,
+    ) -> Restriction:
+        """Leave a subject no more than `level` of some resources; raises `Refused` for what cannot be stored."""
+        require_time("the end", expires_at)
+        draft = Restriction(
+            self._context.new_id("x"), subject, tuple(resources), level, org_id, reason, issued_by, expires_at=expires_at
+        )  # fmt: skip
+        return self._context.change(lambda transaction: insert_issued(transaction, restrictions, draft, {}))

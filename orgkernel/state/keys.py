@@ -10,14 +10,23 @@ from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 
 import msgspec
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from orgkernel.decisions.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, Scope
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.state.rows import Rows, clean_record, record_of, require_id, require_time, require_word, row_of
+from orgkernel.errors import Conflict, Refused
+from orgkernel.state.rows import (
+    StoreContext,
+    clean_record,
+    record_of,
+    require_id,
+    require_record,
+    require_time,
+    require_word,
+    row_of,
+)
 from orgkernel.state.tables import api_keys
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Transaction
 
 _BYTES = 32
 
@@ -25,8 +34,8 @@ _BYTES = 32
 class Keys:
     """The keys of a store."""
 
-    def __init__(self, rows: Rows, version: Callable[[], int]) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext, version: Callable[[], int]) -> None:
+        self._context = context
         self._version = version
         self._known: tuple[int, dict[str, ApiKey]] = (-1, {})
         """A state version and the keys at it, by their digests: every request over HTTP asks for one."""
@@ -41,37 +50,35 @@ class Keys:
         expires_at: float | None = None,
     ) -> tuple[ApiKey, str]:
         """A new key and its secret, which nobody can read again; raises `Refused`."""
-        draft, secret = self._draft(name, scopes, created_by, agent_id, expires_at)
-        return self._rows.change(lambda transaction: _insert(transaction, draft, secret)), secret
-
-    def create_first(self, *, created_by: str) -> tuple[ApiKey, str] | None:
-        """An admin key when there is no key at all yet, to be printed once; None when there is one."""
-        draft, secret = self._draft("first", ("admin",), created_by, None, None)
-
-        def change(transaction: Transaction) -> ApiKey | None:
-            if transaction.connection.scalar(select(func.count()).select_from(api_keys)):
-                return None
-            return _insert(transaction, draft, secret)
-
-        key = self._rows.change(change)
-        return None if key is None else (key, secret)
+        require_id("the name", name)
+        require_time("the end", expires_at)
+        for scope in scopes:
+            require_word("the scope", scope, SCOPES)
+        if not scopes:
+            raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
+        if agent_id is not None:
+            require_id("the agent", agent_id)
+        secret = KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
+        held = tuple(scope for scope in SCOPES if scope in scopes)
+        draft = ApiKey(self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at)
+        return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
         """From now on it opens nothing; raises `UnknownRecord`, `Conflict` when it was revoked already."""
 
         def change(transaction: Transaction) -> ApiKey:
-            where = api_keys.c.key_id == key_id
-            row = transaction.connection.execute(select(api_keys).where(where)).first()
-            if row is None:
-                raise UnknownRecord(f"there is no key {quote(key_id)}", "`orgkernel key list` shows all")
-            if row.revoked_at is not None:
+            key = require_record(
+                transaction, ApiKey, api_keys, key_id, "key", "`orgkernel key list` shows all"
+            )
+            if key.revoked_at is not None:
                 raise Conflict(f"the key {quote(key_id)} is revoked already", code="ALREADY_REVOKED")
-            transaction.connection.execute(update(api_keys).where(where).values(revoked_at=transaction.now))
+            revoked = update(api_keys).where(api_keys.c.key_id == key_id).values(revoked_at=transaction.now)
+            transaction.connection.execute(revoked)
             transaction.touch()
-            _note(transaction, record_of(ApiKey, row), "revoked", actor, reason)
-            return msgspec.structs.replace(record_of(ApiKey, row), revoked_at=transaction.now)
+            _note(transaction, key, "revoked", actor, reason)
+            return msgspec.structs.replace(key, revoked_at=transaction.now)
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def find(self, secret: str) -> ApiKey | None:
         """The active key of a secret; None for any other text."""
@@ -84,14 +91,14 @@ class Keys:
         """Read the keys, unless they were read at this version of the state."""
         if self._known[0] != version:
             # Read after the version: a later key is found too, never an earlier state.
-            with self._rows.reading() as connection:
+            with self._context.reading() as connection:
                 found = connection.execute(select(api_keys).where(api_keys.c.revoked_at.is_(None))).all()
             self._known = (version, {row.digest: record_of(ApiKey, row) for row in found})
 
     def find_known(self, secret: str) -> ApiKey | None:
         """As `find`, of the keys that were read last: without a look at the store."""
         key = self._known[1].get(_digest(secret))
-        return key if key is not None and key.is_active(self._rows.clock()) else None
+        return key if key is not None and key.is_active(self._context.clock()) else None
 
     @property
     def known(self) -> tuple[int, Collection[ApiKey]]:
@@ -101,28 +108,7 @@ class Keys:
     def list(self) -> tuple[ApiKey, ...]:
         """All keys, oldest first."""
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.key_id)
-        with self._rows.reading() as connection:
-            return tuple(record_of(ApiKey, row) for row in connection.execute(query))
-
-    def _draft(
-        self,
-        name: str,
-        scopes: Sequence[Scope],
-        created_by: str,
-        agent_id: str | None,
-        expires_at: float | None,
-    ) -> tuple[ApiKey, str]:
-        require_id("the name", name)
-        require_time("the end", expires_at)
-        for scope in scopes:
-            require_word("the scope", scope, SCOPES)
-        if not scopes:
-            raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
-        if agent_id is not None:
-            require_id("the agent", agent_id)
-        secret = KEY_PREFIX + base64.urlsafe_b64encode(self._rows.tokens(_BYTES)).rstrip(b"=").decode()
-        held = tuple(scope for scope in SCOPES if scope in scopes)
-        return ApiKey(self._rows.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at), secret
+        return self._context.read(ApiKey, query)
 
 
 def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:

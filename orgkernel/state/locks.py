@@ -15,9 +15,9 @@ from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
-from orgkernel.state.rows import Rows, record_of, require_id, require_reference, require_time
+from orgkernel.state.rows import StoreContext, record_of, require_id, require_reference, require_time
 from orgkernel.state.tables import tool_locks
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Transaction
 
 HOLDERS = ("agent", "person", "system")
 
@@ -25,8 +25,8 @@ HOLDERS = ("agent", "person", "system")
 class Locks:
     """The locks of a store."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
 
     def acquire(
         self, org_id: str, tool_id: str, holder: str, *, timeout: float | None = None, reason: str = ""
@@ -68,7 +68,7 @@ class Locks:
             _note(transaction, lock, "acquired", holder, reason)
             return lock
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def release(self, org_id: str, tool_id: str, holder: str, token: int) -> ToolLock:
         """Give a tool back; the lock that ended. Raises `Conflict` (`STALE_TOKEN`) when the lock is not this one any more."""
@@ -78,7 +78,7 @@ class Locks:
             _free(transaction, lock, "released", holder, "")
             return lock
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def break_(self, org_id: str, tool_id: str, *, actor: str, reason: str = "") -> ToolLock:
         """Take a tool out of somebody's hands; the lock that was broken. Raises `UnknownRecord` when nobody holds it."""
@@ -91,13 +91,13 @@ class Locks:
             _free(transaction, lock, "broken", actor, reason)
             return lock
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def check(self, org_id: str, tool_id: str, holder: str, token: int) -> ToolLock:
         """The lock, if this token is still good; raises `Conflict` (`STALE_TOKEN`)."""
-        with self._rows.reading() as connection:
+        with self._context.reading() as connection:
             lock = _require(connection, org_id, tool_id, token, holder)
-        if lock.expires_at is not None and lock.expires_at <= self._rows.clock():
+        if lock.expires_at is not None and lock.expires_at <= self._context.clock():
             raise Conflict(f"the lock {token} of the tool {quote(tool_id)} has timed out", code="STALE_TOKEN")
         return lock
 
@@ -110,9 +110,8 @@ class Locks:
         )
         if org_id is not None:
             query = query.where(tool_locks.c.org_id == org_id)
-        now = self._rows.clock()
-        with self._rows.reading() as connection:
-            found = [record_of(ToolLock, row) for row in connection.execute(query)]
+        now = self._context.clock()
+        found = self._context.read(ToolLock, query)
         return tuple(lock for lock in found if lock.expires_at is None or now < lock.expires_at)
 
 

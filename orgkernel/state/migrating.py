@@ -1,7 +1,7 @@
-"""Which version a store has, and making it the newest one.
+"""Which version a store has, and `store upgrade`, which makes it the newest one.
 
-A new store gets its tables on first use. An older one is not touched until somebody says so (`orgkernel store upgrade`),
-a newer one is refused: an older program would not keep what it does not know.
+A new store gets its tables on first use. An older one is not touched until somebody runs `orgkernel store upgrade`. A
+newer one is refused: an older program would not keep what it does not know.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from sqlalchemy import column as named
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.state.engine import reading, writing
+from orgkernel.state.engine import failure_of, make_engine, reading, writing
+from orgkernel.state.location import Location
 
 VERSIONS: Sequence[str] = ("0001", "0002")
 """All there are, oldest first; opening a store must not import Alembic to know the newest."""
@@ -80,3 +81,14 @@ def _version(connection: Connection, shown: str) -> str | None:
             )
         return None
     return connection.scalar(select(_STAMP.c.version_num))
+
+
+def upgrade_store(location: Location) -> tuple[str | None, str]:
+    """The version it had, None for a new one, and the one it has; raises `StoreError`."""
+    engine = make_engine(location)
+    try:
+        return upgrade(engine, location.shown)
+    except Exception as error:
+        raise failure_of(error, location.shown) from None
+    finally:
+        engine.dispose()

@@ -11,17 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import Row, Select, delete, func, insert, select, update
+from sqlalchemy import Select, delete, func, insert, select, update
 
 from orgkernel.decisions.state_records import AuditEntry, ReportReceipt
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
-from orgkernel.state.rows import Rows, record_of, require_id, require_word, row_of
+from orgkernel.state.rows import StoreContext, require_id, require_word, row_of
 from orgkernel.state.tables import salute_latest, salute_reports
-from orgkernel.state.ticket import Ticket
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Ticket, Transaction
 
 KEPT_SECONDS = 7 * 86_400.0
 """How long reports are kept that are not the latest of their agent."""
@@ -35,8 +34,8 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 class Reports:
     """The reports of a store."""
 
-    def __init__(self, rows: Rows, kept_seconds: float = KEPT_SECONDS) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext, kept_seconds: float = KEPT_SECONDS) -> None:
+        self._context = context
         self._kept_seconds = kept_seconds
 
     def record(self, body: Mapping[str, Any], *, actor: str, agent_id: str = "") -> ReportReceipt:
@@ -48,7 +47,7 @@ class Reports:
         """Hand a report in; the ticket resolves with its receipt once it is on the disk. Raises `Refused`."""
         draft = _draft(body, agent_id)
         digest = hashlib.sha256(_canonical([agent_id, draft.body])).hexdigest()
-        return self._rows.writer.submit(lambda transaction: self._store(transaction, draft, digest, actor))
+        return self._context.writer.submit(lambda transaction: self._store(transaction, draft, digest, actor))
 
     def latest(self, org_id: str | None = None, role_id: str | None = None) -> tuple[StoredReport, ...]:
         """The latest report of each agent in each role, by organization, role and agent."""
@@ -57,7 +56,7 @@ class Reports:
             .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
             .order_by(*(salute_latest.c[name] for name in _UNIT))
         )
-        return self._read(_of(query, org_id, role_id))
+        return self._context.read(StoredReport, _of(query, org_id, role_id))
 
     def history(
         self,
@@ -71,7 +70,7 @@ class Reports:
         query = _of(select(salute_reports), org_id, role_id).order_by(salute_reports.c.number.desc())
         if before is not None:
             query = query.where(salute_reports.c.number < before)
-        return self._read(query.limit(limit))
+        return self._context.read(StoredReport, query.limit(limit))
 
     def after(
         self,
@@ -83,11 +82,11 @@ class Reports:
     ) -> tuple[StoredReport, ...]:
         """Reports in the order in which they were stored, from the one after `number` on."""
         query = _of(select(salute_reports), org_id, role_id).where(salute_reports.c.number > number)
-        return self._read(query.order_by(salute_reports.c.number).limit(limit))
+        return self._context.read(StoredReport, query.order_by(salute_reports.c.number).limit(limit))
 
     def last_number(self) -> int:
         """The number of the report that was stored last; 0 where there is none."""
-        with self._rows.reading() as connection:
+        with self._context.reading() as connection:
             return connection.scalar(select(func.max(salute_reports.c.number))) or 0
 
     def drop_old(self, kept_seconds: float | None = None) -> int:
@@ -103,7 +102,7 @@ class Reports:
             )
             return dropped.rowcount
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def _store(self, transaction: Transaction, draft: StoredReport, digest: str, actor: str) -> ReportReceipt:
         connection = transaction.connection
@@ -147,15 +146,6 @@ class Reports:
             return
         where = (salute_latest.c[name] == value for name, value in unit)
         transaction.connection.execute(update(salute_latest).where(*where).values(**values))
-
-    def _read(self, query: Select[Any]) -> tuple[StoredReport, ...]:
-        with self._rows.reading() as connection:
-            return tuple(report_of(row) for row in connection.execute(query))
-
-
-def report_of(row: Row[Any]) -> StoredReport:
-    """A row of `salute_reports` as the record it was."""
-    return record_of(StoredReport, row)
 
 
 def _of(query: Select[Any], org_id: str | None, role_id: str | None) -> Select[Any]:

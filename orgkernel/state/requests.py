@@ -7,32 +7,96 @@ answers in time has expired, whether or not anybody noted it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from orgkernel.decisions.state_records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.errors import Conflict, Refused, TooManyRequests
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
-from orgkernel.state.grants import insert_grant
-from orgkernel.state.issued import require_resources
-from orgkernel.state.request_limits import GRANTED, TIMERS, RequestLimits, require_room
-from orgkernel.state.rows import Rows, clean_record, record_of, require_reference, require_word, row_of
+from orgkernel.state.grants import insert_grant, require_resources
+from orgkernel.state.rows import (
+    StoreContext,
+    clean_record,
+    record_of,
+    require_record,
+    require_reference,
+    require_word,
+    row_of,
+)
 from orgkernel.state.tables import requests
-from orgkernel.state.transaction import Transaction
+from orgkernel.state.writer import Transaction
 
+TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
+"""Seconds in which a request has to be answered."""
+GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
+"""Seconds a grant holds that answers a request. One use only is no standing grant: it does not wait for long."""
 REQUESTERS = ("agent", "person", "role", "system", "webhook")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """How much one requester may ask. The sources demand limits and give no numbers; these are ours."""
+
+    pending: int = 5
+    cooldown: float = 60.0
+    """Seconds before the same may be asked again."""
+    denials: int = 3
+    """So many denials …"""
+    denial_window: float = 86_400.0
+    """… within so many seconds, and nothing can be asked for that long."""
+
+
+def require_room(transaction: Transaction, request: AccessRequest, limits: RequestLimits) -> None:
+    """Whether the requester may ask once more; raises `TooManyRequests`."""
+    now, connection = transaction.now, transaction.connection
+    mine = requests.c.requester == request.requester
+    pending = connection.scalar(select(func.count()).where(mine, requests.c.status == "pending")) or 0
+    if pending >= limits.pending:
+        raise TooManyRequests(
+            f"{quote(request.requester)} has {pending} pending requests",
+            "wait for an answer",
+            "TOO_MANY_PENDING",
+        )
+    # A clock that was set back must not lock anybody out: what lies far in the future is not recent.
+    denied = connection.scalar(
+        select(func.count()).where(
+            mine,
+            requests.c.status == "denied",
+            requests.c.response_at > now - limits.denial_window,
+            requests.c.response_at < now + limits.denial_window,
+        )
+    )
+    if (denied or 0) >= limits.denials:
+        raise TooManyRequests(
+            f"{quote(request.requester)} was denied {denied} times", "ask a person", "REQUESTS_BLOCKED"
+        )
+    recent = connection.execute(
+        select(requests.c.created_at).where(
+            mine,
+            requests.c.resources == row_of(request)["resources"],
+            requests.c.created_at > now - limits.cooldown,
+            requests.c.created_at < now + limits.cooldown,
+        )
+    ).first()
+    if recent is not None:
+        raise TooManyRequests(
+            f"{quote(request.requester)} asked for the same less than {limits.cooldown:g} seconds ago",
+            "wait for an answer",
+            "REQUEST_COOLDOWN",
+        )
 
 
 class Requests:
     """The requests of a store."""
 
-    def __init__(self, rows: Rows, limits: RequestLimits) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext, limits: RequestLimits) -> None:
+        self._context = context
         self._limits = limits
 
     def create(
@@ -60,7 +124,7 @@ class Requests:
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
         draft = AccessRequest(
-            self._rows.new_id("r"),
+            self._context.new_id("r"),
             requester,
             tuple(resources),
             0.0,
@@ -80,7 +144,7 @@ class Requests:
 
         def change(transaction: Transaction) -> AccessRequest:
             now = transaction.now
-            _expire(transaction, now)
+            _expire(transaction)
             request = msgspec.structs.replace(
                 clean_record(draft), created_at=now, expires_at=now + TIMERS[kind]
             )
@@ -90,7 +154,7 @@ class Requests:
             _note(transaction, request, "created", "")
             return request
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def approve(
         self, request_id: str, approval: Approval, *, responder: str, reason: str = ""
@@ -104,7 +168,7 @@ class Requests:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
             holds = GRANTED[approval]
             wanted = Grant(
-                self._rows.new_id("g"), request.requester, request.resources, request.level, request.waives,
+                self._context.new_id("g"), request.requester, request.resources, request.level, request.waives,
                 request.org_id, request.channel, request.session, reason or request.reason, responder,
                 expires_at=None if holds is None else transaction.now + holds,
                 uses_left=1 if approval == "once" else None, request_id=request_id,
@@ -113,7 +177,7 @@ class Requests:
             done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
             return done, grant
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def deny(self, request_id: str, *, responder: str, reason: str = "") -> AccessRequest:
         """Say no; raises `UnknownRecord`, `Conflict` (`NOT_PENDING`)."""
@@ -122,18 +186,17 @@ class Requests:
             request = _require_pending(transaction, request_id)
             return _answer(transaction, request, "denied", "deny", responder, reason, None)
 
-        return self._rows.change(change)
+        return self._context.change(change)
 
     def expire(self) -> int:
         """Note which requests nobody answered in time; their number."""
-        return self._rows.change(lambda transaction: _expire(transaction, transaction.now))
+        return self._context.change(_expire)
 
     def get(self, request_id: str) -> AccessRequest | None:
         """One request, None where there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
-        with self._rows.reading() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else _as_of(record_of(AccessRequest, row), self._rows.clock())
+        found = self._context.find(AccessRequest, query)
+        return None if found is None else _as_of(found, self._context.clock())
 
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
@@ -142,17 +205,16 @@ class Requests:
         query = select(requests).order_by(requests.c.created_at, requests.c.request_id)
         if requester is not None:
             query = query.where(requests.c.requester == requester)
-        now = self._rows.clock()
-        with self._rows.reading() as connection:
-            found = [_as_of(record_of(AccessRequest, row), now) for row in connection.execute(query)]
+        now = self._context.clock()
+        found = (_as_of(each, now) for each in self._context.read(AccessRequest, query))
         return tuple(request for request in found if status in (None, request.status))
 
 
 def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest:
-    row = transaction.connection.execute(select(requests).where(requests.c.request_id == request_id)).first()
-    if row is None:
-        raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    request = _as_of(record_of(AccessRequest, row), transaction.now)
+    found = require_record(
+        transaction, AccessRequest, requests, request_id, "request", "`orgkernel request list` shows all"
+    )
+    request = _as_of(found, transaction.now)
     if request.status != "pending":
         raise Conflict(
             f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"
@@ -187,8 +249,8 @@ def _answer(
     return done
 
 
-def _expire(transaction: Transaction, now: float) -> int:
-    due = (requests.c.status == "pending", requests.c.expires_at <= now)
+def _expire(transaction: Transaction) -> int:
+    due = (requests.c.status == "pending", requests.c.expires_at <= transaction.now)
     found = transaction.connection.execute(select(requests).where(*due).order_by(requests.c.request_id)).all()
     for row in found:
         transaction.connection.execute(

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, Select, Table, select
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Refused
+from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.checkpoints import Tokens
 from orgkernel.state.engine import reading
-from orgkernel.state.transaction import Transaction
-from orgkernel.state.writer import Writer
+from orgkernel.state.writer import Transaction, Writer
 
 T = TypeVar("T")
 _JSON = frozenset({"resources", "waives", "scopes", "context", "body"})
@@ -26,7 +25,7 @@ _FURTHEST = 1e11
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class StoreContext:
     """An open store, as each of its parts sees it."""
 
     engine: Engine
@@ -43,6 +42,15 @@ class Rows:
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one moment."""
         return reading(self.engine, self.shown)
+
+    def read(self, kind: type[T], query: Select[Any]) -> tuple[T, ...]:
+        """The rows that a query finds at one moment, as records."""
+        with self.reading() as connection:
+            return tuple(record_of(kind, row) for row in connection.execute(query))
+
+    def find(self, kind: type[T], query: Select[Any]) -> T | None:
+        """The first row that a query finds, as a record."""
+        return next(iter(self.read(kind, query)), None)
 
     def new_id(self, kind: str) -> str:
         """An id nobody has: its kind in a letter or two, and 48 random bits."""
@@ -69,6 +77,17 @@ def record_of(kind: type[T], row: Any) -> T:
         },
         kind,
     )
+
+
+def require_record(
+    transaction: Transaction, kind: type[T], table: Table, record_id: str, what: str, help: str
+) -> T:
+    """Within a change: the record of an id; raises `UnknownRecord` with what it is called and a help."""
+    (key,) = table.primary_key
+    row = transaction.connection.execute(select(table).where(key == record_id)).first()
+    if row is None:
+        raise UnknownRecord(f"there is no {what} {quote(record_id)}", help)
+    return record_of(kind, row)
 
 
 def clean_record(record: T) -> T:

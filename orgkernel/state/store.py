@@ -8,23 +8,18 @@ from collections.abc import Callable
 from types import TracebackType
 
 from orgkernel.decisions.state_view import StateView
-from orgkernel.state.agents import Agents
-from orgkernel.state.audit_log import AuditLog
+from orgkernel.state.agents import Agents, Results, Usage
+from orgkernel.state.audit import AuditLog
 from orgkernel.state.checkpoints import Folder, Tokens
-from orgkernel.state.engine import make_engine
-from orgkernel.state.failures import failure_of
-from orgkernel.state.grants import Grants
+from orgkernel.state.engine import failure_of, make_engine
+from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import Location
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
 from orgkernel.state.reports import KEPT_SECONDS, Reports
-from orgkernel.state.request_limits import RequestLimits
-from orgkernel.state.requests import Requests
-from orgkernel.state.restrictions import Restrictions
-from orgkernel.state.results import Results
-from orgkernel.state.rows import Rows
-from orgkernel.state.usage import Usage
+from orgkernel.state.requests import RequestLimits, Requests
+from orgkernel.state.rows import StoreContext
 from orgkernel.state.view import Views
 from orgkernel.state.writer import Writer
 
@@ -58,19 +53,19 @@ class Store:
             self.engine.dispose()
             raise failure_of(error, location.shown) from None
         self._writer = Writer(self.engine, location.shown, clock, self.folder)
-        rows = Rows(self.engine, location.shown, self._writer, clock, tokens)
-        self.rows = rows
-        self._views = Views(rows)
-        self.agents = Agents(rows)
-        self.grants = Grants(rows)
-        self.restrictions = Restrictions(rows)
-        self.requests = Requests(rows, limits or RequestLimits())
-        self.results = Results(rows)
-        self.locks = Locks(rows)
-        self.usage = Usage(rows)
-        self.reports = Reports(rows, kept_reports)
-        self.keys = Keys(rows, self._views.version)
-        self.audit = AuditLog(rows)
+        context = StoreContext(self.engine, location.shown, self._writer, clock, tokens)
+        self.context = context
+        self._views = Views(context)
+        self.agents = Agents(context)
+        self.grants = Grants(context)
+        self.restrictions = Restrictions(context)
+        self.requests = Requests(context, limits or RequestLimits())
+        self.results = Results(context)
+        self.locks = Locks(context)
+        self.usage = Usage(context)
+        self.reports = Reports(context, kept_reports)
+        self.keys = Keys(context, self._views.version)
+        self.audit = AuditLog(context)
         atexit.register(self.close)
 
     def read_view(self, org_id: str | None = None) -> StateView:

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from orgkernel.decisions.state_records import AuditFinding, AuditProblem, Stream, audit_id
 from orgkernel.state.chain import GENESIS, decode_entry, link
 from orgkernel.state.checkpoints import Folder, Head, Link, Segment
-from orgkernel.state.rows import Rows
+from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import audit
 
 _MOST = 100
@@ -133,7 +133,7 @@ class _Chain:
         return link(previous, self.writer, self.stream, sequence, body) == digest
 
 
-def verify_audit(rows: Rows, folder: Folder, is_shared: bool) -> Verification:
+def verify_audit(context: StoreContext, folder: Folder, is_shared: bool) -> Verification:
     """Follow every chain. `is_shared`: other machines write too, and their heads are with them."""
     notes: list[str] = []
     findings: list[AuditFinding] = []
@@ -148,7 +148,7 @@ def verify_audit(rows: Rows, folder: Folder, is_shared: bool) -> Verification:
     } | segments.keys():
         chains[writer, stream] = _Chain(writer, stream, segments.get((writer, stream), []))
     number = 0
-    for row in _read_rows(rows):
+    for row in _read_rows(context):
         number += 1
         key = (row.writer, row.stream)
         if key not in chains:
@@ -184,9 +184,9 @@ def _head_of(heads: dict[str, Head], key: tuple[str, Stream]) -> Link | None:
     return heads[key[0]].heads.get(key[1]) if key[0] in heads else None
 
 
-def _read_rows(rows: Rows) -> Iterator[Any]:
+def _read_rows(context: StoreContext) -> Iterator[Any]:
     order = (audit.c.writer, audit.c.stream, audit.c.sequence)
-    with rows.reading() as connection:
+    with context.reading() as connection:
         yield from connection.execution_options(yield_per=_AT_ONCE).execute(select(audit).order_by(*order))
 
 

@@ -7,6 +7,7 @@ so another process's changes are found like our own.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
@@ -16,6 +17,7 @@ import msgspec
 from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.state_view import (
+    RAISED,
     AgentState,
     Grant,
     QualificationResult,
@@ -24,9 +26,7 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
-from orgkernel.state.reported import NOTHING_REPORTED, Reported, patch_reported
-from orgkernel.state.reports import report_of
-from orgkernel.state.rows import Rows, record_of
+from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     agents,
     grants,
@@ -37,19 +37,98 @@ from orgkernel.state.tables import (
     state_version,
     tool_locks,
 )
-from orgkernel.state.version import VersionReader
 
+ReportingUnit = tuple[str, str, str, int]
+"""An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
-Locks = Mapping[tuple[str, str], ToolLock]
+LocksByTool = Mapping[tuple[str, str], ToolLock]
+
+
+class VersionReader:
+    """Reads the state version by a connection of its own."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+        self._query = str(select(state_version.c.version).compile(dialect=context.engine.dialect))
+        self._connection: Any = None
+
+    def peek(self) -> int | None:
+        """The version, where looking waits for nobody: of a file that is not locked whole."""
+        if self._connection is None or self._context.engine.dialect.name != "sqlite":
+            return None
+        try:
+            return self._ask()
+        except Exception:
+            self.close()
+            return None
+
+    def read(self) -> int:
+        """The version now. Raises `StoreError`."""
+        try:
+            return self._ask()
+        except Exception:
+            self.close()
+            # Whatever is wrong is said in our words by the way that knows them, or it works again.
+            with self._context.reading() as connection:
+                return int(connection.execute(select(state_version.c.version)).scalar_one())
+
+    def _ask(self) -> int:
+        if self._connection is None:
+            self._connection = self._connect()
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(self._query)
+            return int(cursor.fetchone()[0])
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Give the connection back; the next question takes another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.close()
+
+    def _connect(self) -> Any:
+        pooled = self._context.engine.raw_connection()
+        connection: Any = pooled.driver_connection
+        pooled.detach()  # it is ours from here on
+        if self._context.engine.dialect.name == "postgresql":
+            connection.autocommit = True
+        else:
+            connection.execute("PRAGMA busy_timeout = 0")
+        return connection
+
+
+def reports_by_subject(
+    latest: Mapping[ReportingUnit, StoredReport], org_id: str | None
+) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
+    """The reports about each role and agent of an organization, or of all, newest first; and whose newest tier is raised."""
+    found: dict[str, list[StoredReport]] = {}
+    for report in sorted(latest.values(), key=lambda each: (-each.at, -each.number)):
+        if org_id in (None, report.org_id):
+            found.setdefault(f"role:{report.role_id}", []).append(report)
+            if report.agent_id:
+                found.setdefault(f"agent:{report.agent_id}", []).append(report)
+    raised = frozenset(subject for subject, reports in found.items() if reports[0].tier in RAISED)
+    return MappingProxyType({subject: tuple(reports) for subject, reports in found.items()}), raised
+
+
+def by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
+    """Reports by the agent in a role that each is of; of several, the last."""
+    return {(each.org_id, each.role_id, each.agent_id, each.agent_number): each for each in reports}
 
 
 class _Held:
     """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
 
-    def __init__(self, view: StateView, locks: Locks, reported: Reported) -> None:
+    def __init__(
+        self, view: StateView, locks: LocksByTool, reports: Mapping[ReportingUnit, StoredReport]
+    ) -> None:
         self.view = view
         self.locks = locks
-        self.reported = reported
+        self.reports = reports
+        """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
 
     def of(self, org_id: str | None) -> StateView:
@@ -59,7 +138,7 @@ class _Held:
         found = self._of_org.get(org_id)
         if found is None:
             locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
-            reports, raised = self.reported.of(org_id)
+            reports, raised = reports_by_subject(self.reports, org_id)
             found = msgspec.structs.replace(
                 self.view, locks=MappingProxyType(locks), reports=reports, raised=raised
             )
@@ -67,21 +146,24 @@ class _Held:
         return found
 
 
+_NOTHING = _Held(StateView(version=-1), {}, {})
+
+
 class Views:
     """The last view, and how it becomes the next one."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
         self._refreshing = Lock()
-        self._held = _Held(StateView(version=-1), {}, NOTHING_REPORTED)
-        self._version = VersionReader(rows)
+        self._held = _NOTHING
+        self._version = VersionReader(context)
 
     def read(self, org_id: str | None = None) -> StateView:
         """The state now. Tools are locked per organization: with `org_id` the view has the locks of that one."""
         with self._refreshing:
             if self._version.read() != self._held.view.version:
                 # All tables at one moment, and the version of that moment.
-                with self._rows.reading() as connection:
+                with self._context.reading() as connection:
                     version = connection.execute(select(state_version.c.version)).scalar_one()
                     if version != self._held.view.version:
                         self._held = _refreshed(self._held, connection, version)
@@ -113,9 +195,8 @@ class Views:
 
 def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     # A store that was restored from a backup may be older than what we know.
-    last = held.view if version > held.view.version else StateView(version=-1)
-    since = last.version
-    locks: dict[tuple[str, str], ToolLock] = dict(held.locks) if since >= 0 else {}
+    known = held if version > held.view.version else _NOTHING
+    last, locks, since = known.view, dict(known.locks), known.view.version
     for row in _changed(connection, tool_locks, since):
         if row.holder is None:
             locks.pop((row.org_id, row.tool_id), None)
@@ -124,10 +205,10 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     known_agents = dict(last.agents)
     for row in _changed(connection, agents, since):
         known_agents[row.agent_id] = record_of(AgentState, row)
-    results = _grouped(
-        last.results,
-        (record_of(QualificationResult, row) for row in _changed(connection, qualification_results, since)),
-    )
+    results = dict(last.results)
+    for row in _changed(connection, qualification_results, since):
+        result = record_of(QualificationResult, row)
+        results[result.agent_id] = (*results.get(result.agent_id, ()), result)
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
     granted = _changed(connection, grants, since)
     given = _replaced(last.grants, "grant_id", Grant, granted, _holds)
@@ -136,9 +217,7 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     capped = _replaced(
         last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
     )
-    reported = patch_reported(
-        held.reported if since >= 0 else NOTHING_REPORTED, _reported_since(connection, since)
-    )
+    reports = {**known.reports, **by_unit(_reported_since(connection, since))}
     view = StateView(
         version,
         MappingProxyType(known_agents),
@@ -147,9 +226,9 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         MappingProxyType(results),
         MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
         MappingProxyType(expired),
-        *reported.of(None),
+        *reports_by_subject(reports, None),
     )
-    return _Held(view, locks, reported)
+    return _Held(view, locks, reports)
 
 
 def _holds(row: Any) -> bool:
@@ -174,16 +253,7 @@ def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport
         .where(salute_latest.c.version > since)
         .order_by(salute_reports.c.number)
     )
-    return [report_of(row) for row in connection.execute(query)]
-
-
-def _grouped(
-    old: Mapping[str, tuple[QualificationResult, ...]], new: Iterable[QualificationResult]
-) -> dict[str, tuple[QualificationResult, ...]]:
-    grouped = dict(old)
-    for result in new:
-        grouped[result.agent_id] = (*grouped.get(result.agent_id, ()), result)
-    return grouped
+    return [record_of(StoredReport, row) for row in connection.execute(query)]
 
 
 def _replaced(

@@ -1,14 +1,15 @@
-"""The one place that writes: a thread that puts what many callers hand in into one transaction (group commit).
+"""The one place that writes: a thread that puts the work of many callers into one transaction (group commit).
 
-A commit waits for the disk; while it does, the next rows gather, so the cost of the disk is shared by all who wait.
-Changes (grants, ranks, locks …) run in the same thread, each in a savepoint of its own: one that is refused takes
-nothing with it, and its audit rows stand in the same transaction as the change. When a transaction fails, every ticket
-of it gets the error; none is ever left without an answer.
+A commit waits for the disk. While it does, the next rows gather, so all who wait share the cost of the disk. Changes
+(grants, ranks, locks …) run in the same thread, each in a savepoint of its own: a refused change takes nothing with it,
+and its audit rows are in the same transaction as the change. When a transaction fails, each of its tickets gets the
+error; no ticket is ever left without an answer.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import weakref
 from collections.abc import Callable
@@ -21,15 +22,11 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from orgkernel.decisions.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import StoreBusy, StoreError
-from orgkernel.state.chain import encode_entry
-from orgkernel.state.chains import Chains, Row
+from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
+from orgkernel.state.chain import AuditValues, Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
-from orgkernel.state.engine import writing
-from orgkernel.state.failures import failure_of
+from orgkernel.state.engine import failure_of, writing
 from orgkernel.state.tables import state_version
-from orgkernel.state.ticket import Ticket
-from orgkernel.state.transaction import Transaction
 
 T = TypeVar("T")
 _MOST_AT_ONCE = 2_000
@@ -37,6 +34,80 @@ _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
 _MOST_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
+
+
+class Ticket:
+    """One row or change on its way to the disk. It resolves exactly once, with a value or with an error."""
+
+    __slots__ = ("_callbacks", "_error", "_gate", "_value", "work")
+
+    def __init__(self, work: Any) -> None:
+        self.work = work
+        self._callbacks: list[Callable[[Ticket], None]] | None = None
+        self._error: Exception | None = None
+        self._value: Any = None
+        self._gate = gate = Lock()
+        gate.acquire()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has resolved."""
+        return not self._gate.locked()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait until it is on the disk; raises the error that kept it from there, `StoreBusy` after `timeout` seconds."""
+        if not self._gate.acquire(timeout=-1 if timeout is None else timeout):
+            raise StoreBusy("the store did not answer in time", "whether it was written is not known")
+        self._gate.release()
+        if self._error is not None:
+            # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
+            raise copy.copy(self._error) if isinstance(self._error, OrgkernelError) else self._error
+        return self._value
+
+    def on_done(self, callback: Callable[[Ticket], None]) -> None:
+        """Call back once it has resolved, in the writer's thread or, when it already has, in this one."""
+        if self._callbacks is None:
+            self._callbacks = []
+        self._callbacks.append(callback)
+        if not self._gate.locked():
+            self._call_back()
+
+    def resolve(self, value: Any, error: Exception | None = None) -> None:
+        """For the writer."""
+        self._value = value
+        self._error = error
+        self.work = None
+        self._gate.release()
+        if self._callbacks:
+            self._call_back()
+
+    def _call_back(self) -> None:
+        while self._callbacks:
+            try:
+                callback = self._callbacks.pop()  # whoever gets it calls it: twice is impossible
+            except IndexError:
+                return
+            with contextlib.suppress(Exception):  # theirs; the writer has others to answer
+                callback(self)
+
+
+class Transaction:
+    """What a change sees: the connection, the time, the version its rows get, and the audit."""
+
+    def __init__(
+        self, connection: Connection, now: float, version: int, append: Callable[[AuditEntry], str]
+    ) -> None:
+        self.connection = connection
+        self.now = now
+        self.version = version
+        self.audit = append
+        """Write a row down with the change; the row's name."""
+        self.is_changed = False
+
+    def touch(self) -> int:
+        """Something decisions read changes: the version its rows get."""
+        self.is_changed = True
+        return self.version
 
 
 class Writer:
@@ -160,13 +231,9 @@ class Writer:
         self, batch: list[Ticket], prepared: list[tuple[AuditEntry, str] | Exception | None]
     ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
         answers: list[tuple[Any, Exception | None]] = []
-        if self._links and None not in prepared:
-            quick = self._commit_rows(prepared)
-            if quick is not None:
-                return quick
         with writing(self._engine) as connection:
             links = dict(self._links or self._chains.resume(connection))
-            rows: list[Row] = []
+            rows: list[AuditValues] = []
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
             for ticket, ready in zip(batch, prepared, strict=True):
@@ -199,23 +266,6 @@ class Writer:
                 self._chains.insert(connection, rows)
             if is_changed:
                 connection.execute(update(state_version).values(version=version + 1))
-        self._links = links
-        return answers, links
-
-    def _commit_rows(
-        self, prepared: list[tuple[AuditEntry, str] | Exception | None]
-    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]] | None:
-        """As `_commit` where there are rows and no changes; None where that has no way of its own."""
-        links, rows = dict(self._links), list[Row]()
-        answers: list[tuple[Any, Exception | None]] = [
-            (None, ready)
-            if isinstance(ready, Exception)
-            else (self._chains.append(*ready, links, rows), None)
-            for ready in prepared
-            if ready is not None
-        ]
-        if not self._chains.commit_quickly(rows):
-            return None
         self._links = links
         return answers, links
 

@@ -121,7 +121,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     hook = tmp_path / "hook"
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(
-        "import errno, orgkernel.project.schemas as s\n"
+        "import errno, orgkernel.project.scaffold as s\n"
         "def full(schema): raise OSError(errno.ENOSPC, 'No space left on device')\n"
         "s.render_schema = full\n"
     )

@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from orgkernel.project import rewriting
+from orgkernel.project import upgrade
 from tests.cli.running import SHOP
 from tests.cli.running import run as run_process
 from tests.support.in_process import run_here as run
@@ -163,7 +163,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(shop: Path, error: int) 
 def test_an_edit_made_meanwhile_is_not_lost(shop: Path) -> None:
     """What was computed is for the text that was read."""
     path = shop / "roles/dev.yaml"
-    real = rewriting.write_upgrades
+    real = upgrade.write_upgrades
 
     def late(upgrades: object) -> object:
         path.write_text(DEV + "# more\n", encoding="utf-8")

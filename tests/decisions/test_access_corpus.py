@@ -13,8 +13,7 @@ from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.graph.questions import OrgView
-from orgkernel.project.case_state import build_context, build_request, build_state
-from orgkernel.project.cases import run_cases
+from orgkernel.project.cases import build_context, build_request, build_state, run_cases
 from tests.support.access_corpus import CORPUS, Organization
 
 CASES = [

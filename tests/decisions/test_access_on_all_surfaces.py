@@ -17,8 +17,7 @@ from orgkernel.decisions.access.layers.grants import GRANT_EXPIRED
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.case_state import FixedState, build_context, build_request, build_state
-from orgkernel.project.cases import run_cases
+from orgkernel.project.cases import FixedState, build_context, build_request, build_state, run_cases
 from orgkernel.records.decision_cases import Case, Circumstances
 from tests.support.access_corpus import CORPUS, Organization
 from tests.support.in_process import run_here

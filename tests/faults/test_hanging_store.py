@@ -16,7 +16,7 @@ import pytest
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.location import Location
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
@@ -120,7 +120,7 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
         until(lambda: evaluate().status_code, lambda status: status == 200)
         assert until(lambda: give().status_code, lambda status: status == 201)
     with opened(postgres_place) as store:
-        assert verify_audit(store.rows, store.folder, is_shared=True).findings == ()
+        assert verify_audit(store.context, store.folder, is_shared=True).findings == ()
 
 
 def test_a_postgresql_that_was_stopped_from_the_start(
@@ -193,9 +193,9 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
     names.append(impatient.audit.write(AuditEntry("decision", 2.0, "allow")))
     impatient.agents.add("worf", actor="a")
     assert set(impatient.read_view().agents) == {"worf"}
-    found = verify_audit(impatient.rows, impatient.folder, is_shared=True)
+    found = verify_audit(impatient.context, impatient.folder, is_shared=True)
     assert found.findings == ()
-    assert set(names) <= {row.audit_id for row in read_rows(impatient.rows, AuditFilter())}
+    assert set(names) <= {row.audit_id for row in read_rows(impatient.context, AuditFilter())}
 
 
 def test_a_lock_somebody_else_keeps_is_not_waited_for(

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from orgkernel.decisions.state_records import AuditFilter
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.tables import grants
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
@@ -34,10 +34,10 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
     told = done.stdout.splitlines()
     assert len(told) == len(set(told)) > KILLS / 2
     with opened(sqlite_at(folder)) as store:
-        rows = {row.audit_id for row in read_rows(store.rows, AuditFilter(kind="decision"))}
+        rows = {row.audit_id for row in read_rows(store.context, AuditFilter(kind="decision"))}
         issued = {grant.grant_id: grant for grant in store.grants.list()}
         uses = store.grants.count_uses()
-        found = verify_audit(store.rows, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder, is_shared=False)
     assert {name for name in told if ":decision:" in name} <= rows
     assert {name for name in told if name.startswith("g-")} <= issued.keys()
     assert {name.removeprefix("used ") for name in told if name.startswith("used ")} <= uses.keys()
@@ -77,12 +77,12 @@ def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> No
         assert writer.returncode == 0, err
         told += out.splitlines()
     with opened(sqlite_at(quick_folder)) as store:
-        rows = {row.audit_id for row in read_rows(store.rows, AuditFilter(kind="decision"))}
-        with store.rows.reading() as connection:
+        rows = {row.audit_id for row in read_rows(store.context, AuditFilter(kind="decision"))}
+        with store.context.reading() as connection:
             versions = connection.execute(select(grants.c.version)).scalars().all()
         assert rows | {grant.grant_id for grant in store.grants.list()} == set(told)
         assert len(told) == 4 * number
         assert len(set(versions)) == len(versions) == 2 * number
         assert store.read_view().version == 4 * number
         assert {lock.token for lock in store.locks.list()} == {2}
-        assert verify_audit(store.rows, store.folder, is_shared=False).findings == ()
+        assert verify_audit(store.context, store.folder, is_shared=False).findings == ()

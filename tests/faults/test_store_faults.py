@@ -18,10 +18,9 @@ from sqlalchemy import event
 
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
-from orgkernel.state.audit_queries import read_rows
-from orgkernel.state.migrating import NEWEST
+from orgkernel.state.audit import read_rows
+from orgkernel.state.migrating import NEWEST, upgrade_store
 from orgkernel.state.store import Store
-from orgkernel.state.upgrading import upgrade_store
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, opened, sqlite_at
 from tests.support.trees import REPOSITORY
@@ -32,7 +31,7 @@ def decision(reason: str = "") -> AuditEntry:
 
 
 def whole(store: Store) -> bool:
-    return verify_audit(store.rows, store.folder, is_shared=False).findings == ()
+    return verify_audit(store.context, store.folder, is_shared=False).findings == ()
 
 
 def python(program: str, *arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
@@ -83,7 +82,7 @@ def test_a_full_database_answers_with_an_error(quick_folder: Path) -> None:
         store.engine.dispose()
         names.append(store.audit.write(decision()))
         assert errors
-        assert {row.audit_id for row in read_rows(store.rows, AuditFilter(kind="decision"))} == set(names)
+        assert {row.audit_id for row in read_rows(store.context, AuditFilter(kind="decision"))} == set(names)
         assert len(store.read_view().grants.get("agent:worf", ())) == granted == len(store.grants.list())
         assert whole(store)
 
@@ -122,7 +121,7 @@ def test_a_full_disk_answers_with_an_error(tmp_path: Path) -> None:
     codes, names = done.stdout.splitlines()
     assert codes == "STORE_FULL"
     with opened(sqlite_at(tmp_path)) as store:
-        assert {row.audit_id for row in read_rows(store.rows, AuditFilter())} == set(names.split())
+        assert {row.audit_id for row in read_rows(store.context, AuditFilter())} == set(names.split())
         assert whole(store)
 
 
@@ -261,12 +260,12 @@ def test_checkpoints_that_cannot_be_written_are_told(quick_folder: Path) -> None
     """The rows are written, and the store says what is the matter; without a folder nothing is acknowledged at all."""
     with opened(sqlite_at(quick_folder)) as store:
         store.audit.write(decision())
-        chains = store.rows.writer._chains
+        chains = store.context.writer._chains
         os.close(chains._file._file)
         assert store.audit.write(decision())
         assert store.problem is not None
         chains._file = None
-        store.rows.writer._links = {}
+        store.context.writer._links = {}
         shutil.rmtree(store.folder.path)
         Path(store.folder.path).write_text("in the way")
         with pytest.raises(StoreError):
@@ -307,7 +306,7 @@ def test_what_was_deferred_is_written_when_the_program_ends(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     with opened(sqlite_at(tmp_path)) as store:
-        assert len(list(read_rows(store.rows, AuditFilter()))) == 1_000
+        assert len(list(read_rows(store.context, AuditFilter()))) == 1_000
         assert whole(store)
 
 
@@ -356,7 +355,7 @@ def test_who_will_not_wait_is_refused_when_too_much_waits(
         return goes_on.wait(30)
 
     with opened(sqlite_at(quick_folder)) as store:
-        slow = store.rows.writer.submit(wait)
+        slow = store.context.writer.submit(wait)
         assert begun.wait(30)
         tickets = [store.audit.submit(decision()) for _ in range(4)]
         with pytest.raises(StoreBusy, match="is behind with writing"):

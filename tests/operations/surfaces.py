@@ -21,7 +21,7 @@ from orgkernel.operations import agents, keys, locks, permissions, reports
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute_format import read_report
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.location import Location, parse_location
 from tests.support.in_process import run_here
 
@@ -236,7 +236,9 @@ class _Looked:
 
     def __init__(self, store: Any) -> None:
         self._rows = {name: msgspec.to_builtins(tuple(read(store))) for name, read in _TABLES.items()}
-        self._audit = [msgspec.to_builtins(row.entry) for row in read_rows(store.rows, AuditFilter())][::-1]
+        self._audit = [msgspec.to_builtins(row.entry) for row in read_rows(store.context, AuditFilter())][
+            ::-1
+        ]
 
     def compare(self, store: Any, actor: str, code: str | None, message: str, record: Any) -> Happened:
         """What a later look finds besides."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orgkernel.diff.changes import Change
 from orgkernel.diff.diff import (
-    Version,
+    OrganizationVersion,
     compare_versions,
     normalize,
 )
@@ -34,11 +34,6 @@ TREES = {
 }
 
 
-def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
-    """All changes between two manifests of one organization, each with all its roles."""
-    return compare_versions({old.org_id: Version(old)}, {old.org_id: Version(new)})
-
-
 def plainly(manifest: OrganizationManifest) -> Any:
     """What a manifest says, in the plainest way: no reasons, no version, findings without their places and in no order."""
 
@@ -52,7 +47,7 @@ def plainly(manifest: OrganizationManifest) -> Any:
     return stripped(msgspec.json.decode(msgspec.json.encode(manifest)))
 
 
-def hold_laws(old: dict[str, Version], new: dict[str, Version]) -> None:
+def hold_laws(old: dict[str, OrganizationVersion], new: dict[str, OrganizationVersion]) -> None:
     """Every law for two trees."""
     changes, back = compare_versions(old, new), compare_versions(new, old)
     same = {org_id: plainly(each.manifest) for org_id, each in old.items()} == {
@@ -106,6 +101,11 @@ def test_moving_lines_changes_nothing(tree: str, data: st.DataObject) -> None:
     one, other = _manifest(still), _manifest(moved)
     assert compare_manifests(one, other) == ()
     assert normalize(one) == normalize(other)
+
+
+def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
+    """All changes between two manifests of one organization, each with all its roles."""
+    return compare_versions({old.org_id: OrganizationVersion(old)}, {new.org_id: OrganizationVersion(new)})
 
 
 def _manifest(snapshot: Any) -> OrganizationManifest:

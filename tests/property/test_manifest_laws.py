@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, StateView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.case_state import FixedState
+from orgkernel.project.cases import FixedState
 from tests.support.trees import TEMPLATES
 
 KERNEL = Kernel.open(TEMPLATES)

@@ -9,18 +9,19 @@ import pytest
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import AgentState, Grant, StateView
 from orgkernel.errors import Conflict, Refused, StoreError, TooManyRequests, UnknownRecord
-from orgkernel.state.audit_queries import (
+from orgkernel.state.audit import (
+    DAY,
     AuditFilter,
     PolicyCount,
     SenderCount,
     count_decisions,
     count_policies,
     count_unknown_senders,
+    drop_old,
     read_rows,
 )
 from orgkernel.state.location import Location
-from orgkernel.state.request_limits import RequestLimits
-from orgkernel.state.retention import DAY, drop_old
+from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.contract_of_reports import Reports
@@ -33,12 +34,12 @@ def decision(at: float = 1.0, outcome: str = "allow", **more: object) -> AuditEn
 
 def history(store: Store, kind: str) -> list[tuple[str, str]]:
     """What was written down about records of a kind, oldest first."""
-    rows = read_rows(store.rows, AuditFilter(kind=kind))
+    rows = read_rows(store.context, AuditFilter(kind=kind))
     return [(row.entry.activity, row.entry.record_id) for row in rows][::-1]
 
 
 def findings(store: Store) -> list[str]:
-    return [each.message for each in verify_audit(store.rows, store.folder, is_shared=False).findings]
+    return [each.message for each in verify_audit(store.context, store.folder, is_shared=False).findings]
 
 
 class Agents:
@@ -132,7 +133,7 @@ class Grants:
         assert [use.audit_id for use in store.grants.uses(grant.grant_id)] == names
         assert store.grants.count_uses() == {grant.grant_id: 2}
         assert store.grants.list(active_only=True) == ()
-        assert len(list(read_rows(store.rows, AuditFilter(kind="decision")))) == 2
+        assert len(list(read_rows(store.context, AuditFilter(kind="decision")))) == 2
         assert findings(store) == []
 
     def test_one_use_goes_to_one_of_many(self, store: Store) -> None:
@@ -310,7 +311,7 @@ class Requests:
             context={"headers": {"authorization": secret}, "password": "vX9$kQ2!mZ7pLw4R"},
         )  # fmt: skip
         stored = store.requests.get(request.request_id)
-        rows = list(read_rows(store.rows, AuditFilter()))
+        rows = list(read_rows(store.context, AuditFilter()))
         assert secret[4:] not in repr((request, stored, rows))
         assert "vX9$kQ2" not in repr((request, stored))
         assert stored == request
@@ -412,7 +413,7 @@ class LocksAndTheRest:
         assert (worf.uses, worf.failures, worf.seconds) == (3, 1, 1.5)
         assert (worf.first_at, worf.last_at) == (begun + 1, begun + 3)
         assert len(store.usage.list()) == 2
-        rows = list(read_rows(store.rows, AuditFilter(kind="usage", subject="agent:worf")))
+        rows = list(read_rows(store.context, AuditFilter(kind="usage", subject="agent:worf")))
         assert [row.entry.activity for row in rows] == ["succeeded", "failed", "succeeded"]
         assert store.read_view().version == 0
 
@@ -426,7 +427,7 @@ class LocksAndTheRest:
         assert store.keys.find(secret) == key == store.keys.list()[0]
         for wrong in (secret[:-1], secret + "x", secret.upper(), "", "orgk_", "orgk_\ud800", key.key_id):
             assert store.keys.find(wrong) is None
-        everything = repr((store.keys.list(), list(read_rows(store.rows, AuditFilter()))))
+        everything = repr((store.keys.list(), list(read_rows(store.context, AuditFilter()))))
         assert secret[5:] not in everything
         clock.now += 9
         assert store.keys.find(secret) is None
@@ -445,13 +446,6 @@ class LocksAndTheRest:
             other.keys.revoke(key.key_id, actor="a")
         assert store.keys.find(secret) is None
         assert store.keys.find(newer) == second
-
-    def test_the_first_key_is_made_once(self, store: Store) -> None:
-        """It opens everything; where there is a key, even a revoked one, none is made."""
-        key, secret = store.keys.create_first(created_by="system:serve")
-        assert (key.scopes, store.keys.find(secret)) == (("admin",), key)
-        store.keys.revoke(key.key_id, actor="a")
-        assert store.keys.create_first(created_by="system:serve") is None
 
 
 class Views:
@@ -563,7 +557,7 @@ class Audit:
         ]  # fmt: skip
 
         def ask(limit=None, after=None, **wanted):
-            rows = read_rows(store.rows, AuditFilter(**wanted), limit, after)
+            rows = read_rows(store.context, AuditFilter(**wanted), limit, after)
             return [names.index(row.audit_id) for row in rows]
 
         assert ask() == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
@@ -589,15 +583,15 @@ class Audit:
             decision(4, "deny", **unknown),
         ):
             store.audit.write(entry)
-        stats = count_decisions(store.rows)
+        stats = count_decisions(store.context)
         assert stats.outcomes == {"allow": 1, "deny": 3}
         assert stats.subjects == {"agent:worf": {"allow": 1, "deny": 1}, "person:unknown": {"deny": 2}}
         assert stats.channels == {"slack": {"deny": 2}}
-        assert count_decisions(store.rows, since=3).outcomes == {"deny": 2}
-        assert count_policies(store.rows) == (
+        assert count_decisions(store.context, since=3).outcomes == {"deny": 2}
+        assert count_policies(store.context) == (
             PolicyCount("night", 0, 1), PolicyCount("owner", 2, 0), PolicyCount("quiet", 1, 0),
         )  # fmt: skip
-        assert count_unknown_senders(store.rows) == (SenderCount("slack", "u1", 2, 4.0),)
+        assert count_unknown_senders(store.context) == (SenderCount("slack", "u1", 2, 4.0),)
 
     def test_anything_can_be_written_down(self, store: Store) -> None:
         """Texts no database takes as they are, very long ones, deep ones; only what is no JSON is refused, alone."""
@@ -645,8 +639,8 @@ class Audit:
             lambda: store.keys.create(text, ["read"], created_by=text, agent_id=text),
             lambda: store.keys.create("ci", ["read"], created_by=text),
             lambda: store.keys.find(f"orgk_{text}"),
-            lambda: list(read_rows(store.rows, AuditFilter(subject=text, channel=text, record_id=text))),
-            lambda: list(read_rows(store.rows, AuditFilter(), after=f"{text}:{text}:1")),
+            lambda: list(read_rows(store.context, AuditFilter(subject=text, channel=text, record_id=text))),
+            lambda: list(read_rows(store.context, AuditFilter(), after=f"{text}:{text}:1")),
         ]  # fmt: skip
         for attempt in anywhere:
             try:
@@ -700,7 +694,7 @@ class Audit:
             thread.start()
         for thread in threads:
             thread.join()
-        rows = {row.audit_id for row in read_rows(store.rows, AuditFilter())}
+        rows = {row.audit_id for row in read_rows(store.context, AuditFilter())}
         assert rows == set(names)
         assert len(names) == 400
         assert findings(store) == []
@@ -708,10 +702,10 @@ class Audit:
     def test_a_refused_change_takes_nothing_with_it(self, store: Store) -> None:
         """Of what was handed in together, only the refused one is missing, also from the chain."""
         store.agents.add("worf", actor="a")
-        tickets = [store.rows.writer.submit(decision(float(number))) for number in range(3)]
+        tickets = [store.context.writer.submit(decision(float(number))) for number in range(3)]
         with pytest.raises(Conflict):
             store.agents.add("worf", actor="a")
-        tickets += [store.rows.writer.submit(decision(9.0))]
+        tickets += [store.context.writer.submit(decision(9.0))]
         assert len({ticket.result(30) for ticket in tickets}) == 4
         assert findings(store) == []
 
@@ -729,7 +723,7 @@ class Audit:
         for thread in threads:
             thread.join()
         with opened(place) as store:
-            assert {row.audit_id for row in read_rows(store.rows, AuditFilter())} == set(names)
+            assert {row.audit_id for row in read_rows(store.context, AuditFilter())} == set(names)
             assert len(names) == 6
             assert findings(store) == []
 
@@ -762,15 +756,15 @@ class Audit:
         store.agents.add("worf", actor="a")
         clock.now += 89 * DAY
         store.audit.write(decision(clock.now))
-        assert drop_old(store.rows, store.folder) == ()
+        assert drop_old(store.context, store.folder) == ()
         clock.now += 2 * DAY
-        (segment,) = drop_old(store.rows, store.folder)
+        (segment,) = drop_old(store.context, store.folder)
         assert (segment.stream, segment.first, segment.last) == ("decision", 1, 5)
-        found = verify_audit(store.rows, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder, is_shared=False)
         assert (found.findings, found.dropped) == ((), 5)
         clock.now += 400 * DAY
-        drop_old(store.rows, store.folder)
-        kinds = [row.entry.kind for row in read_rows(store.rows, AuditFilter())]
+        drop_old(store.context, store.folder)
+        kinds = [row.entry.kind for row in read_rows(store.context, AuditFilter())]
         assert sorted(kinds) == ["audit", "audit", "decision"]
         store.audit.write(decision(clock.now))
         assert findings(store) == []

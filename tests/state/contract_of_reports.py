@@ -10,7 +10,7 @@ import pytest
 from orgkernel.decisions.state_records import AuditFilter, ReportReceipt
 from orgkernel.decisions.state_view import StateView
 from orgkernel.errors import Refused
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.location import Location
 from orgkernel.state.reports import KEPT_SECONDS
 from orgkernel.state.store import Store
@@ -26,7 +26,7 @@ def stored(store: Store, body: dict[str, Any], agent_id: str = "") -> ReportRece
 
 
 def findings_of(store: Store) -> Any:
-    return verify_audit(store.rows, store.folder, is_shared=False).findings
+    return verify_audit(store.context, store.folder, is_shared=False).findings
 
 
 def numbers(reports: Any) -> list[int]:
@@ -177,7 +177,7 @@ class Reports:
         for second, tier in enumerate(("primary", "alternate", "alternate", "contingent", "primary")):
             stored(store, salute(at=clock.now - 10 + second, tier=tier))
         stored(store, salute(at=clock.now - 20, tier="emergency"))
-        rows = [row.entry for row in read_rows(store.rows, AuditFilter(kind="report"))][::-1]
+        rows = [row.entry for row in read_rows(store.context, AuditFilter(kind="report"))][::-1]
         assert [(row.activity, row.subject, row.actor) for row in rows] == [
             ("alternate", ROLE, "caller:k"), ("contingent", ROLE, "caller:k"), ("primary", ROLE, "caller:k"),
         ]  # fmt: skip

@@ -14,8 +14,8 @@ from orgkernel.decisions.state_view import AgentState
 from orgkernel.errors import BadStore
 from orgkernel.state import migrating
 from orgkernel.state.engine import make_engine, writing
+from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.tables import metadata, state_version
-from orgkernel.state.upgrading import upgrade_store
 from tests.state.opening import opened, sqlite_at
 from tests.support.salute import salute
 

@@ -12,8 +12,8 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.state.backup import back_up, read_info
 from orgkernel.state.location import Location, parse_location
 from orgkernel.state.migrating import NEWEST
-from orgkernel.state.transaction import Transaction
 from orgkernel.state.verify import verify_audit
+from orgkernel.state.writer import Transaction
 from tests.state.contract import StoreContract
 from tests.state.opening import opened
 
@@ -40,7 +40,7 @@ def test_a_connection_that_was_lost_is_made_again(place: Location, postgres_serv
             connection.execute(kill, (database,))
         store.agents.add("data", actor="a")
         assert set(store.read_view().agents) == {"worf", "data"}
-        assert verify_audit(store.rows, store.folder, is_shared=True).findings == ()
+        assert verify_audit(store.context, store.folder, is_shared=True).findings == ()
 
 
 def test_a_transaction_that_breaks_answers_everybody(place: Location) -> None:
@@ -53,9 +53,9 @@ def test_a_transaction_that_breaks_answers_everybody(place: Location) -> None:
     with opened(place) as store:
         store.audit.write(AuditEntry("decision", 1.0, "allow"))
         with pytest.raises(StoreError, match=r"does not answer|cannot be used"):
-            store.rows.change(break_off)
+            store.context.change(break_off)
         store.audit.write(AuditEntry("decision", 2.0, "allow"))
-        found = verify_audit(store.rows, store.folder, is_shared=True)
+        found = verify_audit(store.context, store.folder, is_shared=True)
     assert (found.findings, found.rows) == ((), 2)
 
 

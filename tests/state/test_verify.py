@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import link
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.location import Location, parse_location
-from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 
@@ -36,7 +36,7 @@ def place(quick_folder: Path) -> Location:
 def problems(place: Location) -> list[Finding]:
     """What verify finds: the problem, and where in the chain."""
     with opened(place) as store:
-        found = verify_audit(store.rows, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder, is_shared=False)
     return [(each.problem, each.row.partition(":")[2] or "writer") for each in found.findings]
 
 
@@ -155,7 +155,7 @@ def test_another_key_proves_nothing(place: Location) -> None:
     assert {problem for problem, _ in problems(place)} == {"unproven"}
     key.unlink()
     with opened(place) as store:
-        found = verify_audit(store.rows, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder, is_shared=False)
     assert found.findings == ()
     assert "there is no key" in found.notes[0]
 
@@ -170,14 +170,14 @@ def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: Location,
     head_of(place).write_bytes(old)
     assert problems(place) == []
     with opened(place) as store:
-        found = verify_audit(store.rows, Folder(str(tmp_path / "elsewhere"), Tokens()), is_shared=False)
+        found = verify_audit(store.context, Folder(str(tmp_path / "elsewhere"), Tokens()), is_shared=False)
     assert [(each.problem, each.row[-11:]) for each in found.findings] == [("cut_off", "decision:11")]
 
 
 def test_dropped_rows_are_missing_without_their_segment(place: Location) -> None:
     """What retention took is proven by a signed line, and by nothing else."""
     with opened(place, Clock(5 + 90 * DAY)) as store:
-        assert len(drop_old(store.rows, store.folder)) == 1
+        assert len(drop_old(store.context, store.folder)) == 1
     assert problems(place) == []
     segments = Path(place.checkpoints) / "segments.jsonl"
     line = segments.read_bytes()
@@ -192,14 +192,14 @@ def test_a_segment_noted_but_not_yet_dropped_is_no_finding(place: Location) -> N
     """We may be killed in between; the next time takes the rows."""
     shutil.copy(place.path, f"{place.path}.copy")
     with opened(place, Clock(5 + 90 * DAY)) as store:
-        drop_old(store.rows, store.folder)
+        drop_old(store.context, store.folder)
         head = head_of(place).read_bytes()
     Path(f"{place.path}.copy").replace(place.path)
     for suffix in ("-wal", "-shm"):
         Path(place.path + suffix).unlink(missing_ok=True)
     head_of(place).write_bytes(head)
     with opened(place) as store:
-        found = verify_audit(store.rows, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder, is_shared=False)
     assert [(each.problem, each.row.partition(":")[2]) for each in found.findings] == [
         ("cut_off", "history:1")
     ]
@@ -222,7 +222,7 @@ def test_a_backup_verifies_like_its_store(place: Location, tmp_path: Path) -> No
     copy = parse_location("copy.db", str(tmp_path))
     assert problems(copy) == []
     with opened(copy) as store:
-        assert verify_audit(store.rows, store.folder, is_shared=False).rows == 10
+        assert verify_audit(store.context, store.folder, is_shared=False).rows == 10
     assert not Path(f"{target}-journal").exists()
 
 
@@ -231,6 +231,6 @@ def test_heads_of_other_machines_are_a_note(place: Location, tmp_path: Path) -> 
     with opened(place) as store:
         empty = Folder(str(tmp_path), Tokens())
         empty.lease(lambda _: True).close()
-        found = verify_audit(store.rows, empty, is_shared=True)
+        found = verify_audit(store.context, empty, is_shared=True)
     assert found.findings == ()
     assert "the machine that wrote it" in found.notes[0]

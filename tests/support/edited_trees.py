@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from orgkernel.diff.diff import Version
+from orgkernel.diff.diff import OrganizationVersion
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.places import places_of
+from orgkernel.manifest.why import places_of
 from tests.support.trees import TEMPLATES, read, write_tree
 
 Documents = dict[str, Any]
@@ -60,13 +60,13 @@ def small_documents() -> Documents:
     }
 
 
-def versions_of(documents: Documents) -> dict[str, Version]:
+def versions_of(documents: Documents) -> dict[str, OrganizationVersion]:
     """The organizations of a tree, read as users' trees are."""
     with tempfile.TemporaryDirectory() as folder:
         write_tree(Path(folder), {name: json.dumps(document) for name, document in documents.items()})
         found = read(Path(folder)).organizations
     return {
-        org_id: Version(
+        org_id: OrganizationVersion(
             build_organization_manifest(each.index, each.index.roles, each.diagnostics), places_of(each.index)
         )
         for org_id, each in found.items()

@@ -9,20 +9,19 @@ from typing import Any
 import msgspec
 
 from orgkernel.diff.change_words import in_words
-from orgkernel.diff.changes import Change, Effect, Kind, sort_changes
+from orgkernel.diff.changes import Change, ChangeEffect, Kind, sort_changes
 from orgkernel.diff.renames import (
-    Names,
+    RoleNames,
     both_ways,
     swap_field,
     swap_item,
-    swap_key,
     swap_part,
     swap_record,
 )
-from orgkernel.diff.sections import ORDER, ROLES, Path, address_of
+from orgkernel.diff.sections import MEMBERS, ORDER, ROLES, Path, address_of
 
 _OPPOSITE: Mapping[Kind, Kind] = {"removed": "added", "added": "removed", "lost": "gained", "gained": "lost"}
-_INVERSE: Mapping[Effect, Effect] = {
+_INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
     "widened": "narrowed",
     "narrowed": "widened",
     "unclear": "unclear",
@@ -44,7 +43,7 @@ def renames_in(changes: Iterable[Change]) -> dict[str, str]:
     return {change.before: change.after for change in changes if change.kind == "renamed"}
 
 
-def _turned(change: Change, names: Names) -> Change:
+def _turned(change: Change, names: RoleNames) -> Change:
     return msgspec.structs.replace(
         change,
         role_id=None if change.role_id is None else names.get(change.role_id, change.role_id),
@@ -55,19 +54,19 @@ def _turned(change: Change, names: Names) -> Change:
         why_before=change.why_after,
         why_after=change.why_before,
         roles=tuple(sorted(names.get(each, each) for each in change.roles)),
-        path=swap_path(change.path, names),
+        path=_swap_path(change.path, names),
         at_before=change.at_after,
         at_after=change.at_before,
     )
 
 
-def _swapped(change: Change, value: Any, names: Names) -> Any:
+def _swapped(change: Change, value: Any, names: RoleNames) -> Any:
     """A value of a change, with the roles in it called by the other name."""
     _, part, key, field = address_of(change.path)
     if value is None or change.kind == "renamed" or not names:
         return value
     if change.kind == "changed" and change.path[-1] == ORDER:
-        return [[swap_key(part, each[0], names), *each[1:]] for each in value] if field is None else value
+        return [[_swap_key(part, each[0], names), *each[1:]] for each in value] if field is None else value
     if part == ROLES:
         return swap_record(value, names)
     if key is None:
@@ -75,11 +74,23 @@ def _swapped(change: Change, value: Any, names: Names) -> Any:
     return swap_item(part, value, names) if field is None else swap_field(part, field, value, names)
 
 
-def swap_path(path: Path, names: Names) -> Path:
+def _swap_key(part: str, key: str, names: RoleNames) -> str:
+    """The key of an item."""
+    if part == "findings":
+        return str(swap_field(part, "message", key, names))
+    if part == ROLES:
+        return names.get(key, key)
+    if part not in MEMBERS | {"chain"}:
+        return key
+    role_id, at, qualifier = key.partition("@")
+    return f"{names.get(role_id, role_id)}{at}{qualifier}"
+
+
+def _swap_path(path: Path, names: RoleNames) -> Path:
     """A path, with the role it leads into and the keys on it."""
     first, *rest = path
     if first == ROLES and len(rest) > 1:
-        return (ROLES, swap_key(ROLES, str(rest[0]), names), *swap_path(path[2:], names))
+        return (ROLES, _swap_key(ROLES, str(rest[0]), names), *_swap_path(path[2:], names))
     if rest and isinstance(rest[0], str):
-        return (first, swap_key(str(first), rest[0], names), *rest[1:])
+        return (first, _swap_key(str(first), rest[0], names), *rest[1:])
     return path

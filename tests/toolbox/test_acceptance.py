@@ -18,7 +18,7 @@ from orgkernel import Kernel
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.settings import find_project
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Toolbox
 from orgkernel.toolbox.settings import read_providers
@@ -136,9 +136,9 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     assert (agent.agent_id, agent.trust) == ("marlo", 0.6)
     (use,) = store.usage.list("marlo")
     assert (use.tool_id, use.uses, use.failures) == ("linkedin_post_api", 1, 0)
-    (called,) = read_rows(store.rows, AuditFilter(kind="usage"))
+    (called,) = read_rows(store.context, AuditFilter(kind="usage"))
     assert called.entry.record_id == result.steps[0].audit_id
-    trusted = next(row for row in read_rows(store.rows, AuditFilter(kind="agent", activity="trusted")))
+    trusted = next(row for row in read_rows(store.context, AuditFilter(kind="agent", activity="trusted")))
     assert trusted.entry.reason == "a month of good drafts"
 
     # One query shows role, skills and tools, each with the line that says so.

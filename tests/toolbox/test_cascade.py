@@ -11,7 +11,7 @@ import pytest
 from orgkernel import Kernel
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import UsageError
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from tests.state.opening import opened, sqlite_at
 from tests.toolbox.crew import TOOLS, brief, organization, toolbox
@@ -226,7 +226,7 @@ def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:
         assert result.outcome == "reported"
         assert result.steps[-2].text == "RuntimeError: out of ideas"
         assert [top for top, _ in reports] == ["person:user"]
-        (row,) = read_rows(store.rows, AuditFilter(activity="reported"))
+        (row,) = read_rows(store.context, AuditFilter(activity="reported"))
         assert row.audit_id == result.steps[-1].audit_id
         assert (row.entry.subject, row.entry.actor, row.entry.resource, row.entry.code) == (
             "agent:ann", "person:user", "tool:look", "TOOL_UNAVAILABLE",

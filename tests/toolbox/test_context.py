@@ -13,7 +13,7 @@ import pytest
 from orgkernel import Kernel
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import UnknownOrganization, UsageError
-from orgkernel.state.audit_queries import read_rows
+from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Handover, PythonFunction
 from tests.state.opening import opened, sqlite_at
@@ -159,12 +159,12 @@ def test_every_call_is_remembered(kernel: Kernel, store: Store) -> None:
     lead.invoke_blocking("look", fallback=False)
     uses = {use.tool_id: (use.uses, use.failures) for use in store.usage.list("ann")}
     assert uses == {"look": (2, 0), "guess": (1, 1)}
-    decisions = list(read_rows(store.rows, AuditFilter(kind="decision")))
+    decisions = list(read_rows(store.context, AuditFilter(kind="decision")))
     assert [(row.entry.subject, row.entry.resource, row.entry.activity) for row in reversed(decisions)] == [
         ("agent:ann", "tool:look", "allow"), ("agent:ann", "tool:look", "allow"), ("agent:ann", "tool:guess", "allow"),
         ("agent:ann", "tool:vault", "deny"), ("role:lead", "tool:look", "deny"),
     ]  # fmt: skip
-    usage = list(read_rows(store.rows, AuditFilter(kind="usage")))
+    usage = list(read_rows(store.context, AuditFilter(kind="usage")))
     assert [(row.entry.activity, row.entry.code) for row in reversed(usage)] == [
         ("succeeded", ""), ("succeeded", ""), ("failed", "TOOL_FAILED"),
     ]  # fmt: skip

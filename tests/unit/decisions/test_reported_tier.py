@@ -17,7 +17,7 @@ from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, PaceTier, StateView, StoredReport
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.reported import NOTHING_REPORTED, patch_reported
+from orgkernel.state.view import by_unit, reports_by_subject
 from tests.support.salute import salute
 
 NOW = 1_000_000.0
@@ -39,8 +39,8 @@ def report(
 
 def reported(*reports: StoredReport) -> StateView:
     """A state in which nothing is stored but these."""
-    reports_by_subject, raised = patch_reported(NOTHING_REPORTED, reports).of(reports[0].org_id)
-    return StateView(1, reports=reports_by_subject, raised=raised)
+    by_subject, raised = reports_by_subject(by_unit(reports), reports[0].org_id)
+    return StateView(1, reports=by_subject, raised=raised)
 
 
 def questions(view: OrgView, subject: str) -> Iterator[AccessRequest]:

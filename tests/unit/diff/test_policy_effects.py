@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.diff.diff import Version, compare_versions
+from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.diff.render_diff import render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.organization import build_organization_manifest
@@ -77,7 +77,9 @@ def effects(
     sides = []
     for kernel in kernels:
         view = kernel.latest("home").index
-        sides.append({"home": Version(build_organization_manifest(view, view.roles, ()), view=view)})
+        sides.append(
+            {"home": OrganizationVersion(build_organization_manifest(view, view.roles, ()), view=view)}
+        )
     changes = compare_versions(*sides)
     assert reverse(changes) == compare_versions(*sides[::-1])
     return changes, *kernels
@@ -287,7 +289,8 @@ def test_a_webhook_that_comes_is_judged_by_what_matches_it(tmp_path: Path) -> No
         (tmp_path / name / "directory.yaml").write_text(text, encoding="utf-8")
     views = [Kernel.open(tmp_path / name).latest("home").index for name in ("old", "new")]
     old, new = (
-        {"home": Version(build_organization_manifest(view, view.roles, ()), view=view)} for view in views
+        {"home": OrganizationVersion(build_organization_manifest(view, view.roles, ()), view=view)}
+        for view in views
     )
     assert [(each.sentence, each.classification) for each in compare_versions(old, new)] == [
         ("webhook bell of home: description is `rings` instead of nothing", "neutral"),

@@ -10,7 +10,7 @@ import pytest
 from orgkernel.loading.files import decode
 from orgkernel.project.edits import Edit, apply_edits, landing, move_back, move_forward
 from orgkernel.project.upgrade import FileUpgrade, render_diff, upgrade_source
-from orgkernel.project.upgrade_steps import Change, Draft, Left
+from orgkernel.project.upgrade_steps import Draft, Left, TextChange
 from tests.support.trees import ONTOLOGY, TEMPLATES
 
 HEAD = '_schema: orgkernel:role_profile\n_version: "1.0"\nrole_id: dev\ndescription: d\n'
@@ -203,7 +203,7 @@ def test_what_ships_is_up_to_date() -> None:
         assert (found.is_changed, found.left, found.refusal) == (False, (), ""), path
 
 
-def rename_orders(draft: Draft) -> Iterator[Change | Left]:
+def rename_orders(draft: Draft) -> Iterator[TextChange | Left]:
     """A step of a version to come, for the tests: orders end with a full stop."""
     for number, order in enumerate(draft.value.get("standing_orders", ())):
         route = ("standing_orders", number)
@@ -213,10 +213,10 @@ def rename_orders(draft: Draft) -> Iterator[Change | Left]:
                 draft.places.offset_of(draft.mark(*route)), "the order has no end", "write a full stop"
             )
         elif not order.endswith("."):
-            yield Change(Edit(span[1], span[1], "."), "ends an order", route, f"{order}.")
+            yield TextChange(Edit(span[1], span[1], "."), "ends an order", route, f"{order}.")
 
 
-def no_change(_: Draft) -> Iterator[Change | Left]:
+def no_change(_: Draft) -> Iterator[TextChange | Left]:
     """A step that only the number knows of."""
     yield from ()
 

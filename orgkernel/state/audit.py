@@ -1,0 +1,234 @@
+"""The audit of a store: writing entries, searching and counting rows, and dropping old ones (design §9, policies and governance §5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Select, delete, func, select, tuple_
+
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditRow, Stream
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UnknownRecord
+from orgkernel.state.chain import GENESIS, decode_entry
+from orgkernel.state.checkpoints import Folder, Segment
+from orgkernel.state.grants import use_grants
+from orgkernel.state.rows import StoreContext
+from orgkernel.state.tables import audit
+from orgkernel.state.writer import Ticket, Transaction
+
+_AT_ONCE = 1_000
+_NEWEST_FIRST = tuple(
+    column.desc() for column in (audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence)
+)
+DAY = 86_400.0
+KEPT: Mapping[Stream, float] = {"decision": 90 * DAY, "history": 365 * DAY}
+"""Seconds for which rows are kept: decisions and usage; what was granted, asked, locked and ranked."""
+
+
+class AuditLog:
+    """The audit of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+        self.defer = context.writer.submit
+        """Hand in an entry and go on; it is acknowledged only when the ticket resolves."""
+
+    def write(self, entry: AuditEntry, uses: Sequence[str] = ()) -> str:
+        """Write an entry and wait until it is on the disk; the name of its row.
+
+        `uses` are the ids of grants the decision needed: they are used in the same transaction, and when one of them
+        is used up by now, `Conflict` (`GRANT_USED_UP`) is raised, nothing is written, and the answer has to be no.
+        """
+        name: str = self.submit(entry, uses).result()
+        return name
+
+    def submit(self, entry: AuditEntry, uses: Sequence[str] = ()) -> Ticket:
+        """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do."""
+        if not uses:
+            return self._context.writer.submit(entry, may_wait=False)
+
+        def change(transaction: Transaction) -> str:
+            name = transaction.audit(entry)
+            use_grants(transaction, uses, name)
+            return name
+
+        return self._context.writer.submit(change, may_wait=False)
+
+
+class SenderCount(msgspec.Struct, frozen=True):
+    """Somebody nobody knows, and how often they tried."""
+
+    channel: str
+    sender: str
+    count: int
+    last_at: float
+
+
+class PolicyCount(msgspec.Struct, frozen=True):
+    """How often a policy matched, and how often it denied."""
+
+    policy: str
+    matched: int
+    denied: int
+
+
+class AuditStats(msgspec.Struct, frozen=True):
+    """Decisions by outcome, in all and by subject and channel."""
+
+    outcomes: Mapping[str, int]
+    subjects: Mapping[str, Mapping[str, int]]
+    channels: Mapping[str, Mapping[str, int]]
+
+
+def read_rows(
+    context: StoreContext, wanted: AuditFilter, limit: int | None = None, after: str | None = None
+) -> Iterator[AuditRow]:
+    """Rows, newest first; `after` is the name of the last row of the page before. Raises `UnknownRecord` for that."""
+    query = _filtered(select(audit), wanted).order_by(*_NEWEST_FIRST)
+    with context.reading() as connection:
+        if after is not None:
+            query = query.where(_is_after(connection, after))
+        if limit is not None:
+            query = query.limit(limit)
+        for row in connection.execution_options(yield_per=_AT_ONCE).execute(query):
+            entry = decode_entry(row.body)
+            yield AuditRow(row.writer, row.stream, row.sequence, row.previous, row.digest, entry)
+
+
+def count_unknown_senders(context: StoreContext, since: float | None = None) -> tuple[SenderCount, ...]:
+    """Who tried without being known, most frequent first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    last: dict[tuple[str, str], float] = {}
+    for row in read_rows(context, AuditFilter(since=since, kind="decision", relationship="unknown")):
+        key = (row.entry.channel, row.entry.sender or row.entry.subject)
+        counts[key] += 1
+        last.setdefault(key, row.entry.at)
+    ordered = sorted(counts, key=lambda key: (-counts[key], key))
+    return tuple(SenderCount(*key, counts[key], last[key]) for key in ordered)
+
+
+def count_policies(context: StoreContext, since: float | None = None) -> tuple[PolicyCount, ...]:
+    """How often each policy matched and denied, by name; one that is declared and not among them is dead."""
+    matched: Counter[str] = Counter()
+    denied: Counter[str] = Counter()
+    for row in read_rows(context, AuditFilter(since=since, kind="decision")):
+        matched.update(row.entry.policies_matched)
+        denied.update(row.entry.policies_denied)
+    return tuple(PolicyCount(name, matched[name], denied[name]) for name in sorted(matched | denied))
+
+
+def count_decisions(context: StoreContext, since: float | None = None) -> AuditStats:
+    """Decisions by outcome."""
+    wanted = AuditFilter(since=since, kind="decision")
+    found: dict[str, dict[str, Counter[str]]] = {"subject": {}, "channel": {}}
+    outcomes: Counter[str] = Counter()
+    with context.reading() as connection:
+        for name, counts in found.items():
+            column = audit.c[name]
+            query = select(column, audit.c.activity, func.count()).group_by(column, audit.c.activity)
+            for key, outcome, number in connection.execute(_filtered(query, wanted)):
+                counts.setdefault(key, Counter())[outcome] += number
+    for by_outcome in found["subject"].values():
+        outcomes.update(by_outcome)
+    return AuditStats(_sorted(outcomes), _sorted_all(found["subject"]), _sorted_all(found["channel"]))
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items()))
+
+
+def _sorted_all(found: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    return {key: _sorted(counts) for key, counts in sorted(found.items()) if key}
+
+
+def _filtered(query: Select[Any], wanted: AuditFilter) -> Select[Any]:
+    for name in ("kind", "activity", "channel", "relationship", "record_id"):
+        value = getattr(wanted, name)
+        if value is not None:
+            query = query.where(audit.c[name] == value)
+    if wanted.subject is not None:
+        kind, _, name = wanted.subject.partition(":")
+        # All of a kind are one stretch of the index: `;` is what comes after `:`.
+        of_kind = (audit.c.subject >= f"{kind}:", audit.c.subject < f"{kind};")
+        query = query.where(audit.c.subject == wanted.subject) if name else query.where(*of_kind)
+    if wanted.since is not None:
+        query = query.where(audit.c.at >= wanted.since)
+    if wanted.until is not None:
+        query = query.where(audit.c.at < wanted.until)
+    return query
+
+
+def _is_after(connection: Any, name: str) -> Any:
+    writer, _, rest = name.partition(":")
+    stream, _, number = rest.partition(":")
+    sequence = int(number) if number.isdecimal() and len(number) < 19 else 0
+    where = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence == sequence)
+    at = connection.scalar(select(audit.c.at).where(*where))
+    if at is None:
+        raise UnknownRecord(f"there is no audit row {quote(name)}")
+    return tuple_(audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence) < (
+        at,
+        writer,
+        stream,
+        sequence,
+    )
+
+
+def drop_old(
+    context: StoreContext, folder: Folder, kept: Mapping[Stream, float] = KEPT
+) -> tuple[Segment, ...]:
+    """Seal and drop the rows at the beginning of each chain that are all older than is kept; the dropped segments.
+
+    The newest row of a chain always stays, so that it can be continued. The segment is on the disk before its rows go:
+    when that fails, or we are killed, the rows are still there and the next time takes them.
+    """
+
+    def change(transaction: Transaction) -> tuple[Segment, ...]:
+        connection = transaction.connection
+        chains = connection.execute(select(audit.c.writer, audit.c.stream).distinct()).all()
+        dropped = []
+        for writer, stream in sorted(tuple(chain) for chain in chains):
+            segment = _oldest(transaction, folder, writer, stream, transaction.now - kept[stream])
+            if segment is not None:
+                folder.add_segment(segment)
+                upto = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence <= segment.last)
+                connection.execute(delete(audit).where(*upto))
+                dropped.append(segment)
+        if dropped:
+            number = sum(each.last - each.first + 1 for each in dropped)
+            transaction.audit(
+                AuditEntry(
+                    "audit", transaction.now, "dropped", detail={"rows": number, "segments": len(dropped)}
+                )
+            )
+        return tuple(dropped)
+
+    return context.change(change)
+
+
+def _oldest(
+    transaction: Transaction, folder: Folder, writer: str, stream: Stream, before: float
+) -> Segment | None:
+    def scalar(what: Any, *where: Any) -> Any:
+        return transaction.connection.scalar(
+            select(what).where(audit.c.writer == writer, audit.c.stream == stream, *where)
+        )
+
+    newest = scalar(func.max(audit.c.sequence))
+    young = scalar(func.min(audit.c.sequence), audit.c.at >= before)
+    last = (newest if young is None else young) - 1
+    first = scalar(func.min(audit.c.sequence))
+    if last < first:
+        return None
+    return Segment(
+        writer,
+        stream,
+        first,
+        last,
+        scalar(audit.c.previous, audit.c.sequence == first) or GENESIS,
+        scalar(audit.c.digest, audit.c.sequence == last),
+        transaction.now,
+    )
