@@ -279,7 +279,7 @@ stale_lines() {
 
 install() {
     [ -n "$PACKAGE" ] || die 'the orgkernel package is not next to this script' 'run the script from a checkout, or run: orgkernel org install'
-    VERSION=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$PACKAGE/__init__.py")
+    VERSION=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$PACKAGE/version.py")
     all=$(planned)
     plan='' blocked=''
     # Keep the user's documents. A foreign file in the place of a code file is an error, before anything is changed.
