@@ -218,7 +218,7 @@ def _value(number: int, roles: int, many_findings: bool) -> dict[str, Any]:
     if many_findings:
         value["capabilities"]["htn_plans"] = [f"plan_of_{number}"]
         if number % _UNKNOWN_FIELD_EVERY == 0:
-            value["colour"] = f"shade {number}"
+            value["color"] = f"shade {number}"
     return value
 
 

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.middleware import HttpMiddleware
+
 logger = logging.getLogger("orgkernel.access")
 # A request may be as long as it likes; its line in the log may not.
 _LONGEST = 500
@@ -34,17 +36,14 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     """Until the answer was handed to the server."""
 
 
-class AccessLog:
+class AccessLog(HttpMiddleware):
     """Say what was asked, from where, and what was answered."""
 
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._app = app
+        super().__init__(app)
         self._clock = clock
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = self._clock()
         status = sent = 0
 

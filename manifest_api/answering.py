@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
@@ -10,10 +11,11 @@ from urllib.parse import urlencode
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
-from starlette.types import Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.guards.request_head import RequestHead
-from manifest_api.response_cache import Key, Representation, ResponseCache
+from manifest_api.guards.middleware import HttpMiddleware
+from manifest_api.guards.request_head import GZIP, RequestHead, read_head
+from manifest_api.response_cache import Representation, ResponseCache, ResponseKey
 from orgkernel.errors import StoreError
 from orgkernel.kernel.answer_version import Standpoint
 from orgkernel.kernel.kernel import Kernel
@@ -27,6 +29,11 @@ _ASKER = "read"
 _TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")
+# Below this many bytes a compressed answer saves no packet.
+LEAST_BYTES = 1_024
+_LEVEL = 3
+# An answer of more bytes is compressed in a thread, so that others do not wait for it.
+_MOST_INLINE = 64 * 1024
 
 
 class Answer(NamedTuple):
@@ -46,14 +53,17 @@ class Answers:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.cache: ResponseCache[Key, Representation] = ResponseCache()
+        self.cache: ResponseCache[ResponseKey, Representation] = ResponseCache()
         self.reading_failed = False
         """Whether the last attempt to read the documents again failed: then nobody knows what is fresh."""
 
     @property
     def standpoint(self) -> Standpoint | None:
         """Where the registry stands; None where the store cannot be read, which is no matter to what needs none."""
-        return _standpoint(self.kernel)
+        try:
+            return self.kernel.standpoint
+        except StoreError:
+            return None
 
     async def respond(
         self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
@@ -95,8 +105,25 @@ class Answers:
     ) -> Answer:
         """The answer of one state. Raises what the kernel raises."""
         if quick:
-            return _ask(self.kernel, ask, org)
-        return await run_in_threadpool(_ask, self.kernel, ask, org)
+            return self._ask(ask, org)
+        return await run_in_threadpool(self._ask, ask, org)
+
+    def _ask(self, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
+        """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
+        kernel = self.kernel
+        for _ in range(_TRIES):
+            standpoint, state = self.standpoint, kernel.state
+            value = ask(kernel)
+            served = kernel.organization(org) if org is not None else None
+            if self.standpoint is standpoint and kernel.state is state:
+                break
+        return Answer(
+            value if isinstance(value, bytes) else encode(value),
+            standpoint,
+            served.snapshot.digest if served else state.latest.digest,
+            served.stale if served else False,
+            getattr(value, "next", None),
+        )
 
     def stale(self, stale: bool) -> dict[str, str]:
         """The header that says an answer is not from what is on disk."""
@@ -124,33 +151,9 @@ class Answers:
                 self.cache.put(standpoint, _key(scope, head, reading_failed), response)
 
 
-def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> Key:
+def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
     path = scope.get("raw_path") or scope["path"].encode()
     return path, scope["query_string"], head.coding, _ASKER, reading_failed
-
-
-def _ask(kernel: Kernel, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
-    """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
-    for _ in range(_TRIES):
-        standpoint, state = _standpoint(kernel), kernel.state
-        value = ask(kernel)
-        served = kernel.organization(org) if org is not None else None
-        if _standpoint(kernel) is standpoint and kernel.state is state:
-            break
-    return Answer(
-        value if isinstance(value, bytes) else encode(value),
-        standpoint,
-        served.snapshot.digest if served else state.latest.digest,
-        served.stale if served else False,
-        getattr(value, "next", None),
-    )
-
-
-def _standpoint(kernel: Kernel) -> Standpoint | None:
-    try:
-        return kernel.standpoint
-    except StoreError:
-        return None
 
 
 def _next_page(request: Request, cursor: str) -> str:
@@ -165,3 +168,59 @@ async def _answers_of(request: Request) -> Answers:
 
 
 AnswersOfApp = Annotated[Answers, Depends(_answers_of)]
+
+
+class Representing(HttpMiddleware):
+    """Turn what the routes answer into representations, and keep those that may be."""
+
+    def __init__(self, app: ASGIApp, answers: Answers) -> None:
+        super().__init__(app)
+        self._answers = answers
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        start: Message | None = None
+        body = b""
+
+        async def take(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start" and _is_tagged(message):
+                start = message
+            elif start is None:
+                await send(message)
+            else:
+                body += message.get("body", b"")
+
+        self._answers.expect(scope)
+        await self._app(scope, receive, take)
+        if start is not None:
+            head = read_head(scope)
+            kept = await _represent(dict(start["headers"]), body, head.coding)
+            if not head.has_body:
+                self._answers.put_kept(scope, head, kept)
+            await kept.send(head.conditions, send)
+
+
+def _is_tagged(start: Message) -> bool:
+    return start["status"] == 200 and any(name == b"etag" for name, _ in start["headers"])
+
+
+async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str) -> Representation:
+    etag = headers[b"etag"]
+    coded = body
+    if coding == GZIP and len(body) >= LEAST_BYTES:
+        coded = compress(body) if len(body) <= _MOST_INLINE else await run_in_threadpool(compress, body)
+    said = {**headers, b"vary": b"accept-encoding"}
+    if len(coded) < len(body):
+        # Another coding is another representation, so it has a tag of its own (RFC 9110 §8.8.3).
+        etag = etag[:-1] + b'-gzip"'
+        said |= {b"etag": etag, b"content-encoding": b"gzip", b"content-length": b"%d" % len(coded)}
+        body = coded
+    return Representation(list(said.items()), body, etag)
+
+
+def compress(body: bytes) -> bytes:
+    """A body in gzip: the same bytes for the same body, whenever it is asked for."""
+    return gzip.compress(body, _LEVEL, mtime=0)

@@ -12,26 +12,21 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manifest_api.access_log import AccessLog
-from manifest_api.answering import Answers
+from manifest_api.answering import Answers, Representing
 from manifest_api.auditing import Auditor
-from manifest_api.evaluating import Evaluator
+from manifest_api.authzen import Evaluator
+from manifest_api.engine.fast_path import build_fast_path
 from manifest_api.feed import Feed
-from manifest_api.guards.api_keys import KeyRing
-from manifest_api.guards.faults import Faults
+from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
 from manifest_api.guards.gate import Gate
-from manifest_api.guards.head import HeadAsGet
-from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import BodyLimits
+from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
-from manifest_api.guards.who import DEFAULT_RATE, build_authenticator
-from manifest_api.housekeeping import note_what_ran_out
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
-from manifest_api.representing import Representing
 from manifest_api.routes.authzen import EVALUATION
-from manifest_api.short_way import build_short_way
-from manifest_api.store_access import StoreAccess
+from manifest_api.store_access import StoreAccess, note_what_ran_out
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import Location
@@ -41,17 +36,18 @@ class _Registry(FastAPI):
     """The application with the gate before everything the framework does."""
 
     gate: ASGIApp
-    short_way: ASGIApp
-    long_way: ASGIApp
+    fast_path: ASGIApp | None
+    framework: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
 
     def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """What the gate lets in."""
-        if scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST":
-            return self.short_way(scope, receive, send)
-        return self.long_way(scope, receive, send)
+        is_evaluation = scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST"
+        if is_evaluation and self.fast_path is not None:
+            return self.fast_path(scope, receive, send)
+        return self.framework(scope, receive, send)
 
 
 def create_app(
@@ -62,6 +58,7 @@ def create_app(
     store: Location | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    fast_path: bool = True,
 ) -> FastAPI:
     """An application that answers from a kernel; with `watch` it reads the documents again when they change.
 
@@ -70,7 +67,8 @@ def create_app(
     `store` is where the state is, or will be: with it access is decided, decisions are written down and keys are
     accepted. Without one, or until it is made, loopback may ask and nobody else; a proxy's headers count as off loopback
     (design §10). `tokens` says whose tokens are accepted besides keys; `rate` is how many requests a second a
-    credential may send. Raises `BadProject` for tokens that cannot be verified.
+    credential may send; `fast_path` answers evaluations without the framework's routing, in the same bytes (ADR 0011).
+    Raises `BadProject` for tokens that cannot be verified.
     """
     stored = StoreAccess(store)
     if store is not None:
@@ -113,9 +111,9 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    app.long_way = Faults(super(_Registry, app).__call__)
-    app.short_way = build_short_way(app, app.state.evaluator.answer)
-    gate = Gate(app.answer, answers, authenticator, stored)
+    app.framework = Faults(super(_Registry, app).__call__)
+    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
+    gate = Gate(app.answer, answers.find_kept, authenticator, stored)
     app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)

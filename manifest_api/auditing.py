@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import weakref
-from collections import deque
-from functools import partial
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from manifest_api.guards.caller import Caller
@@ -53,52 +51,18 @@ class Auditor:
 async def resolved(ticket: Ticket) -> Any:
     """What a ticket resolves with, without blocking the loop; raises its error, and `StoreBusy` when it takes too long."""
     if not ticket.is_done:
-        loop = asyncio.get_running_loop()
-        waker = _wakers.get(loop)
-        if waker is None:
-            waker = _wakers[loop] = _Waker(loop)
-        done = loop.create_future()
-        ticket.on_done(partial(waker.wake, done))
-        ends = loop.call_later(WORK_SECONDS, _give_up, done)
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake(_: Ticket) -> None:
+            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                loop.call_soon_threadsafe(done.set)
+
+        ticket.on_done(wake)
         try:
-            await done
-        finally:
-            ends.cancel()
+            async with asyncio.timeout(WORK_SECONDS):
+                await done.wait()
+        except TimeoutError:
+            raise StoreBusy(
+                "the store did not answer in time", "whether it was written is not known"
+            ) from None
     return ticket.result()
-
-
-def _give_up(done: asyncio.Future[None]) -> None:
-    if not done.done():
-        done.set_exception(
-            StoreBusy("the store did not answer in time", "whether it was written is not known")
-        )
-
-
-class _Waker:
-    """Wakes those whose rows are written: a commit has many rows, and the loop is called once for all of them."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        # Whoever holds the waker holds the loop, and the waker is found by the loop: it must not keep it alive.
-        self._loop = weakref.ref(loop)
-        self._done: deque[asyncio.Future[None]] = deque()
-        self._is_called = False
-
-    def wake(self, done: asyncio.Future[None], _: Ticket) -> None:
-        """In the writer's thread."""
-        self._done.append(done)
-        if not self._is_called:
-            self._is_called = True
-            loop = self._loop()
-            if loop is not None:
-                loop.call_soon_threadsafe(self._wake_all)
-
-    def _wake_all(self) -> None:
-        # INVARIANT: cleared before looking, so that what is appended afterwards calls again.
-        self._is_called = False
-        while self._done:
-            done = self._done.popleft()
-            if not done.done():  # the client may have gone
-                done.set_result(None)
-
-
-_wakers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waker] = weakref.WeakKeyDictionary()

@@ -14,25 +14,44 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from starlette.types import Scope
 
+from manifest_api.auditing import Auditor
 from manifest_api.authzen_shapes import (
-    Action,
-    Circumstances,
-    Entity,
+    AuthzenAction,
+    AuthzenEntity,
     EntityType,
+    EvaluationAnswer,
+    EvaluationContext,
     EvaluationQuestion,
     FoundEntity,
+    KnownCircumstances,
     PartialQuestion,
 )
-from manifest_api.problems import BAD_EVALUATION, Refused
-from manifest_api.questions import unfit
+from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.request_head import read_head
+from manifest_api.problems import BAD_EVALUATION, RequestRefused
+from manifest_api.questions import parse_body, unfit
+from manifest_api.response_cache import ResponseCache
 from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import listing
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.manifest.v1 import encode
+from orgkernel.operations.decisions import Answered
+
+SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
+MAX_BYTES = 16 * 1024 * 1024
+# Of the objects around an answer and its question.
+_OVERHEAD = 500
+_decode = msgspec.json.Decoder(EvaluationQuestion).decode
+
+Question = tuple[str, bytes, bytes]
+"""Who asks, the content type and the body as it was sent."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskedAccess(msgspec.Struct, frozen=True):
     """A question in our words."""
 
     org: str
@@ -40,17 +59,17 @@ class Asked(msgspec.Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
 
-_SAID = frozenset(Circumstances.__struct_fields__)
+_SAID = frozenset(KnownCircumstances.__struct_fields__)
 _OURS = tuple(name for name in AccessContext.__struct_fields__ if name in _SAID)
 _NOTHING = AccessContext()
 
 
-def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]) -> Asked:
-    """A question with its circumstances; raises `Refused`."""
+def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]) -> AskedAccess:
+    """A question with its circumstances; raises `RequestRefused`."""
     if not said:
-        return Asked(ACTIVE, AccessRequest(subject, action, resource, _NOTHING))
+        return AskedAccess(ACTIVE, AccessRequest(subject, action, resource, _NOTHING))
     try:
-        known = msgspec.convert(said, Circumstances)
+        known = msgspec.convert(said, KnownCircumstances)
     except msgspec.ValidationError as error:
         raise unfit(error, BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})
@@ -58,36 +77,36 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
         counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
         context = msgspec.structs.replace(context, **counts)
     request = AccessRequest(subject, action, resource, context, known.on_behalf_of, known.via, known.envelope)
-    return Asked(known.org, request, tuple(name for name in said if name not in _SAID))
+    return AskedAccess(known.org, request, tuple(name for name in said if name not in _SAID))
 
 
-def with_unread(asked: Asked, **parts: Entity | EntityType | Action) -> Asked:
+def with_unread(asked: AskedAccess, **parts: AuthzenEntity | EntityType | AuthzenAction) -> AskedAccess:
     """A question with what its parts say and nothing here reads, such as `subject.properties.department`."""
     unread = [f"{name}.properties.{each}" for name, part in parts.items() for each in part.properties]
     unread += [f"{name}.id" for name, part in parts.items() if isinstance(part, EntityType) and part.id]
     return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
 
 
-def of_nobody(asked: Asked, said: Mapping[str, Any]) -> Asked:
+def of_nobody(asked: AskedAccess, said: Mapping[str, Any]) -> AskedAccess:
     """A question who can do something: nobody in particular is asked about, so for whom and by whom is not read."""
     unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in said)
     return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
 
 
-def named(entity: Entity | FoundEntity) -> str:
+def named(entity: AuthzenEntity | FoundEntity) -> str:
     """An entity as we write it."""
     return f"{entity.type}:{entity.id}"
 
 
 def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
-    """A question with what it leaves out taken from above; raises `Refused` where it is nowhere."""
+    """A question with what it leaves out taken from above; raises `RequestRefused` where it is nowhere."""
     subject = question.subject or above.subject
     action = question.action or above.action
     resource = question.resource or above.resource
     if subject is msgspec.UNSET or action is msgspec.UNSET or resource is msgspec.UNSET:
         parts = {"subject": subject, "action": action, "resource": resource}
         missing = [name for name, part in parts.items() if part is msgspec.UNSET]
-        raise Refused(
+        raise RequestRefused(
             BAD_EVALUATION,
             f"the question lacks {listing(missing)}",
             "see `/docs`",
@@ -102,3 +121,77 @@ def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, A
         if context is not msgspec.UNSET:
             return context
     return {}
+
+
+class Said(msgspec.Struct, frozen=True, gc=False):
+    """An answer as it is sent, and the snapshot it came from."""
+
+    body: bytes
+    snapshot: str
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes in memory, roughly: a question is about as long as its answer."""
+        return 2 * len(self.body) + _OVERHEAD
+
+
+class Evaluator:
+    """Evaluations of one kernel. The same question of the same state is answered as before, where no answer is written
+    down: a row of the audit is a new one every time.
+    """
+
+    def __init__(self, kernel: Kernel, auditor: Auditor) -> None:
+        self._kernel = kernel
+        self._auditor = auditor
+        self.cache: ResponseCache[Question, Said] = ResponseCache(MAX_BYTES)
+
+    async def answer(self, scope: Scope, body: bytes) -> Said:
+        """The answer to the body of a request. Raises `RequestRefused`, and what the kernel raises."""
+        caller = require_scope(scope, "read")
+        if scope["query_string"]:
+            raise RequestRefused(
+                BAD_EVALUATION, "the question is the body; there are no parameters", "see `/docs`"
+            )
+        standpoint = None if self._auditor.writes_down else self._kernel.standpoint
+        asked: Question = caller.credential, read_head(scope).content_type, body
+        if standpoint is not None:
+            said = self.cache.find(standpoint, asked)
+            if said is not None:
+                return said
+        question = parse_body(scope, body, _decode, SHOWN, BAD_EVALUATION)
+        evaluation = await evaluate(self._auditor, question, caller)
+        said = Said(encode(evaluation), evaluation.context.snapshot)
+        if standpoint is not None:
+            # Were the documents read again meanwhile, nobody stands there any more and nobody finds it.
+            self.cache.put(standpoint, asked, said)
+        return said
+
+
+async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> EvaluationAnswer:
+    """One question, answered and written down."""
+    subject, action, resource = question.subject, question.action, question.resource
+    asked = understand(named(subject), action.name, named(resource), question.context)
+    asked = with_unread(asked, subject=subject, action=action, resource=resource)
+    started = auditor.begin(asked.org, asked.request, caller)
+    return as_evaluation(await auditor.finish(started), asked)
+
+
+def as_evaluation(answered: Answered, asked: AskedAccess) -> EvaluationAnswer:
+    """A decision in the words of AuthZEN."""
+    decision, reasons, row = answered
+    return EvaluationAnswer(
+        decision.outcome == "allow",
+        EvaluationContext(
+            outcome=decision.outcome,
+            code=decision.code,
+            codes=decision.codes,
+            reasons=reasons,
+            level_required=decision.level_required,
+            level_effective=decision.level_effective,
+            obligations=decision.obligations,
+            snapshot=decision.snapshot,
+            state_version=decision.state_version,
+            audit=row,
+            ignored=asked.ignored,
+        ),
+    )

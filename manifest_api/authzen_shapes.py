@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from manifest_api.shapes import LONGEST_WORD
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import PaceTier
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.operations.permissions import LONGEST_WORD, Name
 from orgkernel.records.levels import ToolLevel
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
 MOST_EVALUATIONS, MOST_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100
 Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"]
 
@@ -22,7 +21,7 @@ Whole = Annotated[float, msgspec.Meta(ge=0, le=1_000_000, multiple_of=1)]
 """A count. JSON has one kind of number: 2.0 is as good as 2."""
 
 
-class Circumstances(msgspec.Struct, frozen=True, omit_defaults=True):
+class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a context may say; everything else is ignored, and said to be."""
 
     org: Name = ACTIVE
@@ -47,14 +46,14 @@ class Circumstances(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def _described() -> dict[str, Any]:
     """The schema of a context: what is known of it, and whatever else a caller likes to say."""
-    _, definitions = msgspec.json.schema_components([Circumstances])
-    return {"properties": definitions["Circumstances"]["properties"]}
+    _, definitions = msgspec.json.schema_components([KnownCircumstances])
+    return {"properties": definitions["KnownCircumstances"]["properties"]}
 
 
-Context = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
+ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
 
 
-class Entity(msgspec.Struct, frozen=True):
+class AuthzenEntity(msgspec.Struct, frozen=True):
     """A subject or a resource."""
 
     type: Name
@@ -73,7 +72,7 @@ class EntityType(msgspec.Struct, frozen=True):
     """Read by nothing; `ignored` in the context of the answer names them."""
 
 
-class Action(msgspec.Struct, frozen=True):
+class AuthzenAction(msgspec.Struct, frozen=True):
     """What is to be done."""
 
     name: Name
@@ -84,19 +83,19 @@ class Action(msgspec.Struct, frozen=True):
 class EvaluationQuestion(msgspec.Struct, frozen=True):
     """May this subject do this to that?"""
 
-    subject: Entity
-    action: Action
-    resource: Entity
-    context: Context = {}
+    subject: AuthzenEntity
+    action: AuthzenAction
+    resource: AuthzenEntity
+    context: ContextData = {}
 
 
 class PartialQuestion(msgspec.Struct, frozen=True):
     """One of several questions; what it leaves out is taken from above."""
 
-    subject: Entity | msgspec.UnsetType = msgspec.UNSET
-    action: Action | msgspec.UnsetType = msgspec.UNSET
-    resource: Entity | msgspec.UnsetType = msgspec.UNSET
-    context: Context | msgspec.UnsetType = msgspec.UNSET
+    subject: AuthzenEntity | msgspec.UnsetType = msgspec.UNSET
+    action: AuthzenAction | msgspec.UnsetType = msgspec.UNSET
+    resource: AuthzenEntity | msgspec.UnsetType = msgspec.UNSET
+    context: ContextData | msgspec.UnsetType = msgspec.UNSET
 
 
 class EvaluationOptions(msgspec.Struct, frozen=True):
@@ -112,7 +111,7 @@ class EvaluationsQuestion(PartialQuestion, frozen=True):
     options: EvaluationOptions = EvaluationOptions()
 
 
-class Page(msgspec.Struct, frozen=True):
+class PageWanted(msgspec.Struct, frozen=True):
     """Which part of a list; `next_token` is what earlier drafts call the token."""
 
     token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
@@ -125,29 +124,29 @@ class SubjectSearch(msgspec.Struct, frozen=True):
     """Who may do this to that?"""
 
     subject: EntityType
-    action: Action
-    resource: Entity
-    context: Context = {}
-    page: Page = Page()
+    action: AuthzenAction
+    resource: AuthzenEntity
+    context: ContextData = {}
+    page: PageWanted = PageWanted()
 
 
 class ResourceSearch(msgspec.Struct, frozen=True):
     """To what may this subject do this?"""
 
-    subject: Entity
-    action: Action
+    subject: AuthzenEntity
+    action: AuthzenAction
     resource: EntityType
-    context: Context = {}
-    page: Page = Page()
+    context: ContextData = {}
+    page: PageWanted = PageWanted()
 
 
 class ActionSearch(msgspec.Struct, frozen=True):
     """What may this subject do to that?"""
 
-    subject: Entity
-    resource: Entity
-    context: Context = {}
-    page: Page = Page()
+    subject: AuthzenEntity
+    resource: AuthzenEntity
+    context: ContextData = {}
+    page: PageWanted = PageWanted()
 
 
 class EvaluationError(msgspec.Struct, frozen=True):
@@ -178,17 +177,17 @@ class EvaluationContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     error: EvaluationError | None = None
 
 
-class Evaluation(msgspec.Struct, frozen=True):
+class EvaluationAnswer(msgspec.Struct, frozen=True):
     """Whether it may."""
 
     decision: bool
     context: EvaluationContext
 
 
-class Evaluations(msgspec.Struct, frozen=True):
+class EvaluationsAnswer(msgspec.Struct, frozen=True):
     """The answers, in the order of the questions; with a semantic that stops, up to the one that stopped."""
 
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[EvaluationAnswer, ...]
 
 
 class FoundEntity(msgspec.Struct, frozen=True):

@@ -12,51 +12,37 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from manifest_api import access_shapes, holding_shapes, salute_shapes, shapes
-from manifest_api import authzen_shapes as authzen
 from manifest_api.routes import (
     access,
     agents,
     audit,
+    authzen,
     documentation,
     grants,
-    health,
     locks,
     organizations,
     registry,
     requests,
-    restrictions,
     salute,
-    searches,
 )
-from manifest_api.routes import (
-    authzen as authzen_routes,
-)
-from manifest_api.routes.documented import PROBLEM, REFERENCE
+from manifest_api.routes.documented import PROBLEM, REFERENCE, SHAPES
 from orgkernel import __version__
-from orgkernel.decisions.dispatch import DispatchDecision
-from orgkernel.decisions.state_records import AccessRequest, ReportReceipt
-from orgkernel.decisions.state_view import AgentState, Grant, Restriction, ToolLock
-from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, build_definitions, encode
-from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
-from orgkernel.records.salute_report import SaluteReport
-from orgkernel.reports.board import ReportDetail
+from orgkernel.manifest.v1 import build_definitions, encode
 
 # The most asked for come first: routes are looked for in this order.
 ROUTERS: tuple[APIRouter, ...] = (
-    authzen_routes.router,
-    searches.router,
+    authzen.router,
     organizations.router,
     access.router,
     agents.router,
     grants.router,
-    restrictions.router,
+    grants.restrictions_router,
     requests.router,
     locks.router,
     salute.router,
     audit.router,
     registry.router,
-    health.router,
+    registry.health_router,
     documentation.router,
 )
 TITLE = "orgkernel"
@@ -67,19 +53,6 @@ An organization of AI agents, declared as code: who takes a task, what a role ha
 Errors are problem documents (RFC 9457) with a stable `code`. Without a key loopback may ask, and nothing else; every
 change, and everything off loopback, needs `Authorization: Bearer KEY`.
 """
-_SHAPES = (
-    OrganizationManifest, RoleManifest, AgentManifest, DispatchDecision, AgentState, Grant, Restriction, ToolLock, AccessRequest,
-    access_shapes.AccessRows, access_shapes.AgentList, access_shapes.ApprovalAnswer, access_shapes.Approved,
-    access_shapes.AuditPage, holding_shapes.AuditVerification, access_shapes.EnvelopeFound, access_shapes.EnvelopeQuestion, access_shapes.Explained, access_shapes.ExplainQuestion, GrantDraft,
-    access_shapes.GrantPage, access_shapes.LifecycleChange, holding_shapes.LockDraft, holding_shapes.LockPage, holding_shapes.LockReturn, access_shapes.Note, access_shapes.RankChange,
-    RequestDraft, access_shapes.RequestPage, RestrictionDraft, holding_shapes.RestrictionPage, access_shapes.WhatCanQuestion, access_shapes.WhoCanQuestion,
-    authzen.ActionList, authzen.ActionSearch, authzen.Configuration, authzen.EntityList, authzen.Evaluation,
-    authzen.EvaluationQuestion, authzen.Evaluations, authzen.EvaluationsQuestion, authzen.ResourceSearch,
-    authzen.SubjectSearch, shapes.DispatchQuestion, shapes.FindingList, shapes.Liveness,
-    shapes.OrganizationDetail, shapes.OrganizationList, shapes.Problem, shapes.ProblemKind, shapes.Readiness,
-    shapes.RegistrySnapshot, shapes.Version, ReportDetail, ReportReceipt, SaluteReport, salute_shapes.Board,
-    salute_shapes.ReportPage,
-)  # fmt: skip
 # What the guards answer before a route is reached.
 _OF_EVERY_ROUTE = {
     "401": ("Unauthenticated", "This needs a credential, or the one that was shown opens nothing."),
@@ -150,7 +123,7 @@ def _mend(operation: dict[str, Any]) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    schemas = build_definitions(_SHAPES, REFERENCE)[1]
+    schemas = build_definitions(tuple(SHAPES.values()), REFERENCE)[1]
     # One question in full, or several that may share their parts.
     schemas["EvaluationsQuestion"]["anyOf"] = [
         {"required": ["subject", "action", "resource"]},

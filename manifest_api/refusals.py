@@ -13,19 +13,19 @@ from starlette.responses import Response
 from manifest_api import problems
 from manifest_api.answering import SNAPSHOT, Answers
 from manifest_api.openapi import methods_at
-from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
-from manifest_api.shapes import Finding, InvalidValue, OrganizationStanding
+from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
+from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding
 from manifest_api.status import build_finding, build_standings
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import (
     AmbiguousActive,
     NotServed,
     OrgkernelError,
+    Refused,
     StoreError,
     UnknownRole,
     UsageError,
 )
-from orgkernel.errors import Refused as StateRefused
 from orgkernel.kernel.registry import ACTIVE
 
 logger = logging.getLogger("orgkernel.server")
@@ -41,7 +41,7 @@ def install_refusals(app: FastAPI) -> None:
     """Answer every exception a route is expected to raise; `Faults` has the others."""
     for exception, answer in (
         (OrgkernelError, refuse_by_kernel),
-        (Refused, _refuse_by_route),
+        (RequestRefused, _refuse_by_route),
         (RequestValidationError, _refuse_parameters),
         (HTTPException, _refuse_by_framework),
     ):
@@ -57,7 +57,7 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
     headers = {SNAPSHOT: kernel.state.latest.digest}
     kind = problems.KINDS.get(error.code, problems.BAD_REQUEST)
     organizations: tuple[OrganizationStanding, ...] = ()
-    diagnostics: tuple[Finding, ...] = ()
+    diagnostics: tuple[DiagnosticRow, ...] = ()
     match error:
         case UnknownRole():
             headers |= answers.stale(_is_stale(answers, org))
@@ -70,7 +70,7 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
         case StoreError():
             logger.error("the store failed: %s", error.message)
             return problem_of_store(error)
-        case StateRefused():
+        case Refused():
             return problem_of_store(error)
         case _:
             raise error
@@ -89,7 +89,7 @@ def _is_stale(answers: Answers, org: str) -> bool:
 
 
 async def _refuse_by_route(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     return refusal_response(error)
 
 

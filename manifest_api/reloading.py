@@ -2,6 +2,10 @@
 
 A fault here never stops the server, and is never hidden: while reading or watching fails, no answer is said to be
 fresh, and it is tried again.
+
+Every way an edit reaches a folder counts: written in place, written beside and renamed over, a folder moved in. What
+the operating system does not notify of is compared twice a second: a watched folder replaced by another one of its
+name, a file that was named itself, and what links lead to outside the watched folders.
 """
 
 from __future__ import annotations
@@ -10,21 +14,24 @@ import asyncio
 import logging
 import os
 import time
+from collections.abc import Callable, Iterable, Sequence
 
 import anyio
-from watchfiles import awatch
+from watchfiles import Change, awatch
 
 from manifest_api.answering import Answers
 from manifest_api.status import build_standing
-from manifest_api.watch_filter import Identity, identify, linked_paths, relevant_below
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry_state import Reload, State
+from orgkernel.loading.files import SUFFIXES
 
 logger = logging.getLogger("orgkernel.server")
 
 _SETTLE_MS = 100
 _LOOK_MS = 500
 _RETRY_SECONDS = 5.0
+PathIdentity = tuple[int, ...] | None
+_NOISE = frozenset({"node_modules", "__pycache__"})
 
 
 class Reloader:
@@ -34,7 +41,7 @@ class Reloader:
         self._answers = answers
         self._stop = anyio.Event()
         self._polling: bool | None = None
-        self._seen: dict[str, Identity] = {}
+        self._seen: dict[str, PathIdentity] = {}
         self._linked: tuple[str, ...] = ()
         self._retry_at = 0.0
 
@@ -129,3 +136,62 @@ def log_reload(before: State, state: State, report: Reload) -> None:
 
 def _was_stale(before: State, org_id: str) -> bool:
     return org_id in before.served and before.served[org_id].stale
+
+
+def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
+    """A filter for changes below some folders: documents, folders, and the links that folders are swapped by."""
+    beginnings = tuple(os.path.join(folder, "") for folder in folders)
+
+    def is_relevant(change: Change, path: str) -> bool:
+        beginning = next((each for each in beginnings if path.startswith(each)), "")
+        *above, name = path[len(beginning) :].split(os.sep)
+        if any(_is_skipped(part) for part in above) or _is_skipped(name):
+            return False
+        return (
+            name.endswith(SUFFIXES)
+            or "." not in name.lstrip(".")
+            or change is Change.deleted
+            or os.path.isdir(path)
+        )
+
+    return is_relevant
+
+
+def _is_skipped(name: str) -> bool:
+    """Whether loading passes over it; Kubernetes swaps mounted files by the link `..data`, so two dots count."""
+    return name in _NOISE or (name.startswith(".") and not name.startswith(".."))
+
+
+def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, PathIdentity]:
+    """What tells whether paths are still the same folders, or files with the same content.
+
+    Of `linked` folders the entries count as well, since nothing else tells of a file that comes or goes there.
+    """
+    return {path: _identify(path, entries=False) for path in paths} | {
+        path: _identify(path, entries=True) for path in linked
+    }
+
+
+def _identify(path: str, entries: bool) -> PathIdentity:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if os.path.isdir(path) and not entries:
+        return (found.st_dev, found.st_ino)
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:
+    """The files that lie elsewhere than their paths say, outside everything that is watched, and their folders."""
+    inside = tuple(os.path.join(os.path.realpath(path), "") for path in watched if os.path.isdir(path))
+    folders: dict[str, str] = {}
+    linked: set[str] = set()
+    for file in files:
+        folder, name = os.path.split(file)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        real = os.path.realpath(file) if os.path.islink(file) else os.path.join(folders[folder], name)
+        if not real.startswith(inside):
+            linked |= {real, os.path.dirname(real)}
+    return tuple(sorted(linked))

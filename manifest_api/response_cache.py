@@ -21,7 +21,7 @@ _OVERHEAD = 2_000
 _OF_CONTENT = (b"content-type", b"content-encoding", b"content-length")
 
 
-Key: TypeAlias = tuple[bytes, bytes, str, str, bool]
+ResponseKey: TypeAlias = tuple[bytes, bytes, str, str, bool]
 """What tells two answers of one state of the registry apart: path and query as they were sent, the coding that was negotiated (whether or not
 a small answer was really coded), who asks as far as answers differ by it, and whether answers say that nobody knows what
 is on disk."""

@@ -20,10 +20,9 @@ from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
 from manifest_api.feed import Feed
-from manifest_api.guards.api_keys import KeyRing
+from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.tokens import TokenSettings
-from manifest_api.guards.who import DEFAULT_RATE
 from manifest_api.reloading import Reloader
 from manifest_api.store_access import StoreAccess
 from orgkernel.diagnostics.wording import quote
@@ -62,7 +61,7 @@ def serve(
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
-        said_ready = partial(on_ready or _say_nothing, _url(listener))
+        said_ready = partial(on_ready or (lambda url: None), _url(listener))
         _Server(config, app.state.reloader, app.state.feed, said_ready).run([listener])
     finally:
         listener.close()
@@ -131,10 +130,6 @@ class _Server(uvicorn.Server):
         task = asyncio.get_running_loop().create_task(self._reloader.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
-
-
-def _say_nothing(url: str) -> None:
-    """Nobody wants to know the server's URL."""
 
 
 def _has_keys(store: Location | None) -> bool:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from orgkernel.manifest.v1 import Coverage, Named
+from orgkernel.operations.permissions import Name
 
 Standing = Literal["served", "stale", "refused"]
-LONGEST_WORD = 200
 MOST_NEEDS = 100
 
 
@@ -22,7 +22,7 @@ class RelatedPlace(msgspec.Struct, frozen=True, kw_only=True):
     column: int
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class DiagnosticRow(msgspec.Struct, frozen=True, kw_only=True):
     """A diagnostic; the same fields as `orgkernel check --format json`."""
 
     code: str
@@ -99,7 +99,7 @@ class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
 class FindingList(msgspec.Struct, frozen=True, kw_only=True):
     """What was found in the documents on disk, and what that means for the organizations."""
 
-    diagnostics: tuple[Finding, ...]
+    diagnostics: tuple[DiagnosticRow, ...]
     count: int
     """Findings on all pages."""
     errors: int
@@ -138,7 +138,7 @@ class Liveness(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["alive"] = "alive"
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramVersion(msgspec.Struct, frozen=True, kw_only=True):
     """Which program answers, and in which version of the manifest's format."""
 
     program: Literal["orgkernel"] = "orgkernel"
@@ -146,7 +146,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     crew_manifest: str
 
 
-class ProblemKind(msgspec.Struct, frozen=True, kw_only=True):
+class ProblemCode(msgspec.Struct, frozen=True):
     """What a problem's code means."""
 
     code: str
@@ -173,15 +173,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     help: str = ""
     errors: tuple[InvalidValue, ...] = ()
     organizations: tuple[OrganizationStanding, ...] = ()
-    diagnostics: tuple[Finding, ...] = ()
+    diagnostics: tuple[DiagnosticRow, ...] = ()
 
 
-Word = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
-
-
-class DispatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A task to be taken by somebody."""
 
-    domain: Word
-    needs: Annotated[tuple[Word, ...], msgspec.Meta(max_length=MOST_NEEDS)] = ()
+    domain: Name
+    needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NEEDS)] = ()
     all_considered: bool = False

@@ -1,4 +1,4 @@
-"""What the kernel holds, in the words of this surface: findings, and which organizations answer from what."""
+"""What the kernel holds, in the words of this surface: findings, and organizations as a list, as a chart, and how they stand."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ from collections.abc import Iterable
 
 import msgspec
 
-from manifest_api.shapes import Finding, OrganizationStanding
+from manifest_api.shapes import (
+    DiagnosticRow,
+    OrganizationDetail,
+    OrganizationLine,
+    OrganizationList,
+    OrganizationStanding,
+    RoleLine,
+)
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.render import as_data
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import OrgkernelError, UnknownOrganization
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry import ACTIVE
 from orgkernel.kernel.registry_state import State
 
 
-def build_finding(found: Diagnostic) -> Finding:
+def build_finding(found: Diagnostic) -> DiagnosticRow:
     """A diagnostic as it is answered."""
-    return msgspec.convert(as_data(found), Finding)
+    return msgspec.convert(as_data(found), DiagnosticRow)
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:
@@ -44,3 +56,67 @@ def build_standings(state: State) -> tuple[OrganizationStanding, ...]:
 def not_fresh(standings: Iterable[OrganizationStanding]) -> tuple[OrganizationStanding, ...]:
     """Those that are stale or refused."""
     return tuple(each for each in standings if each.standing != "served")
+
+
+def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:
+    """At most `limit` organizations after the one named, the refused ones included. Raises `UnknownOrganization`."""
+    state = kernel.state
+    known = [*{**state.served, **state.refused}]
+    if after is not None and after not in known:
+        raise UnknownOrganization(f"the cursor names no organization {quote(after)}")
+    start = 0 if after is None else known.index(after) + 1
+    page = known[start : start + limit]
+    return OrganizationList(
+        organizations=tuple(_line(state, org_id) for org_id in page),
+        count=len(known),
+        active=_active(kernel),
+        next=page[-1] if page and start + limit < len(known) else None,
+        snapshot=state.latest.digest,
+    )
+
+
+def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
+    """One organization with its chart. Raises what `Kernel.organization` raises."""
+    state = kernel.state
+    view = kernel.organization(org).snapshot.index
+    manifest = kernel.crew(org, limit=0)
+    return OrganizationDetail(
+        **msgspec.structs.asdict(_line(state, view.org_id)),
+        mode=view.records.organization.mode,
+        departments=manifest.departments,
+        domains=manifest.domains,
+        roots=manifest.roots,
+        chart=tuple(_role(view, role_id) for role_id in view.roles),
+    )
+
+
+def _active(kernel: Kernel) -> str | None:
+    try:
+        return kernel.organization(ACTIVE).snapshot.org_id
+    except OrgkernelError:
+        return None
+
+
+def _line(state: State, org_id: str) -> OrganizationLine:
+    answering = state.served.get(org_id)
+    known = answering.snapshot if answering else state.latest.organizations.get(org_id)
+    organization = known.records.organization if known else None
+    return OrganizationLine(
+        **msgspec.structs.asdict(build_standing(state, org_id)),
+        org_name=organization.name if organization else "",
+        description=organization.description if organization else "",
+        roles=len(known.index.roles) if known else 0,
+    )
+
+
+def _role(view: OrgView, role_id: str) -> RoleLine:
+    profile = view.records.posts[role_id].profile
+    command = view.command_of(role_id)
+    return RoleLine(
+        role_id=role_id,
+        role_name=profile.name,
+        role_type=profile.role_type,
+        reports_to=command.target if command else None,
+        department=profile.department,
+        domains=tuple(edge.target for edge in view.domains_of(role_id)),
+    )

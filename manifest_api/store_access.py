@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 import os
 import threading
 import time
@@ -17,11 +18,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
-from orgkernel.errors import OrgkernelError, StoreBusy
+from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
 from orgkernel.kernel.stored import Location, open_store
+from orgkernel.operations import upkeep
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
+
+logger = logging.getLogger("orgkernel.server")
 
 T = TypeVar("T")
 PATIENCE = 2.0
@@ -29,6 +33,8 @@ PATIENCE = 2.0
 WORK_SECONDS = 10.0
 """Seconds for what a request reads or changes in the store."""
 _THREADS = 16
+EVERY_SECONDS = 60.0
+"""Between two looks for what ran out."""
 
 
 class StoreAccess:
@@ -142,6 +148,20 @@ class StoreAccess:
         finally:
             self._reading_since = None
             read.set_result(None)
+
+
+async def note_what_ran_out(store_access: StoreAccess, every_seconds: float = EVERY_SECONDS) -> None:
+    """Write down in the audit what ran out, now and then until cancelled (design §9).
+
+    It decides nothing: what has run out counts for nothing from that moment on, noted or not.
+    """
+    while True:
+        await asyncio.sleep(every_seconds)
+        try:
+            await store_access.refresh()
+            await store_access.work(upkeep.note_expired)
+        except StoreError as error:
+            logger.warning("what ran out could not be noted, it is tried again: %s", error.message)
 
 
 def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:

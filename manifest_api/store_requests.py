@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import msgspec
 from fastapi import Query, Request
 from starlette.responses import Response
 
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, Refused
+from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import read_body
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
 from orgkernel.decisions.state_records import Scope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
+from orgkernel.operations.permissions import Text
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 D = TypeVar("D")
 MOST_ROWS, DEFAULT_ROWS = 1_000, 100
-Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+RowLimit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+
+
+class ReasonBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why, for the audit."""
+
+    reason: Text = ""
 
 
 async def write(
@@ -40,8 +48,17 @@ async def write(
     return json_response(await operate(request, caller, lambda context: operation(context, body)), status)
 
 
+async def write_with_reason(
+    request: Request, scope: Scope, operation: Callable[[Context, str], Any]
+) -> Response:
+    """The response to a change of which the body says no more than why."""
+    return await write(
+        request, scope, ReasonBody, '{"reason": "…"}', lambda context, note: operation(context, note.reason)
+    )
+
+
 async def operate(request: Request, caller: Caller, operation: Callable[[Context], T]) -> T:
-    """Make one change as the caller, in a thread. Raises what it raises, and `Refused` where there is no store yet."""
+    """Make one change as the caller, in a thread. Raises what it raises, and `RequestRefused` where there is no store yet."""
     kernel: Kernel = request.app.state.answers.kernel
     return await with_store(request, lambda store: operation(Context(kernel, store, caller.actor)))
 
@@ -54,7 +71,7 @@ async def with_store(
     if found is not None:
         return found
     if empty is None:
-        raise Refused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
+        raise RequestRefused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
     return empty
 
 
@@ -67,7 +84,7 @@ async def find_in_store(
 
 
 def json_response(answer: Any, status: int = 200) -> Response:
-    """An answer from the store: nobody keeps it."""
+    """An answer that nobody keeps."""
     return Response(encode(answer), status, media_type="application/json")
 
 
@@ -78,26 +95,28 @@ async def page_from_store(
     cursor: str | None,
     limit: int,
 ) -> tuple[tuple[T, ...], str | None]:
-    """A page of what is stored, and the cursor of the next one; where there is no store yet, there is nothing."""
-    return _page_of(await find_in_store(request, read) or (), name, cursor, limit)
+    """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one.
+
+    Where there is no store yet, there is nothing.
+    """
+    rows = rows_after(await find_in_store(request, read) or (), name, cursor, "row of this list")
+    shown = tuple(rows[:limit])
+    return shown, name(shown[-1]) if len(rows) > limit else None
 
 
-async def existing_in_store(request: Request, find: Callable[[Store], T | None], what: str, listed: str) -> T:
-    """Something in the store that has to be there; `what` it is and where it is `listed`, for the problem if it is not."""
+def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, what: str) -> Sequence[T]:
+    """The rows after the one that the cursor names; all of them without a cursor."""
+    if cursor is None:
+        return rows
+    for number, row in enumerate(rows, 1):
+        if name(row) == cursor:
+            return rows[number:]
+    raise RequestRefused(BAD_CURSOR, f"the cursor names no {what}", "start again without a cursor")
+
+
+async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:
+    """The response with something in the store; `what` it is and where it is `listed`, for the problem if it is not there."""
     found = await find_in_store(request, find)
     if found is None:
-        raise Refused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
-    return found
-
-
-def _page_of(
-    rows: Sequence[T], name: Callable[[T], str], cursor: str | None, limit: int
-) -> tuple[tuple[T, ...], str | None]:
-    """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one."""
-    start = 0
-    if cursor is not None:
-        start = next((number for number, row in enumerate(rows, 1) if name(row) == cursor), 0)
-        if not start:
-            raise Refused(BAD_CURSOR, "the cursor names no row of this list", "start again without a cursor")
-    shown = tuple(rows[start : start + limit])
-    return shown, name(shown[-1]) if shown and start + limit < len(rows) else None
+        raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
+    return json_response(found)

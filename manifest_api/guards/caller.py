@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import Scope as RequestScope
 
-from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, Refused
+from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, RequestRefused
 from orgkernel.decisions.state_records import Scope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Actor
@@ -55,29 +55,24 @@ def note_caller(scope: RequestScope, caller: Caller) -> None:
     scope[_PLACE] = caller
 
 
-def caller_of(request: Request) -> Caller:
+def caller_of(request: Request | RequestScope) -> Caller:
     """Who asks, as the gate found out."""
-    caller: Caller = request.scope[_PLACE]
+    caller: Caller = (request.scope if isinstance(request, Request) else request)[_PLACE]
     return caller
 
 
-def require_scope(request: Request, scope: Scope) -> Caller:
-    """Who asks, if the credential is good for this; raises `Refused` (401 without one, 403 with another)."""
-    return require_scope_of(request.scope, scope)
-
-
-def require_scope_of(request: RequestScope, scope: Scope) -> Caller:
-    """As `require_scope`, for what has no request object."""
-    caller: Caller = request[_PLACE]
-    if scope in caller.scopes or caller.may(scope):
+def require_scope(request: Request | RequestScope, scope: Scope) -> Caller:
+    """Who asks, if the credential is good for this; raises `RequestRefused` (401 without one, 403 with another)."""
+    caller = caller_of(request)
+    if caller.may(scope):
         return caller
     if not caller.is_known:
-        raise Refused(
+        raise RequestRefused(
             KEY_REQUIRED,
             f"without a key, this machine may ask and nothing else; this needs the scope {quote(scope)}",
             "send `Authorization: Bearer KEY`; `orgkernel key create` makes one",
         )
-    raise Refused(
+    raise RequestRefused(
         SCOPE_MISSING,
         f"the credential is not good for {quote(scope)}",
         f"ask for one with the scope {quote(scope)}",

@@ -6,25 +6,20 @@ In this order, in one place: nothing is answered from the cache that a guard has
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.authentication import Authenticator, refuse_reading
 from manifest_api.guards.caller import note_caller
-from manifest_api.guards.faults import answer_fault
-from manifest_api.guards.head import HeadAsGet
-from manifest_api.guards.headers import StandardHeaders
 from manifest_api.guards.limits import refuse_too_long
+from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.guards.who import Authenticator, refuse_reading
-from manifest_api.problems import Refused, problem_of_store, problem_response, refusal_response
+from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
 from manifest_api.response_cache import Representation
 from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
-
-if TYPE_CHECKING:
-    from manifest_api.answering import Answers
 
 logger = logging.getLogger("orgkernel.server")
 _STATELESS = frozenset(
@@ -37,11 +32,16 @@ class Gate:
     """What every request meets first."""
 
     def __init__(
-        self, app: ASGIApp, answers: Answers, authenticator: Authenticator, store_access: StoreAccess
+        self,
+        app: ASGIApp,
+        find_kept: Callable[[Scope, RequestHead], Representation | None],
+        authenticator: Authenticator,
+        store_access: StoreAccess,
     ) -> None:
+        """`find_kept` finds the answer to the same request before."""
         self._app = app
-        self._answers = answers
-        self._doors = authenticator
+        self._find_kept = find_kept
+        self._authenticator = authenticator
         self._store_access = store_access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,9 +70,9 @@ class Gate:
         if head.authorization or scope["path"] not in _STATELESS:
             await self._store_access.refresh()
         try:
-            caller = self._doors.admit(scope, head) or await self._doors.identify(scope, head)
+            caller = await self._authenticator.identify(scope, head)
             refused = refuse_reading(caller, scope["method"])
-        except Refused as error:
+        except RequestRefused as error:
             refused = error
         except StoreError as error:
             logger.error("the keys cannot be read: %s", error.message)
@@ -83,18 +83,14 @@ class Gate:
         # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
         # path and a query within the limits, or it would not have been answered the first time.
         if not head.has_body:
-            kept = self._find_kept(scope, head)
+            try:
+                kept = self._find_kept(scope, head)
+            except StoreError:
+                kept = None  # the route says what is wrong
             if kept is not None:
                 return kept
         too_long = refuse_too_long(scope, head)
         return None if too_long is None else problem_response(*too_long)
-
-    def _find_kept(self, scope: Scope, head: RequestHead) -> Representation | None:
-        """The answer to the same request before."""
-        try:
-            return self._answers.find_kept(scope, head)
-        except StoreError:
-            return None  # the route says what is wrong
 
 
 def _naming(send: Send, request_id: bytes) -> Send:

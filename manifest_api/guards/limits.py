@@ -1,23 +1,35 @@
-"""How large a request may be (design §11), decided before anything of it is looked at.
+"""How large a request may be, and how long its body may take to arrive (design §11).
 
-A body is taken in whole here, so that no route can forget the limit.
+What the first line and the headers give away is decided before anything is looked at. A body is taken in whole here, so
+that no route can forget the limit.
 """
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+import asyncio
 
-from manifest_api.guards.bodies import BODY_SECONDS, MAX_BODY, take_body
+from starlette.types import Message, Receive, Scope, Send
+
+from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.problems import BODY_TOO_LARGE, QUERY_TOO_LONG, UNKNOWN_ROUTE, Refused, refusal_response
-from manifest_api.shapes import ProblemKind
+from manifest_api.problems import (
+    BODY_TOO_LARGE,
+    QUERY_TOO_LONG,
+    SLOW_BODY,
+    UNKNOWN_ROUTE,
+    RequestRefused,
+    refusal_response,
+)
+from manifest_api.shapes import ProblemCode
 
+MAX_BODY = 64 * 1024
+BODY_SECONDS = 10.0
 MAX_QUERY = 4096
 MAX_SEGMENT = 200
 MAX_PATH = 2048
 
 
-def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] | None:
+def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str] | None:
     """What the first line and the headers already give away; None where they are within the limits."""
     path: str = scope["path"]
     if len(path) > MAX_PATH or (
@@ -35,20 +47,34 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str] 
     return None
 
 
-class BodyLimits:
+async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | None:
+    """The body; None when the client has gone. Raises `RequestRefused` for one that is too large or too slow."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > MAX_BODY:
+                    raise RequestRefused(BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes")
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        raise RequestRefused(SLOW_BODY, f"the body did not arrive within {seconds:g} seconds") from None
+
+
+class BodyLimits(HttpMiddleware):
     """Take the body in, and refuse one that is too large or too slow."""
 
-    def __init__(self, app: ASGIApp, body_seconds: float = BODY_SECONDS) -> None:
-        self._app = app
-        self._body_seconds = body_seconds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not read_head(scope).has_body:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not read_head(scope).has_body:
             await self._app(scope, receive, send)
             return
         try:
-            taken = await take_body(receive, self._body_seconds)
-        except Refused as error:
+            taken = await take_body(receive)
+        except RequestRefused as error:
             await refusal_response(error)(scope, receive, send)
             return
         if taken is None:

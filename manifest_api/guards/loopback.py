@@ -15,19 +15,20 @@ from starlette.types import Scope
 
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.problems import FOREIGN_HOST, FORWARDED, NOT_LOOPBACK
-from manifest_api.shapes import ProblemKind
+from manifest_api.shapes import ProblemCode
 from orgkernel.diagnostics.wording import quote
 
 _HOST = re.compile(
     r"(?:(?P<name>localhost)|(?P<address>[0-9.]+)|\[(?P<address6>[0-9a-f:.]+)\])(?::[0-9]{0,5})?"
 )
-_LONGEST_KNOWN = 100
+# No name of this machine is longer, so longer ones are neither parsed nor remembered.
+_LONGEST = 100
 
 
-def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str, str] | None:
+def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str, str] | None:
     """Why whoever asks may not; None for somebody on this machine."""
     client: Any = scope.get("client")
-    if not client or not _is_known_loopback(client[0]):
+    if not client or not is_loopback(client[0]):
         return (
             NOT_LOOPBACK,
             "the request does not come from this machine",
@@ -45,7 +46,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str,
             f"the request carries {len(head.hosts)} Host headers",
             "send one that names this machine",
         )
-    if not _names_loopback(head.hosts[0]):
+    if len(head.hosts[0]) > _LONGEST or not names_loopback(head.hosts[0]):
         return (
             FOREIGN_HOST,
             f"the Host is {quote(head.hosts[0])}",
@@ -54,6 +55,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemKind, str,
     return None
 
 
+@lru_cache(maxsize=64)  # the same few are asked with again and again
 def is_loopback(address: str) -> bool:
     """Whether text is an address of the loopback interface, an IPv4 one written as IPv6 included."""
     try:
@@ -65,20 +67,10 @@ def is_loopback(address: str) -> bool:
     return parsed.is_loopback
 
 
+@lru_cache(maxsize=64)
 def names_loopback(host: str) -> bool:
     """Whether a Host header, with or without a port, names this machine."""
     match = _HOST.fullmatch(host.lower())
     return match is not None and (
         match["name"] is not None or is_loopback(match["address"] or match["address6"])
     )
-
-
-# The same few are asked with again and again; long ones are nobody's and are not remembered.
-_is_known_loopback = lru_cache(maxsize=64)(is_loopback)
-
-
-_names_known_loopback = lru_cache(maxsize=64)(names_loopback)
-
-
-def _names_loopback(host: str) -> bool:
-    return len(host) <= _LONGEST_KNOWN and _names_known_loopback(host)

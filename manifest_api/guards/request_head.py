@@ -10,14 +10,31 @@ import re
 
 from starlette.types import Scope
 
-from manifest_api.coding import choose_coding
-
+IDENTITY, GZIP = "identity", "gzip"
 _FORWARDING = (b"forwarded", b"x-real-ip", b"via")
 _REQUEST_ID = re.compile(rb"[ -~]{1,200}")
 _FORWARDING_PREFIX = b"x-forwarded"
 
+_ITEM = re.compile(r"\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*(?:;\s*[qQ]\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?")
+
 _PLACE = "orgkernel.head"
 _Headers = tuple[tuple[bytes, bytes], ...]
+
+
+def choose_coding(accepted: str) -> str:
+    """The coding to answer in, by the value of Accept-Encoding; what cannot be understood is not accepted.
+
+    >>> [choose_coding(each) for each in ("", "gzip, br", "gzip;q=0, *", "*", "identity, gzip;q=0.5")]
+    ['identity', 'gzip', 'identity', 'gzip', 'identity']
+    """
+    weights: dict[str, float] = {}
+    for item in accepted.split(","):
+        match = _ITEM.fullmatch(item)
+        if match is not None:
+            name = match[1].lower().removeprefix("x-")
+            weights.setdefault(name, float(match[2] or 1))
+    compressed = weights.get(GZIP, weights.get("*", 0.0))
+    return GZIP if compressed > 0 and compressed >= weights.get(IDENTITY, 0.0) else IDENTITY
 
 
 class RequestHead:

@@ -2,56 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import (
-    AccessRows,
-    EnvelopeFound,
-    EnvelopeQuestion,
-    Explained,
-    ExplainQuestion,
-    WhatCanQuestion,
-    WhoCanQuestion,
-)
 from manifest_api.answering import AnswersOfApp
-from manifest_api.authzen import Asked, of_nobody, understand
+from manifest_api.authzen import AskedAccess, of_nobody, understand
+from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import only, read_body
-from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.access.decision import AccessRow
+from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.routes.documented import access_question
+from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
+from orgkernel.decisions.access.envelope import AccessEnvelope
+from orgkernel.decisions.reasons import Reason
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry import ACTIVE
+from orgkernel.operations.permissions import Name
 
-router = APIRouter(tags=["access"])
-_ANSWERS = (400, 401, 404, 409, 415, 429, 503)
+router = APIRouter(tags=["access"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _EXAMPLE = {"subject": "role:codegen_specialist", "action": "use", "resource": "tool:text_editor"}
+NamedSubjectKind = Literal["role", "agent", "person", "system", "webhook"]
+ResourceKind = Literal["tool", "credential", "data", "role"]
 
 
-def _body(shape: str, *names: str) -> dict[str, Any]:
-    example = {name: _EXAMPLE[name] for name in names}
-    return body_of(shape, example)
+class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """May this subject do this to that, and why?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    action: Name
+    resource: Name
+    context: ContextData = {}
+    """Circumstances as for an evaluation, `on_behalf_of`, `via` and `envelope` included."""
 
 
-@router.post(
-    "/v1/explain",
-    response_class=Response,
-    responses=told("Explained", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("ExplainQuestion", *_EXAMPLE),
-    dependencies=[only()],
-)
+class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What does a sender get, and where do its messages go?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    """`sender:PLATFORM/SPACE/ID`, `person:ID`, `system:ID`, `webhook:ID`, `agent:ID` or `role:ID`."""
+    context: ContextData = {}
+
+
+class EnvelopeFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a sender gets here and now. Nothing is remembered by asking."""
+
+    envelope: AccessEnvelope
+    ignored: tuple[str, ...]
+    """Keys of the context that mean nothing here."""
+
+
+class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who may do this to that?"""
+
+    org: Name = ACTIVE
+    action: Name
+    resource: Name
+    kinds: tuple[NamedSubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
+    context: ContextData = {}
+
+
+class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may this subject do?"""
+
+    org: Name = ACTIVE
+    subject: Name
+    kinds: tuple[ResourceKind, ...] = ("tool", "credential", "data", "role")
+    context: ContextData = {}
+
+
+class ExplanationAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision, and everything it rests on."""
+
+    decision: AccessDecision
+    reasons: tuple[Reason, ...]
+    trace: tuple[TraceLine, ...]
+    """One line or more for each layer, in their order."""
+    remedies: tuple[Remedy, ...]
+    who_can: Who
+    ignored: tuple[str, ...]
+    """What the context of the question says and nothing here reads."""
+
+
+class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be done, must be asked for, or could be done in other circumstances."""
+
+    rows: tuple[AccessRow, ...]
+    ignored: tuple[str, ...]
+    snapshot: str
+    state_version: int
+
+
+@router.post("/v1/explain", **access_question(ExplanationAnswer, ExplainQuestion, _EXAMPLE, org=True))
 async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     """Why a subject may, or may not: every layer, the lines it rests on, what would change it, and who can."""
     require_scope(request, "read")
     question = await read_body(request, ExplainQuestion, '{"subject": "role:co", …}')
     asked = _understand(question.org, question.subject, question.action, question.resource, question.context)
 
-    def ask(kernel: Kernel) -> Explained:
+    def ask(kernel: Kernel) -> ExplanationAnswer:
         found = kernel.explain(asked.org, asked.request)
-        return Explained(
+        return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
             who_can=found.who_can, ignored=asked.ignored,
         )  # fmt: skip
@@ -61,10 +115,7 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/envelope",
-    response_class=Response,
-    responses=told("EnvelopeFound", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("EnvelopeQuestion", "subject"),
-    dependencies=[only()],
+    **access_question(EnvelopeFound, EnvelopeQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
 async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
     """What a sender gets in some circumstances, before anything particular is asked: the session, the tools, the data."""
@@ -81,10 +132,9 @@ async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
 
 @router.post(
     "/v1/who-can",
-    response_class=Response,
-    responses=told("AccessRows", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("WhoCanQuestion", "action", "resource"),
-    dependencies=[only()],
+    **access_question(
+        AccessRows, WhoCanQuestion, {"action": _EXAMPLE["action"], "resource": _EXAMPLE["resource"]}, org=True
+    ),
 )
 async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     """Who may do something, who must ask, and who could in other circumstances."""
@@ -92,54 +142,41 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
     asked = _understand(question.org, "", question.action, question.resource, question.context)
     asked = of_nobody(asked, question.context)
-    return await answers.respond_once(
-        _rows(
-            asked,
-            lambda kernel: kernel.who_can(
-                asked.org,
-                question.action,
-                question.resource,
-                context=asked.request.context,
-                kinds=question.kinds,
-            ),
-        ),
-        asked.org,
-    )
+
+    def ask(kernel: Kernel) -> AccessRows:
+        about = (question.action, question.resource)
+        found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=question.kinds)
+        return _rows(kernel, asked, found)
+
+    return await answers.respond_once(ask, asked.org)
 
 
 @router.post(
-    "/v1/what-can",
-    response_class=Response,
-    responses=told("AccessRows", *_ANSWERS, kept=False, org=True),
-    openapi_extra=_body("WhatCanQuestion", "subject"),
-    dependencies=[only()],
+    "/v1/what-can", **access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True)
 )
 async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
     """What somebody may do, must ask for, and could do in other circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhatCanQuestion, '{"subject": "role:co"}')
     asked = _understand(question.org, question.subject, "", "", question.context)
-    return await answers.respond_once(
-        _rows(
-            asked,
-            lambda kernel: kernel.what_can(
-                asked.org, question.subject, request=asked.request, kinds=question.kinds
-            ),
-        ),
-        asked.org,
-    )
+
+    def ask(kernel: Kernel) -> AccessRows:
+        found = kernel.what_can(asked.org, question.subject, request=asked.request, kinds=question.kinds)
+        return _rows(kernel, asked, found)
+
+    return await answers.respond_once(ask, asked.org)
 
 
-def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> Asked:
+def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
     """A question whose organization is said once, in the body; one in the context is ignored, and said to be."""
     asked = understand(subject, action, resource, context)
     ignored = (*asked.ignored, "org") if "org" in context else asked.ignored
     return msgspec.structs.replace(asked, org=org, ignored=ignored)
 
 
-def _rows(asked: Asked, read: Callable[[Kernel], tuple[AccessRow, ...]]) -> Callable[[Kernel], AccessRows]:
-    return lambda kernel: AccessRows(
-        rows=read(kernel),
+def _rows(kernel: Kernel, asked: AskedAccess, rows: tuple[AccessRow, ...]) -> AccessRows:
+    return AccessRows(
+        rows=rows,
         ignored=asked.ignored,
         snapshot=kernel.organization(asked.org).snapshot.digest,
         state_version=kernel.standpoint.stored_version,

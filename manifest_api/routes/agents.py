@@ -2,54 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+import msgspec
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import AgentLine, AgentList, LifecycleChange, RankChange
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import only
-from manifest_api.routes.documented import body_of, stored, told
+from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
+from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
+from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
+from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import move_agent, set_rank
+from orgkernel.operations.permissions import Name, Text
 
-router = APIRouter(tags=["agents"])
-OrgQuery = Annotated[
-    str, Query(min_length=1, max_length=200, description="Id of an organization, or `active`.")
-]
-AgentId = Annotated[
-    str,
-    Path(
-        description="Id of an agent.",
-        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
-        examples=["butler"],
-    ),
-]
+router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+AgentPath = Annotated[str, id_in_path("an agent", "butler")]
 
 
-@router.get(
-    "/v1/agents",
-    response_class=Response,
-    responses=told("AgentList", 404, 409, 503, org=True),
-    dependencies=[only("org")],
-)
+class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent of a roster, and how it stands."""
+
+    agent_id: str
+    callsign: str
+    roles: tuple[str, ...]
+    rank: str | None
+    """The one that counts now: what is stored, else what the roster or its role declares."""
+    trust: float | None
+    lifecycle: str
+    org_id: str
+
+
+class AgentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Agents of an organization."""
+
+    agents: tuple[AgentLine, ...]
+    snapshot: str
+    state_version: int
+
+
+class RankChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Promote or demote."""
+
+    rank: Name
+    reason: Text = ""
+
+
+class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Move along the lifecycle."""
+
+    lifecycle: Lifecycle
+    reason: Text = ""
+
+
+@router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, org=True))
 async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
     """The agents of an organization, and how they stand now."""
     return await answers.respond(request, lambda kernel: _list(kernel, org), org)
 
 
-@router.get(
-    "/v1/agents/{agent}",
-    response_class=Response,
-    responses=told("AgentManifest", 404, 409, 503, org=True),
-    dependencies=[only("org")],
-)
+@router.get("/v1/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
 async def get_agent(
-    request: Request, answers: AnswersOfApp, agent: AgentId, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
 ) -> Response:
     """The manifest of an agent: its roles, and everything it may do in them, here and now."""
     return await answers.respond(request, lambda kernel: kernel.agent_manifest(org, agent), org)
@@ -57,12 +74,9 @@ async def get_agent(
 
 @router.post(
     "/v1/agents/{agent}/rank",
-    response_class=Response,
-    responses=stored("AgentState", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("RankChange", {"rank": "commander", "reason": "passed the review"}),
-    dependencies=[only("org")],
+    **change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
-async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
+async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
     """Promote or demote an agent. Never by its own credential."""
     return await write(
         request, "rank", RankChange, '{"rank": "commander"}',
@@ -72,12 +86,9 @@ async def post_rank(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) ->
 
 @router.post(
     "/v1/agents/{agent}/lifecycle",
-    response_class=Response,
-    responses=stored("AgentState", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("LifecycleChange", {"lifecycle": "suspended", "reason": "odd behavior"}),
-    dependencies=[only("org")],
+    **change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
-async def post_lifecycle(request: Request, agent: AgentId, org: OrgQuery = ACTIVE) -> Response:
+async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
     """Suspend, reactivate or decommission an agent. Never by its own credential."""
     return await write(
         request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
@@ -87,24 +98,21 @@ async def post_lifecycle(request: Request, agent: AgentId, org: OrgQuery = ACTIV
 
 def _list(kernel: Kernel, org: str) -> AgentList:
     view = kernel.organization(org).snapshot.index
-    return AgentList(
-        agents=tuple(_lines(kernel, view, org)),
-        snapshot=view.digest,
-        state_version=kernel.standpoint.stored_version,
+    known = (
+        kernel.agent_manifest(org, agent_id)
+        for agent_id in view.records.agents
+        if view.roles_filled_by(agent_id)
     )
-
-
-def _lines(kernel: Kernel, view: Any, org: str) -> Iterator[AgentLine]:
-    for agent_id in view.records.agents:
-        if not view.roles_filled_by(agent_id):
-            continue
-        known = kernel.agent_manifest(org, agent_id)
-        yield AgentLine(
-            agent_id=agent_id,
-            callsign=known.callsign,
-            roles=tuple(role.id for role in known.roles),
-            rank=known.rank.id if known.rank else None,
-            trust=known.trust,
-            lifecycle=known.lifecycle,
-            org_id=known.org_id,
+    lines = tuple(
+        AgentLine(
+            agent_id=each.agent_id,
+            callsign=each.callsign,
+            roles=tuple(role.id for role in each.roles),
+            rank=each.rank.id if each.rank else None,
+            trust=each.trust,
+            lifecycle=each.lifecycle,
+            org_id=each.org_id,
         )
+        for each in known
+    )
+    return AgentList(agents=lines, snapshot=view.digest, state_version=kernel.standpoint.stored_version)

@@ -5,34 +5,57 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import AuditLine, AuditPage
-from manifest_api.holding_shapes import AuditVerification
-from manifest_api.problems import BAD_CURSOR, Refused
-from manifest_api.questions import Cursor, only
+from manifest_api.problems import BAD_CURSOR, RequestRefused
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, word
 from manifest_api.routes.documented import stored
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, json_response, with_store
-from orgkernel.decisions.state_records import AuditFilter, AuditKind
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditFinding, AuditKind
 from orgkernel.errors import StoreBusy, UnknownRecord
-from orgkernel.operations.audit import read_audit, verify
+from orgkernel.operations.upkeep import read_audit, verify
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
-router = APIRouter(tags=["audit"])
+router = APIRouter(tags=["audit"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _VERIFYING_SECONDS = 600.0
-_NAMES = ("since", "until", "kind", "activity", "subject", "channel", "record", "cursor", "limit")
 _LATEST = 1e15
 
 
-@router.get(
-    "/v1/audit",
-    response_class=Response,
-    responses=stored("AuditPage", 409),
-    dependencies=[only(*_NAMES)],
-)
+class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the audit."""
+
+    row: str
+    digest: str
+    entry: AuditEntry
+
+
+class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows, newest first."""
+
+    rows: tuple[AuditLine, ...]
+    next: str | None
+
+
+class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the audit is as it was written."""
+
+    is_whole: bool
+    rows: int
+    chains: int
+    dropped: int
+    """Rows that retention took; their segments are kept."""
+    findings: tuple[AuditFinding, ...]
+    more_findings: int
+    """Beyond those listed."""
+    notes: tuple[str, ...]
+    """What could not be looked at."""
+
+
+@router.get("/v1/audit", responses=stored(AuditPage, 409))
 async def get_audit(
     request: Request,
     since: Annotated[
@@ -42,20 +65,12 @@ async def get_audit(
         float | None, Query(ge=0, le=_LATEST, description="Seconds since 1970-01-01 UTC.")
     ] = None,
     kind: Annotated[AuditKind | None, Query(description="What the rows are about.")] = None,
-    activity: Annotated[
-        str | None,
-        Query(min_length=1, max_length=200, description="allow, deny, ask; created, used, revoked …"),
-    ] = None,
-    subject: Annotated[
-        str | None,
-        Query(min_length=1, max_length=200, description="`KIND:ID`, or `KIND:` for all of a kind."),
-    ] = None,
-    channel: Annotated[str | None, Query(min_length=1, max_length=200, description="Channel.")] = None,
-    record: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="Id of a grant, request or key.")
-    ] = None,
+    activity: Annotated[str | None, word("allow, deny, ask; created, used, revoked …")] = None,
+    subject: Annotated[str | None, word("`KIND:ID`, or `KIND:` for all of a kind.")] = None,
+    channel: Annotated[str | None, word("Channel.")] = None,
+    record: Annotated[str | None, word("Id of a grant, request or key.")] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Rows that fit every filter, newest first. Each row's digest covers the row before it."""
     wanted = AuditFilter(since, until, kind, activity, subject, channel, record_id=record)
@@ -64,19 +79,14 @@ async def get_audit(
         try:
             rows = list(read_audit(store, wanted, limit + 1, cursor))
         except UnknownRecord as error:
-            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
         lines = tuple(AuditLine(row=row.audit_id, digest=row.digest, entry=row.entry) for row in rows[:limit])
         return AuditPage(rows=lines, next=lines[-1].row if len(rows) > limit else None)
 
     return json_response(await with_store(request, read, AuditPage(rows=(), next=None)))
 
 
-@router.get(
-    "/v1/audit/verification",
-    response_class=Response,
-    responses=stored("AuditVerification", 409),
-    dependencies=[only()],
-)
+@router.get("/v1/audit/verification", responses=stored(AuditVerification, 409))
 async def get_verification(request: Request) -> Response:
     """Whether every row is there, where it was written, as it was written. One at a time: every row is read."""
     verifying: Lock = request.app.state.verifying

@@ -1,28 +1,47 @@
-"""The documentation the server carries with it: OpenAPI, a page of it, and what problem codes mean."""
+"""The documentation the server carries with it: what problem codes mean, OpenAPI, and a page of it.
+
+The page has no script and makes no request to anywhere, so it works on a closed network.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Annotated
+from html import escape
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.docs_page import render_docs, style_hash
-from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, Refused
+from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, RequestRefused
 from manifest_api.routes.documented import PROBLEM, content
+from manifest_api.shapes import ProblemCode
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.manifest.v1 import encode
 
-router = APIRouter(tags=["documentation"])
+router = APIRouter(tags=["documentation"], default_response_class=Response)
+_STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
+code,pre{font-family:ui-monospace,monospace;font-size:.9em}
+pre{background:#f4f5f7;padding:.75rem;overflow-x:auto}
+section{border-top:1px solid #d5d9de;margin-top:1.5rem}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #e6e8eb}
+th{font-weight:600}
+@media (prefers-color-scheme:dark){body{color:#e6e8eb;background:#14171a}pre{background:#20252a}a{color:#8ab4f8}
+section,th,td{border-color:#3a4148}}
+"""
+_STYLE_HASH = "sha256-" + base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+"""The page's only style, as its security policy names it."""
 
 
 @router.get(
     "/problems/{code}",
-    response_class=Response,
     responses={
-        200: {"description": "What the code means.", "content": content("ProblemKind")},
+        200: {"description": "What the code means.", "content": content(ProblemCode)},
         404: {"description": "There is no such code.", "content": PROBLEM},
     },
 )
@@ -32,34 +51,144 @@ async def get_problem(
     """What a problem's code means; the `type` of a problem leads here."""
     if code not in KINDS:
         hint = did_you_mean(code.upper(), KINDS) or f"codes are {listing(KINDS)}"
-        raise Refused(UNKNOWN_PROBLEM, f"there is no problem {quote(code)}", hint)
+        raise RequestRefused(UNKNOWN_PROBLEM, f"there is no problem {quote(code)}", hint)
     return Response(encode(KINDS[code]), media_type="application/json", headers={"Cache-Control": "no-cache"})
 
 
 @router.get("/openapi.json", include_in_schema=False)
 async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document."""
-    return answers.respond_with(request, _document(), "application/json", None, answers.standpoint)
+    document, _ = _documents(request.app.openapi)
+    return answers.respond_with(request, document, "application/json", None, answers.standpoint)
 
 
 @router.get("/docs", include_in_schema=False)
 async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document as a page that loads nothing from anywhere."""
-    policy = f"default-src 'none'; style-src '{style_hash()}'; base-uri 'none'; frame-ancestors 'none'"
-    return answers.respond_with(
-        request, _page(), "text/html", {"Content-Security-Policy": policy}, answers.standpoint
+    _, page = _documents(request.app.openapi)
+    policy = f"default-src 'none'; style-src '{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'"
+    headers = {"Content-Security-Policy": policy}
+    return answers.respond_with(request, page, "text/html", headers, answers.standpoint)
+
+
+@cache
+def _documents(build: Callable[[], dict[str, Any]]) -> tuple[bytes, bytes]:
+    """The document and the page of it, made once."""
+    document = build()
+    return encode(document), render_docs(document).encode()
+
+
+def render_docs(document: dict[str, Any]) -> str:
+    """The page."""
+    info = document["info"]
+    body = "\n".join(
+        [
+            f"<h1>{_text(info['title'])} {_text(info['version'])}</h1>",
+            *(f"<p>{_text(paragraph)}</p>" for paragraph in info["description"].strip().split("\n\n")),
+            '<p>The same for programs: <a href="/openapi.json">/openapi.json</a></p>',
+            "<h2>Routes</h2>",
+            *_contents(document),
+            *_operations(document),
+            "<h2>Schemas</h2>",
+            *_schemas(document["components"]["schemas"]),
+        ]
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{_text(info['title'])}</title><style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
 
 
-@cache
-def _document() -> bytes:
-    from manifest_api.openapi import build_openapi  # which documents these very routes
+def _text(text: object) -> str:
+    """Text as HTML; what stands in backticks is code."""
+    parts = escape(str(text)).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
-    return encode(build_openapi())
+
+def _each(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            yield method.upper(), path, operation
 
 
-@cache
-def _page() -> bytes:
-    from manifest_api.openapi import build_openapi
+def _contents(document: dict[str, Any]) -> Iterator[str]:
+    yield "<ul>"
+    for method, path, operation in _each(document):
+        link = f'<a href="#{escape(operation["operationId"])}"><code>{method} {escape(path)}</code></a>'
+        yield f"<li>{link} {_text(operation['description'].splitlines()[0])}</li>"
+    yield "</ul>"
 
-    return render_docs(build_openapi()).encode()
+
+def _operations(document: dict[str, Any]) -> Iterator[str]:
+    for method, path, operation in _each(document):
+        yield f'<section id="{escape(operation["operationId"])}"><h3><code>{method} {escape(path)}</code></h3>'
+        yield from (f"<p>{_text(part)}</p>" for part in operation["description"].split("\n\n"))
+        yield f"<pre>{escape(_example(method, path, operation))}</pre>"
+        if parameters := operation.get("parameters"):
+            yield from _table(("Parameter", "In", "Value", "Meaning"), map(_parameter, parameters))
+        if body := operation.get("requestBody"):
+            yield f"<p>Body: {_kind(body['content']['application/json']['schema'])}</p>"
+        yield from _table(("Status", "Answer", "When"), _responses(document, operation))
+        yield "</section>"
+
+
+def _example(method: str, path: str, operation: dict[str, Any]) -> str:
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            value = parameter["schema"].get("examples", [parameter["name"]])[0]
+            path = path.replace(f"{{{parameter['name']}}}", value)
+    data = " -H 'content-type: application/json' -d '{\"domain\": \"bugfix\"}'" if method == "POST" else ""
+    return f"curl -s http://127.0.0.1:8000{path}{data}"
+
+
+def _responses(document: dict[str, Any], operation: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    shared = document["components"]["responses"]
+    for status, said in operation["responses"].items():
+        response = shared[said["$ref"].rpartition("/")[2]] if "$ref" in said else said
+        schemas = [each["schema"] for each in response.get("content", {}).values()]
+        yield status, ", ".join(map(_kind, schemas)), _text(response["description"])
+
+
+def _parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
+    name = _text(f"`{parameter['name']}`")
+    return name, parameter["in"], _kind(parameter["schema"]), _text(parameter.get("description", ""))
+
+
+def _schemas(schemas: dict[str, Any]) -> Iterator[str]:
+    for name, schema in schemas.items():
+        yield f'<section id="schema-{escape(name)}"><h3>{escape(name)}</h3><p>{_text(schema.get("description", ""))}</p>'
+        required = schema.get("required", ())
+        rows = (
+            (_text(f"`{field}`"), _kind(value), "always" if field in required else "")
+            for field, value in schema.get("properties", {}).items()
+        )
+        yield from _table(("Field", "Value", "Present"), rows)
+        yield "</section>"
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """A table; cells are HTML already."""
+    yield f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
+    for row in rows:
+        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+    yield "</table>"
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """A schema in a few words, as HTML; a named one is a link."""
+    if "$ref" in schema:
+        name = escape(schema["$ref"].rpartition("/")[2])
+        return f'<a href="#schema-{name}">{name}</a>'
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(_text(f"`{value}`") for value in schema["enum"])
+    if schema.get("type") == "array":
+        items = schema.get("items")
+        return "list of " + _kind(items) if isinstance(items, dict) else "list"
+    words = [schema.get("type", "any")]
+    words += [f"from {schema['minimum']}"] if "minimum" in schema else []
+    words += [f"to {schema['maximum']}"] if "maximum" in schema else []
+    words += [f"(else {schema['default']})"] if schema.get("default") not in (None, "") else []
+    return _text(" ".join(words))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
+from manifest_api.shapes import Problem
+
+SHAPES: dict[str, Any] = {"Problem": Problem}
+"""The types that routes answer and take, by name: each is noted where a route is declared."""
 REFERENCE = "#/components/schemas/{name}"
 PROBLEM = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(name="Problem")}}}
 _SNAPSHOT = {
@@ -31,7 +35,7 @@ _REASONS = {
 
 
 def told(
-    shape: str, *problems: int, kept: bool = True, paged: bool = False, org: bool = False
+    shape: Any, *problems: int, kept: bool = True, paged: bool = False, org: bool = False
 ) -> dict[int | str, Any]:
     """The responses of a route: an answer of one shape, and problems.
 
@@ -52,7 +56,7 @@ def told(
     return responses | {status: {"description": reasons[status], "content": PROBLEM} for status in problems}
 
 
-def stored(shape: str, *problems: int, status: int = 200) -> dict[int | str, Any]:
+def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any]:
     """The responses of a route that reads or changes what is stored."""
     reasons = _REASONS | {
         404: "There is no such record.",
@@ -64,7 +68,31 @@ def stored(shape: str, *problems: int, status: int = 200) -> dict[int | str, Any
     }
 
 
-def body_of(shape: str, example: object) -> dict[str, Any]:
+def change(
+    gives: Any, takes: Any, example: object, *, made: bool = False, names_record: bool = True
+) -> dict[str, Any]:
+    """How a route is declared that changes what is stored: its answer and its problems, and the body it takes.
+
+    `made` says that something new is stored; a route that `names_record` answers 404 where there is none of the name.
+    """
+    problems = (400, 401, 404, 409, 415) if names_record else (400, 401, 409, 415)
+    status = 201 if made else 200
+    return {
+        "status_code": status,
+        "responses": stored(gives, *problems, status=status),
+        "openapi_extra": body_of(takes, example),
+    }
+
+
+def access_question(gives: Any, takes: Any, example: object, **said: bool) -> dict[str, Any]:
+    """How a route is declared that answers a question about access; `said` is what `told` is told besides."""
+    return {
+        "responses": told(gives, 400, 401, 404, 409, 415, 429, 503, kept=False, **said),
+        "openapi_extra": body_of(takes, example),
+    }
+
+
+def body_of(shape: Any, example: object) -> dict[str, Any]:
     """The body a route takes."""
     return {"requestBody": {"required": True, "content": content(shape, example)}}
 
@@ -75,8 +103,10 @@ def _conflict(paged: bool, org: bool) -> str:
     return " ".join(ambiguous + (["The cursor continues no list of this version."] if paged else []))
 
 
-def content(shape: str, example: object = None) -> dict[str, Any]:
-    """JSON of a shape; of one of several where they are separated by a bar."""
-    references = [{"$ref": REFERENCE.format(name=name)} for name in shape.split("|")]
+def content(shape: Any, example: object = None) -> dict[str, Any]:
+    """JSON of a type, or of one of several."""
+    shapes = {each.__name__: each for each in get_args(shape) or (shape,)}
+    SHAPES.update(shapes)
+    references = [{"$ref": REFERENCE.format(name=name)} for name in shapes]
     schema: dict[str, Any] = {"schema": references[0] if len(references) == 1 else {"anyOf": references}}
     return {"application/json": schema | ({"example": example} if example is not None else {})}

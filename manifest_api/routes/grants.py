@@ -1,37 +1,52 @@
-"""Grants: permissions in addition to what roles and policies give. Changes need a credential of the scope `grant`."""
+"""Grants and restrictions: more, and less, than roles and policies give. Changes need a credential of the scope `grant`."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import GrantPage, Note
-from manifest_api.questions import Cursor, only
-from manifest_api.routes.documented import body_of, stored
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor
+from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
-    Limit,
-    existing_in_store,
+    ReasonBody,
+    RowLimit,
     json_response,
     page_from_store,
+    record_response,
     write,
+    write_with_reason,
 )
+from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.drafts import GrantDraft
-from orgkernel.operations.grants import issue_grant, revoke_grant
-
-router = APIRouter(tags=["grants"])
-GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
-
-
-@router.get(
-    "/v1/grants",
-    response_class=Response,
-    responses=stored("GrantPage", 409),
-    dependencies=[only("subject", "all", "cursor", "limit")],
+from orgkernel.operations.permissions import (
+    GrantDraft,
+    RestrictionDraft,
+    issue_grant,
+    issue_restriction,
+    lift_restriction,
+    revoke_grant,
 )
+
+router = APIRouter(tags=["grants"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
+restrictions_router = APIRouter(
+    tags=["restrictions"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS]
+)
+RestrictionId = Annotated[str, Path(description="Id of a restriction.", examples=["x-0123456789ab"])]
+
+
+class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Grants in the order in which they were issued."""
+
+    grants: tuple[Grant, ...]
+    next: str | None
+
+
+@router.get("/v1/grants", responses=stored(GrantPage, 409))
 async def get_grants(
     request: Request,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
@@ -39,7 +54,7 @@ async def get_grants(
         bool, Query(alias="all", description="Also what was revoked, used up or has expired.")
     ] = False,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Grants in the order in which they were issued."""
     shown, following = await page_from_store(
@@ -52,28 +67,23 @@ async def get_grants(
     return json_response(GrantPage(grants=shown, next=following))
 
 
-@router.get(
-    "/v1/grants/{grant}",
-    response_class=Response,
-    responses=stored("Grant", 404, 409),
-    dependencies=[only()],
-)
+@router.get("/v1/grants/{grant}", responses=stored(Grant, 404, 409))
 async def get_grant(request: Request, grant: GrantId) -> Response:
     """One grant, also one that holds no more."""
-    return json_response(
-        await existing_in_store(
-            request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
-        )
+    return await record_response(
+        request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
     )
 
 
 @router.post(
     "/v1/grants",
-    response_class=Response,
-    status_code=201,
-    responses=stored("Grant", 400, 401, 409, 415, status=201),
-    openapi_extra=body_of("GrantDraft", {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
-    dependencies=[only()],
+    **change(
+        Grant,
+        GrantDraft,
+        {"subject": "agent:worf", "resources": ["tool:browser_agent"]},
+        made=True,
+        names_record=False,
+    ),
 )
 async def post_grant(request: Request) -> Response:
     """Give a permission. Who gives it is the credential, and nothing the body says."""
@@ -81,19 +91,74 @@ async def post_grant(request: Request) -> Response:
     return await write(request, "grant", GrantDraft, example, issue_grant, 201)
 
 
-@router.post(
-    "/v1/grants/{grant}/revoke",
-    response_class=Response,
-    responses=stored("Grant", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("Note", {"reason": "done"}),
-    dependencies=[only()],
-)
+@router.post("/v1/grants/{grant}/revoke", **change(Grant, ReasonBody, {"reason": "done"}))
 async def post_revocation(request: Request, grant: GrantId) -> Response:
     """Take a grant back from now on; its history stays."""
-    return await write(
+    return await write_with_reason(
+        request, "grant", lambda context, reason: revoke_grant(context, grant, reason)
+    )
+
+
+class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Restrictions in the order in which they were issued."""
+
+    restrictions: tuple[Restriction, ...]
+    next: str | None
+
+
+@restrictions_router.get("/v1/restrictions", responses=stored(RestrictionPage, 409))
+async def get_restrictions(
+    request: Request,
+    subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
+    everything: Annotated[
+        bool, Query(alias="all", description="Also what was lifted or has expired.")
+    ] = False,
+    cursor: Cursor = None,
+    limit: RowLimit = DEFAULT_ROWS,
+) -> Response:
+    """Restrictions in the order in which they were issued."""
+    shown, following = await page_from_store(
         request,
-        "grant",
-        Note,
-        '{"reason": "…"}',
-        lambda context, note: revoke_grant(context, grant, note.reason),
+        lambda store: store.restrictions.list(subject, active_only=not everything),
+        lambda each: each.restriction_id,
+        cursor,
+        limit,
+    )
+    return json_response(RestrictionPage(restrictions=shown, next=following))
+
+
+@restrictions_router.get("/v1/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
+async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
+    """One restriction, also one that holds no more."""
+    return await record_response(
+        request,
+        lambda store: store.restrictions.get(restriction),
+        f"restriction {quote(restriction)}",
+        "/v1/restrictions?all=true",
+    )
+
+
+@restrictions_router.post(
+    "/v1/restrictions",
+    **change(
+        Restriction,
+        RestrictionDraft,
+        {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"},
+        made=True,
+        names_record=False,
+    ),
+)
+async def post_restriction(request: Request) -> Response:
+    """Leave a subject no more than a level. An agent's credential restricts what its roles may grant, and others only."""
+    example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
+    return await write(request, "grant", RestrictionDraft, example, issue_restriction, 201)
+
+
+@restrictions_router.post(
+    "/v1/restrictions/{restriction}/lift", **change(Restriction, ReasonBody, {"reason": "done"})
+)
+async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
+    """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""
+    return await write_with_reason(
+        request, "grant", lambda context, reason: lift_restriction(context, restriction, reason)
     )

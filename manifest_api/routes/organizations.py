@@ -9,38 +9,32 @@ from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.overview import list_organizations, show_organization
-from manifest_api.problems import BAD_CURSOR, Refused
+from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import (
-    CREW_PARAMETERS,
     DEFAULT_ORGANIZATIONS,
+    KNOWN_PARAMETERS,
     MOST_ORGANIZATIONS,
     CrewQuery,
     CrewQuestion,
     Cursor,
     Org,
     Role,
-    only,
     read_body,
 )
-from manifest_api.routes.direct import DirectRoute
-from manifest_api.routes.documented import content, told
-from manifest_api.shapes import DispatchQuestion, OrganizationList
+from manifest_api.routes.documented import body_of, told
+from manifest_api.shapes import OrganizationDetail, OrganizationList, TaskQuestion
+from manifest_api.status import list_organizations, show_organization
+from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.manifest.v1 import OrganizationManifest
+from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest
 
-router = APIRouter(tags=["organizations"], route_class=DirectRoute)
-_CREW = told("OrganizationManifest", 404, 409, 503, paged=True, org=True)
+router = APIRouter(tags=["organizations"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+_CREW = told(OrganizationManifest, 404, 409, 503, paged=True, org=True)
 
 
-@router.get(
-    "/v1/orgs",
-    response_class=Response,
-    responses=told("OrganizationList", 409, paged=True),
-    dependencies=[only("cursor", "limit")],
-)
+@router.get("/v1/orgs", responses=told(OrganizationList, 409, paged=True))
 async def get_organizations(
     request: Request,
     answers: AnswersOfApp,
@@ -55,47 +49,30 @@ async def get_organizations(
         try:
             return list_organizations(kernel, cursor, limit)
         except UnknownOrganization as error:
-            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 
     return await answers.respond(request, ask)
 
 
-@router.get(
-    "/v1/orgs/{org}",
-    response_class=Response,
-    responses=told("OrganizationDetail", 404, 409, 503, org=True),
-    dependencies=[only()],
-)
+@router.get("/v1/orgs/{org}", responses=told(OrganizationDetail, 404, 409, 503, org=True))
 async def get_organization(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """One organization and its chart."""
     return await answers.respond(request, lambda kernel: show_organization(kernel, org), org)
 
 
-@router.get(
-    "/v1/orgs/{org}/manifest", response_class=Response, responses=_CREW, dependencies=[only(*CREW_PARAMETERS)]
-)
+@router.get("/v1/orgs/{org}/manifest", responses=_CREW)
 async def get_manifest(request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery) -> Response:
     """The manifest of an organization, with the roles that fit every filter given."""
     return await _crew(request, answers, org, question)
 
 
-@router.get(
-    "/api/ontology/crew-manifest",
-    response_class=Response,
-    responses=_CREW,
-    dependencies=[only(*CREW_PARAMETERS)],
-)
+@router.get("/api/ontology/crew-manifest", responses=_CREW)
 async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: CrewQuery) -> Response:
     """The manifest of the active organization, under the name the kernel specification uses."""
     return await _crew(request, answers, ACTIVE, question)
 
 
-@router.get(
-    "/v1/orgs/{org}/roles/{role}",
-    response_class=Response,
-    responses=told("RoleManifest", 404, 409, 503, org=True),
-    dependencies=[only()],
-)
+@router.get("/v1/orgs/{org}/roles/{role}", responses=told(RoleManifest, 404, 409, 503, org=True))
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
     """The manifest of a role: everything it has and may, each with the line that says so."""
     return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
@@ -103,20 +80,13 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
 
 @router.post(
     "/v1/orgs/{org}/dispatch",
-    response_class=Response,
-    responses=told("DispatchDecision", 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": content("DispatchQuestion", {"domain": "bugfix", "needs": ["text_editor"]}),
-        }
-    },
-    dependencies=[only()],
+    responses=told(DispatchDecision, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=body_of(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Who takes a task of a domain, and why; `not_applicable` when nobody does."""
     require_scope(request, "read")
-    asked = await read_body(request, DispatchQuestion, '{"domain": "bugfix"}')
+    asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
     return await answers.respond_once(
         lambda kernel: kernel.dispatch(
             org, asked.domain, needs=asked.needs, all_considered=asked.all_considered
@@ -131,6 +101,6 @@ async def _crew(request: Request, answers: Answers, org: str, question: CrewQues
         try:
             return kernel.crew(org, question.wanted, after=question.cursor, limit=question.limit)
         except UnknownRole as error:  # the only role asked for is the cursor's
-            raise Refused(BAD_CURSOR, error.message, "start again without a cursor") from None
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 
     return await answers.respond(request, ask, org)

@@ -4,42 +4,61 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from manifest_api.access_shapes import ApprovalAnswer, Approved, Note, RequestPage
-from manifest_api.questions import Cursor, only
-from manifest_api.routes.documented import body_of, stored
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor
+from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
-    Limit,
-    existing_in_store,
+    ReasonBody,
+    RowLimit,
     json_response,
     page_from_store,
+    record_response,
     write,
+    write_with_reason,
 )
-from orgkernel.decisions.state_records import RequestStatus
+from orgkernel.decisions.state_records import AccessRequest as StoredRequest
+from orgkernel.decisions.state_records import Approval, RequestStatus
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Context
-from orgkernel.operations.drafts import RequestDraft
-from orgkernel.operations.requests import approve, ask, deny
+from orgkernel.operations.permissions import RequestDraft, Text, approve, ask, deny
 
-router = APIRouter(tags=["requests"])
+router = APIRouter(tags=["requests"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 RequestId = Annotated[str, Path(description="Id of a request.", examples=["r-0123456789ab"])]
 
 
-@router.get(
-    "/v1/requests",
-    response_class=Response,
-    responses=stored("RequestPage", 409),
-    dependencies=[only("status", "subject", "cursor", "limit")],
-)
+class RequestPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests, oldest first."""
+
+    requests: tuple[StoredRequest, ...]
+    next: str | None
+
+
+class ApprovalAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Yes: once, for a day, or always."""
+
+    approval: Approval = "once"
+    reason: Text = ""
+
+
+class Approved(msgspec.Struct, frozen=True, kw_only=True):
+    """The request, and the grant it led to."""
+
+    request: StoredRequest
+    grant: Grant
+
+
+@router.get("/v1/requests", responses=stored(RequestPage, 409))
 async def get_requests(
     request: Request,
     status: Annotated[RequestStatus | None, Query(description="Only those in this state.")] = None,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of one requester.")] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """Requests, oldest first."""
     shown, following = await page_from_store(
@@ -52,33 +71,23 @@ async def get_requests(
     return json_response(RequestPage(requests=shown, next=following))
 
 
-@router.get(
-    "/v1/requests/{request_id}",
-    response_class=Response,
-    responses=stored("AccessRequest", 404, 409),
-    dependencies=[only()],
-)
+@router.get("/v1/requests/{request_id}", responses=stored(StoredRequest, 404, 409))
 async def get_request(request: Request, request_id: RequestId) -> Response:
     """One request, and what became of it."""
-    return json_response(
-        await existing_in_store(
-            request,
-            lambda store: store.requests.get(request_id),
-            f"request {quote(request_id)}",
-            "/v1/requests",
-        )
+    return await record_response(
+        request, lambda store: store.requests.get(request_id), f"request {quote(request_id)}", "/v1/requests"
     )
 
 
 @router.post(
     "/v1/requests",
-    response_class=Response,
-    status_code=201,
-    responses=stored("AccessRequest", 400, 401, 409, 415, status=201),
-    openapi_extra=body_of(
-        "RequestDraft", {"resources": ["tool:browser_agent"], "reason": "to read the docs"}
+    **change(
+        StoredRequest,
+        RequestDraft,
+        {"resources": ["tool:browser_agent"], "reason": "to read the docs"},
+        made=True,
+        names_record=False,
     ),
-    dependencies=[only()],
 )
 async def post_request(request: Request) -> Response:
     """Ask for a permission. The credential of an agent asks for that agent and for nobody else."""
@@ -87,13 +96,7 @@ async def post_request(request: Request) -> Response:
     )
 
 
-@router.post(
-    "/v1/requests/{request_id}/approve",
-    response_class=Response,
-    responses=stored("Approved", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("ApprovalAnswer", {"approval": "once"}),
-    dependencies=[only()],
-)
+@router.post("/v1/requests/{request_id}/approve", **change(Approved, ApprovalAnswer, {"approval": "once"}))
 async def post_approval(request: Request, request_id: RequestId) -> Response:
     """Say yes: once, for a day, or always. Never by the agent that asked."""
 
@@ -104,19 +107,9 @@ async def post_approval(request: Request, request_id: RequestId) -> Response:
     return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', say_yes)
 
 
-@router.post(
-    "/v1/requests/{request_id}/deny",
-    response_class=Response,
-    responses=stored("AccessRequest", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("Note", {"reason": "not today"}),
-    dependencies=[only()],
-)
+@router.post("/v1/requests/{request_id}/deny", **change(StoredRequest, ReasonBody, {"reason": "not today"}))
 async def post_denial(request: Request, request_id: RequestId) -> Response:
     """Say no."""
-    return await write(
-        request,
-        "approve",
-        Note,
-        '{"reason": "…"}',
-        lambda context, note: deny(context, request_id, note.reason),
+    return await write_with_reason(
+        request, "approve", lambda context, reason: deny(context, request_id, reason)
     )

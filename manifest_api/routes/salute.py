@@ -6,46 +6,51 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+import msgspec
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.event_stream import LASTS_SECONDS, MEDIA_TYPE, EventStream
-from manifest_api.feed import Feed
+from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
-from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, Refused
-from manifest_api.questions import Cursor, only, read_body
-from manifest_api.routes.documented import body_of, stored
-from manifest_api.salute_shapes import Board, ReportPage
+from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgQuery, id_in_path, read_body, word
+from manifest_api.routes.documented import change, stored
 from manifest_api.shapes import InvalidValue
-from manifest_api.store_requests import DEFAULT_ROWS, Limit, find_in_store, json_response, operate, with_store
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    RowLimit,
+    find_in_store,
+    json_response,
+    operate,
+    rows_after,
+    with_store,
+)
+from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.decisions.state_view import PaceTier, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.reports import hand_in_report, org_of
-from orgkernel.reports.board import Health, RoleState, board_of, detail_of, intervals_of
+from orgkernel.records.salute_report import SaluteReport
+from orgkernel.reports.board import (
+    BoardLine,
+    Health,
+    ReportDetail,
+    RoleState,
+    board_of,
+    detail_of,
+    intervals_of,
+)
 from orgkernel.runtime.salute_format import ReportError, read_report
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
-router = APIRouter(tags=["salute"])
-Org = Annotated[
-    str | None, Query(min_length=1, max_length=200, description="Only one organization; `active` for that.")
-]
-OrgOfRole = Annotated[
-    str, Query(min_length=1, max_length=200, description="Id of an organization, or `active`.")
-]
-RoleQuery = Annotated[str | None, Query(min_length=1, max_length=200, description="Only one role.")]
-Role = Annotated[
-    str,
-    Path(
-        description="Id of a role.",
-        json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
-        examples=["bugfix_specialist"],
-    ),
-]
+router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+OrgFilter = Annotated[str | None, word("Only one organization; `active` for that.")]
+RoleQuery = Annotated[str | None, word("Only one role.")]
+ReportingRole = Annotated[str, id_in_path("a role", "bugfix_specialist")]
 _FURTHEST = 2**63 - 1
 _EXAMPLE = {
     "_schema": "orgkernel:salute_report",
@@ -57,13 +62,25 @@ _EXAMPLE = {
 }
 
 
-@router.post(
-    "/v1/salute",
-    response_class=Response,
-    responses=stored("ReportReceipt", 400, 401, 404, 409, 415),
-    openapi_extra=body_of("SaluteReport", _EXAMPLE),
-    dependencies=[only()],
-)
+class Board(msgspec.Struct, frozen=True, kw_only=True):
+    """How each role stands, by organization, role and agent."""
+
+    lines: tuple[BoardLine, ...]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+    last_number: int
+    """Number of the report stored last: follow `/v1/salute/stream?after=` from here."""
+
+
+class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Reports of one role, those that were stored last first."""
+
+    reports: tuple[ReportDetail, ...]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+
+
+@router.post("/v1/salute", **change(ReportReceipt, SaluteReport, _EXAMPLE))
 async def post_report(request: Request) -> Response:
     """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
     caller = require_scope(request, "report")
@@ -74,7 +91,7 @@ async def post_report(request: Request) -> Response:
         report = read_report(said)
     except ReportError as error:
         where = f"body.{error.where.replace('/', '.')}".rstrip(".")
-        raise Refused(
+        raise RequestRefused(
             BAD_REPORT,
             f"the report cannot be read at {quote(where)}",
             "`orgkernel schema salute_report` prints what a report looks like",
@@ -86,16 +103,11 @@ async def post_report(request: Request) -> Response:
     return json_response(receipt)
 
 
-@router.get(
-    "/v1/salute",
-    response_class=Response,
-    responses=stored("Board", 404, 409),
-    dependencies=[only("org", "role", "tier", "health", "state", "stale", "cursor", "limit")],
-)
+@router.get("/v1/salute", responses=stored(Board, 404, 409))
 async def get_board(
     request: Request,
     answers: AnswersOfApp,
-    org: Org = None,
+    org: OrgFilter = None,
     role: RoleQuery = None,
     tier: Annotated[PaceTier | None, Query(description="Only those in this PACE tier.")] = None,
     health: Annotated[Health | None, Query(description="Only those of this health.")] = None,
@@ -104,7 +116,7 @@ async def get_board(
         bool | None, Query(description="Only those that should have reported again, or that did.")
     ] = None,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """The board: the latest report of each agent in each role, in a line."""
     kernel = answers.kernel
@@ -112,7 +124,7 @@ async def get_board(
 
     def read(store: Store) -> Board:
         last = store.reports.last_number()
-        reports = _rest(store.reports.latest(org_id, role), cursor)
+        reports = rows_after(store.reports.latest(org_id, role), _place, cursor, "line of the board")
         lines = [
             (line, report)
             for line, report in zip(
@@ -135,20 +147,18 @@ async def get_board(
 
 @router.get(
     "/v1/salute/stream",
-    response_class=Response,
     responses={
-        **stored("ReportDetail", 404, 409),
+        **stored(ReportDetail, 404, 409),
         200: {
             "description": "Events `report`, each with the number of the report as its id and a `ReportDetail` as its data.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         },
     },
-    dependencies=[only("org", "role", "after")],
 )
 async def get_stream(
     request: Request,
     answers: AnswersOfApp,
-    org: Org = None,
+    org: OrgFilter = None,
     role: RoleQuery = None,
     after: Annotated[
         int | None,
@@ -182,20 +192,13 @@ async def get_stream(
     return EventStream(feed, last if is_reset else number, encode_wanted, is_reset=is_reset, lasts=lasts)
 
 
-@router.get(
-    "/v1/salute/{role}/latest",
-    response_class=Response,
-    responses=stored("ReportDetail", 404, 409),
-    dependencies=[only("org", "agent")],
-)
+@router.get("/v1/salute/{role}/latest", responses=stored(ReportDetail, 404, 409))
 async def get_latest(
     request: Request,
     answers: AnswersOfApp,
-    role: Role,
-    org: OrgOfRole = ACTIVE,
-    agent: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="Id or number of one agent.")
-    ] = None,
+    role: ReportingRole,
+    org: OrgQuery = ACTIVE,
+    agent: Annotated[str | None, word("Id or number of one agent.")] = None,
 ) -> Response:
     """The latest report of a role, by whichever of its agents reported last."""
     org_id = org_of(answers.kernel, org)
@@ -211,26 +214,21 @@ async def get_latest(
     found = await find_in_store(request, find)
     if found is None:
         answers.kernel.organization(org_id).snapshot.require_role(role)
-        raise Refused(
+        raise RequestRefused(
             UNKNOWN_RECORD, f"role {quote(role)} has not reported", "`GET /v1/salute` shows who has"
         )
     interval = intervals_of(answers.kernel.state)(org_id, role)
     return json_response(detail_of(found, interval, time.time()))
 
 
-@router.get(
-    "/v1/salute/{role}/history",
-    response_class=Response,
-    responses=stored("ReportPage", 404, 409),
-    dependencies=[only("org", "cursor", "limit")],
-)
+@router.get("/v1/salute/{role}/history", responses=stored(ReportPage, 404, 409))
 async def get_history(
     request: Request,
     answers: AnswersOfApp,
-    role: Role,
-    org: OrgOfRole = ACTIVE,
+    role: ReportingRole,
+    org: OrgQuery = ACTIVE,
     cursor: Cursor = None,
-    limit: Limit = DEFAULT_ROWS,
+    limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """The reports of a role that are still kept, those that were stored last first."""
     org_id = org_of(answers.kernel, org)
@@ -259,7 +257,7 @@ def _last_event(request: Request, after: int | None) -> int | None:
 
 def _number(text: str, what: str = "the cursor") -> int:
     if not (text.isascii() and text.isdigit()) or int(text[:20]) > _FURTHEST:
-        raise Refused(BAD_CURSOR, f"{what} is the number of no report", "start again without it")
+        raise RequestRefused(BAD_CURSOR, f"{what} is the number of no report", "start again without it")
     return int(text)
 
 
@@ -267,12 +265,3 @@ def _place(report: StoredReport) -> str:
     """A cursor: whose line it is, whatever it reports meanwhile."""
     unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
     return hashlib.sha256(unit.encode()).hexdigest()[:24]
-
-
-def _rest(reports: tuple[StoredReport, ...], cursor: str | None) -> tuple[StoredReport, ...]:
-    if cursor is None:
-        return reports
-    for number, report in enumerate(reports, 1):
-        if _place(report) == cursor:
-            return reports[number:]
-    raise Refused(BAD_CURSOR, "the cursor names no line of the board", "start again without a cursor")

@@ -7,11 +7,15 @@ import io
 import os
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import OrgkernelError
+
+if TYPE_CHECKING:
+    from orgkernel.loading.cache import Cache
 
 # Each command and its summary in `orgkernel --help`.
 _COMMANDS = {
@@ -45,6 +49,30 @@ _COMMANDS = {
     "audit": "Search the audit log, and verify it.",
     "store": "Show, upgrade and back up the store.",
 }
+# Where a command is. The others are called `command`, in a module of their own name.
+_PLACES = {
+    "rule": "reference:rule",
+    "schema": "reference:schema",
+    "can": "access:can",
+    "why": "access:why",
+    "who-can": "access:who_can",
+    "what-can": "access:what_can",
+    "graph": "manifest:graph",
+    "compile": "org:compile_command",
+    "grant": "permissions:grant",
+    "restriction": "permissions:restriction",
+    "request": "permissions:request",
+    "audit": "upkeep:audit_command",
+    "store": "upkeep:store_command",
+}
+
+
+class Caches:
+    """The caches that a command has opened; if they are distrusted, it opens none."""
+
+    def __init__(self, *, is_distrusted: bool = False) -> None:
+        self.opened: list[Cache] = []
+        self.is_distrusted = is_distrusted
 
 
 class _LazyGroup(click.Group):
@@ -56,7 +84,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"orgkernel.cli.{cmd_name.replace('-', '_')}").command
+        module, _, name = _PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
+        command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -87,7 +116,6 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point. Exit codes: 0 success, 1 findings or failed cases, 2 cannot run."""
-    _forget_caches()
     # A command allocates much and frees little before it ends: garbage collection would cost a tenth of its time.
     gc.disable()
     try:
@@ -99,9 +127,8 @@ def main() -> None:
 def _main() -> None:
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a file name may be invalid text, and a terminal may not use UTF-8
+        # A file name may be invalid text, and a terminal may not use UTF-8.
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(_run())
@@ -114,9 +141,8 @@ def _main() -> None:
         _say(f"error: {error.message}", error.help)
         sys.exit(2)
     except SystemExit:
-        if (
-            sys.stdout is not stdout
-        ):  # click replaced it with a silent stream, because the reader closed the pipe
+        # click replaces it with a silent stream when the reader closes the pipe.
+        if sys.stdout is not stdout:
             sys.exit(141)  # not 1, which means findings
         raise
     except OSError as error:
@@ -136,31 +162,17 @@ def _main() -> None:
 
 def _run() -> int:
     """The exit code of the command. If the cache turns out to be invalid, the command runs again without it."""
+    caches = Caches()
     try:
-        return cli(standalone_mode=False) or 0
+        return cli(standalone_mode=False, obj=caches) or 0
     except (click.exceptions.Exit, click.exceptions.Abort, click.ClickException, OrgkernelError, OSError):
         raise
     except Exception:
-        if not _distrust_caches():
+        used = [cache.folder for cache in caches.opened if cache.distrust()]
+        if not used:
             raise
-        return cli(standalone_mode=False) or 0
-
-
-def _forget_caches() -> None:
-    if opening := sys.modules.get("orgkernel.cli.opening"):
-        opening.CACHES.opened.clear()
-        opening.CACHES.distrusted = False
-
-
-def _distrust_caches() -> bool:
-    opening = sys.modules.get("orgkernel.cli.opening")
-    opened = list(opening.CACHES.opened) if opening else []
-    used = [cache.folder for cache in opened if cache.distrust()]
-    if opening is None or not used or opening.CACHES.distrusted:
-        return False
-    opening.CACHES.distrusted = True
-    _say(f"note: the cache {used[0]} is invalid and was ignored", "")
-    return True
+        _say(f"note: the cache {used[0]} is invalid and was ignored", "")
+        return cli(standalone_mode=False, obj=Caches(is_distrusted=True)) or 0
 
 
 def _say(message: str, help: str) -> None:

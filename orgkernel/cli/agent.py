@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.stores import (
     acting,
-    by_option,
+    change_options,
     echo_record,
     echo_records,
     find_declared,
     is_there,
-    reason_option,
     store_option,
 )
 from orgkernel.decisions.state_view import AgentState, Lifecycle
@@ -38,24 +36,19 @@ def command() -> None:
     """Say which agents there are, and how they stand: rank, trust, lifecycle."""
 
 
-def _change_options(change: Callable[..., None]) -> Callable[..., None]:
-    """The options of every command that changes an agent."""
-    org_option = click.option(
-        "--org", metavar="ORG", help="Organization whose roster and ranks count. Default: all."
-    )
-    for add_option in (
-        format_option("text", "json"), cache_option, store_option, path_option, reason_option, by_option, org_option,
-    ):  # fmt: skip
-        change = add_option(change)
-    return change
+# The options of every command that changes an agent.
+_change_options = with_options(
+    click.option("--org", metavar="ORG", help="Organization whose roster and ranks count. Default: all."),
+    change_options,
+)
 
 
-@contextmanager
-def _acting(actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool) -> Iterator[Context]:
+def _acting(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
+) -> AbstractContextManager[Context]:
     """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
     kernel = find_declared(paths, no_cache=no_cache)
-    with acting(actor, store, kernel, create=kernel is not None) as context:
-        yield context
+    return acting(actor, store, kernel, create=kernel is not None)
 
 
 @command.command("add")

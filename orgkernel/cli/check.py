@@ -1,4 +1,4 @@
-"""`orgkernel check`: are all documents and organizations valid?"""
+"""`orgkernel check`: are all documents and organizations valid? CI systems need file names relative to the repository."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from dataclasses import replace
 import click
 
 from orgkernel.cli.opening import cache_of, cache_option, format_option, request_of, save
-from orgkernel.cli.reports import FORMATS, append_step_summary, checked_files, print_report
+from orgkernel.cli.output import counted, echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
-from orgkernel.diagnostics.diagnostic import sort_diagnostics
+from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
+from orgkernel.diagnostics.render import ReadLines
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store, read_stored
+from orgkernel.loading.files import read_lines
 from orgkernel.project.baseline import find_baseline, is_within, read_baseline, write_baseline
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, shipped_request
 from orgkernel.snapshots.snapshot import Snapshot
+
+FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
+_SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 
 
 @click.command("check")
@@ -84,9 +89,9 @@ def command(
         found, known = _hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
     headline = _summary(found, snapshot, known)
-    print_report(form, found, snapshot, threshold)
+    _print_report(form, found, snapshot, threshold)
     if form == "github":
-        append_step_summary(found, snapshot, headline)
+        _append_step_summary(found, snapshot, headline)
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in found):
         raise click.exceptions.Exit(1)
@@ -138,16 +143,126 @@ def _names(
 def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str:
     counts = Counter(each.severity for each in found)
     findings = ", ".join(
-        _count(counts[severity], severity.value) for severity in Severity if counts[severity]
+        counted(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
     roles = sum(len(each.records.posts) for each in snapshot.organizations.values())
-    files = len(checked_files(snapshot))
-    what = f"{_count(len(snapshot.organizations), 'organization')}, {_count(roles, 'role')}, {_count(files, 'file')}"
+    files = len(_checked_files(snapshot))
+    what = f"{counted(len(snapshot.organizations), 'organization')}, {counted(roles, 'role')}, {counted(files, 'file')}"
     skipped = snapshot.tree.skipped
-    passed_over = f"; {_count(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
-    allowed = f"; {_count(known, 'finding')} allowed by the baseline" if known else ""
+    passed_over = f"; {counted(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
+    allowed = f"; {counted(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
+def _print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fail_on: Severity) -> None:
+    """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
+    if form in ("full", "concise", "json"):
+        _print_for_here(form, found, _line_reader(snapshot, str))
+        return
+    rename = _renamer(snapshot)
+    renamed = [_rename_places(each, rename) for each in found]
+    lines = _line_reader(snapshot, rename)
+    if form == "github":
+        from orgkernel.diagnostics.formats.github import render_github
+
+        click.echo(render_github(renamed, lines).encode(), nl=False)
+    elif form == "gitlab":
+        from orgkernel.diagnostics.formats.gitlab import render_gitlab
+
+        echo_json(render_gitlab(renamed))
+    elif form == "junit":
+        from orgkernel.diagnostics.formats.junit import render_junit
+
+        files = {rename(name) for name in _checked_files(snapshot)}
+        click.echo(render_junit(renamed, files, fail_on).encode(), nl=False)
+    else:
+        from orgkernel import __version__
+        from orgkernel.diagnostics.formats.sarif import render_sarif
+        from orgkernel.rules.pages import all_pages
+
+        echo_json(render_sarif(renamed, tuple(all_pages().values()), __version__, lines))
+
+
+def say_errors(found: Sequence[Diagnostic], snapshot: Snapshot) -> None:
+    """Print to stderr the errors that stop a command."""
+    from orgkernel.diagnostics.render import render_full
+
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    click.echo(render_full(errors, _line_reader(snapshot, str)), nl=False, err=True)
+
+
+def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
+    """Append the findings to GitHub's step summary, if there is one."""
+    path = os.environ.get(_SUMMARY_FILE)
+    if not path:
+        return
+    from orgkernel.diagnostics.formats.github import render_step_summary
+
+    rename = _renamer(snapshot)
+    try:
+        with open(path, "a", encoding="utf-8", newline="\n") as file:
+            file.write(render_step_summary([_rename_places(each, rename) for each in found], headline))
+    except OSError as error:  # the check itself is complete
+        click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
+
+
+def _checked_files(snapshot: Snapshot) -> set[str]:
+    """Names of the files that were checked, without shared catalogs."""
+    files = {document.name for document in snapshot.tree.documents if not document.context}
+    return files | {each.name for each in snapshot.tree.broken}
+
+
+def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) -> None:
+    from orgkernel.diagnostics.render import render_concise, render_full, render_json
+
+    if form == "json":
+        echo_json(render_json(found))
+    else:
+        click.echo(render_concise(found) if form == "concise" else render_full(found, lines), nl=False)
+
+
+def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
+    paths = {rename(name): path for name, path in snapshot.tree.paths.items()}
+    text: dict[str, Sequence[str]] = {}
+
+    def lines_of(name: str) -> Sequence[str]:
+        if name not in text:
+            text[name] = read_lines(paths[name]) if name in paths else ()
+        return text[name]
+
+    return lines_of
+
+
+def _renamer(snapshot: Snapshot) -> Callable[[str], str]:
+    """File names relative to the top of the current repository. A file outside of it keeps its name."""
+    here = os.getcwd()
+    top = _find_repository(here)
+    if top is None:
+        return str
+
+    def rename(name: str) -> str:
+        path = snapshot.tree.paths.get(name) or os.path.join(here, name)
+        for full in (path, os.path.realpath(path)):
+            if is_within(full, top):
+                return os.path.relpath(full, top).replace(os.sep, "/")
+        return name
+
+    return rename
+
+
+def _find_repository(folder: str) -> str | None:
+    """The nearest parent folder that is a git repository."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _rename_places(found: Diagnostic, rename: Callable[[str], str]) -> Diagnostic:
+    def renamed(place: Place) -> Place:
+        return place._replace(file=rename(place.file))
+
+    related = tuple(replace(each, place=renamed(each.place)) for each in found.related)
+    return replace(found, place=renamed(found.place), related=related)

@@ -7,11 +7,10 @@ import os
 import click
 
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.settings import find_project
-from orgkernel.manifest.v1 import encode
 from orgkernel.project.compare import compare_trees
 
 _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_github}
@@ -35,10 +34,7 @@ def command(old: str, new: str | None, form: str, exit_code: bool, org: str | No
     found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org)
     for note in found.notes:
         click.echo(f"note: {printable(note)}", err=True)
-    if form == "json":
-        echo_json(encode(as_data(found.changes)).decode())
-    else:
-        click.echo(_RENDER[form](found.changes), nl=False)
+    echo_answer(form, as_data(found.changes), lambda: _RENDER[form](found.changes))
     if form == "github":
         click.echo(render_summary(found.changes), err=True)
     if exit_code and found.changes:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.decisions.dispatch import DispatchDecision
-from orgkernel.decisions.reasons import Why
-from orgkernel.diagnostics.wording import printable
 
 
 @click.command("dispatch")
@@ -24,23 +22,12 @@ from orgkernel.diagnostics.wording import printable
 @cache_option
 @format_option("text", "json")
 def command(
-    domain: str,
-    org: str,
-    paths: tuple[str, ...],
-    needs: tuple[str, ...],
-    all_considered: bool,
-    no_cache: bool,
-    form: str,
+    domain: str, org: str, needs: tuple[str, ...], all_considered: bool, form: str, **where: Any
 ) -> None:
     """Find the role that takes tasks of DOMAIN, and explain why."""
-    kernel = open_kernel(paths, org, no_cache=no_cache)
+    kernel = open_kernel(org=org, **where)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
-    if form == "json":
-        from orgkernel.manifest.v1 import encode
-
-        echo_json(encode(decision).decode())
-    else:
-        click.echo(_render(decision), nl=False)
+    echo_answer(form, decision, lambda: _render(decision))
 
 
 def _render(decision: DispatchDecision) -> str:
@@ -50,7 +37,7 @@ def _render(decision: DispatchDecision) -> str:
         lines = [f"{decision.asked} → not applicable: the host continues unchanged"]
     for reason in decision.reasons:
         lines.append(f"  because {reason.text}")
-        lines += _places(reason.why)
+        lines += places(reason.why)
     for label, words in (
         ("plans", decision.plans),
         ("tools", decision.tools),
@@ -60,12 +47,8 @@ def _render(decision: DispatchDecision) -> str:
             lines.append(f"  {label}: {', '.join(words)}")
     for other in decision.considered:
         lines.append(f"  not {other.role_id}: {other.text}")
-        lines += _places(other.why)
+        lines += places(other.why)
     hidden = decision.considered_count - len(decision.considered)
     if hidden > 0:
         lines.append(f"  and {hidden} more (list them with --all)")
-    return "".join(f"{printable(line)}\n" for line in lines)
-
-
-def _places(whys: Iterable[Why]) -> Iterable[str]:
-    return dict.fromkeys(f"      {why.file}:{why.line}" for why in whys)
+    return as_text(lines)

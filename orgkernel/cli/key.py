@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
     acting,
     by_option,
@@ -66,8 +66,7 @@ def create(
             context, name or "admin", ("admin",) if admin else scopes, agent_id=agent_id, expires_at=until
         )
     if form == "json":
-        shown = {**msgspec.to_builtins(key), "key": secret}
-        echo_json(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())
+        echo_indented({**msgspec.to_builtins(key), "key": secret})
     else:
         click.echo(secret)
     click.echo(f"{key.key_id}: keep it, it is not shown again", err=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
-    acting,
-    by_option,
+    acting_here,
+    change_options,
     echo_record,
     echo_records,
-    find_declared,
     opened,
-    reason_option,
     show_time,
     store_option,
 )
@@ -45,17 +45,9 @@ def list_(org: str | None, store: str | None, form: str) -> None:
 @command.command("break")
 @click.argument("org", metavar="ORG")
 @click.argument("tool_id", metavar="TOOL")
-@by_option
-@reason_option
-@path_option
-@store_option
-@cache_option
-@format_option("text", "json")
-def break_(
-    org: str, tool_id: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
-) -> None:  # fmt: skip
+@change_options
+def break_(org: str, tool_id: str, reason: str, form: str, **where: Any) -> None:
     """Take a TOOL out of its holder's hands; the old lock's token is refused from then on."""
-    kernel = find_declared(paths, no_cache=no_cache)
-    with acting(actor, store, kernel) as context:
+    with acting_here(**where) as context:
         lock = break_lock(context, org, tool_id, reason)
     echo_record(form, lock, f"the lock {lock.token} of {tool_id} was taken from {lock.holder}")

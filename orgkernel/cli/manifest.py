@@ -1,15 +1,14 @@
-"""`orgkernel manifest`: what can this role, this agent or the whole crew do?"""
+"""`orgkernel manifest` and `orgkernel graph`: what a role, an agent or the whole crew can do, and the org chart."""
 
 from __future__ import annotations
 
 import click
 
-from orgkernel.cli.asking import open_with_state
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
-from orgkernel.cli.output import as_yaml, echo_json
-from orgkernel.cli.stores import store_option
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import as_yaml, echo_answer, echo_json
+from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.manifest.filters import RoleFilter
-from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest, encode
+from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
 
 Manifest = RoleManifest | AgentManifest | OrganizationManifest
 
@@ -54,10 +53,7 @@ def command(
         manifest = kernel.agent_manifest(org, agent)
     else:
         manifest = kernel.manifest(org, role) if role is not None else kernel.crew(org, RoleFilter(**wanted))
-    if form == "json":
-        echo_json(encode(manifest).decode())
-    else:
-        click.echo(_render(manifest, form), nl=False)
+    echo_answer(form, manifest, lambda: _render(manifest, form))
 
 
 def _render(manifest: Manifest, form: str) -> str:
@@ -68,3 +64,24 @@ def _render(manifest: Manifest, form: str) -> str:
     if isinstance(manifest, AgentManifest):
         return render_agent(manifest)
     return render_role(manifest) if isinstance(manifest, RoleManifest) else render_organization(manifest)
+
+
+@click.command("graph")
+@org_option
+@path_option
+@cache_option
+@format_option("tree", "mermaid", "dot", "json")
+def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
+    """Draw the org chart. The format `json` contains every edge with its line."""
+    from orgkernel.manifest.chart import render_dot, render_json, render_mermaid, render_tree
+
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    organization = kernel.latest(org)
+    if organization.has_errors:
+        click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)
+    render = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "json": render_json}[form]
+    drawing = render(organization.graph)
+    if form == "json":
+        echo_json(drawing)
+    else:
+        click.echo(drawing, nl=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from orgkernel.cli import Caches
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import find_cache_folder
 from orgkernel.kernel.settings import Project, find_project
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 
-class _Caches:
-    """The caches that this command has opened, and whether one of them is invalid."""
-
-    def __init__(self) -> None:
-        self.opened: list[Cache] = []
-        self.distrusted = False
-
-
-CACHES = _Caches()
-
 org_option = click.option("--org", required=True, metavar="ORG", help="Organization, or `active`.")
 path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
@@ -41,6 +32,17 @@ path_option = click.option(
 cache_option = click.option(
     "--no-cache", is_flag=True, help="Read all files, without using or filling the cache."
 )
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A decorator that adds options, in the order of the help."""
+
+    def add_options(command: Any) -> Any:
+        for add_option in reversed(options):
+            command = add_option(command)
+        return command
+
+    return add_options
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
@@ -58,18 +60,23 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
 
 def cache_of(project: Project, no_cache: bool) -> Cache | None:
     """The cache of a project. None if it is disabled or has no folder."""
-    folder = None if no_cache or CACHES.distrusted else find_cache_folder(project, os.environ)
+    caches = _caches()
+    folder = None if no_cache or caches.is_distrusted else find_cache_folder(project, os.environ)
     if folder is None:
         return None
-    CACHES.opened.append(cache := Cache(folder))
+    caches.opened.append(cache := Cache(folder))
     return cache
+
+
+def _caches() -> Caches:
+    return click.get_current_context().find_root().ensure_object(Caches)
 
 
 def save(loaded: Kernel | Loader) -> None:
     """Fill the cache after the answer is printed. If it cannot be written, print a note."""
     sys.stdout.flush()
     loaded.save()
-    for cache in CACHES.opened:
+    for cache in _caches().opened:
         if cache.problem:
             click.echo(f"note: {cache.problem}", err=True)
             cache.problem = ""
@@ -92,9 +99,7 @@ def open_kernel(
     if not paths and org not in known and org in template_names():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
-        click.get_current_context().call_on_close(lambda: save(kernel))
-        return kernel
-    if not kernel.state.latest.read_anything:
+    elif not kernel.state.latest.read_anything:
         raise NothingToRead(
             "there are no orgkernel documents here",
             "pass a folder with `--path`, or create an organization with `orgkernel new DIR`",

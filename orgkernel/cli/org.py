@@ -1,27 +1,30 @@
-"""`orgkernel org`: activate or deactivate an organization in a host, and show the status."""
+"""`orgkernel org` and `orgkernel compile`: organizations in a host, and the one file that a host reads."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections.abc import Callable
+from itertools import starmap
 from typing import Any
 
 import click
 import msgspec
 
 from orgkernel import __version__
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
-from orgkernel.cli.output import echo_json
-from orgkernel.cli.reports import say_errors
+from orgkernel.cli.check import say_errors
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
-from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks
+from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
 from orgkernel.exchange.agent_zero.host import CHOICES, Settings
+from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.baseline import is_within
+from orgkernel.project.replacing import replace_file
 from orgkernel.snapshots.shipped import shipped_folder
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
@@ -44,20 +47,16 @@ _SETTINGS = {
 }
 
 
-def _setting_options(change: Callable[..., None]) -> Callable[..., None]:
-    """An option for each setting. The default is the current setting."""
-    first = Settings().as_json()
-    for name, words in reversed(_SETTINGS.items()):
-        text = f"{words}  [default: the current setting, initially {first[name]}]"
-        option = click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
-        change = option(change)
-    return change
+def _setting_option(name: str, words: str) -> Callable[[Any], Any]:
+    """An option for a setting. The default is the current setting."""
+    text = f"{words}  [default: the current setting, initially {Settings().as_json()[name]}]"
+    return click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
 
 
 @command.command("activate")
 @click.argument("org", metavar="ORG")
 @root_option
-@_setting_options
+@with_options(*starmap(_setting_option, _SETTINGS.items()))
 @path_option
 @cache_option
 def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool, **chosen: Any) -> None:
@@ -67,14 +66,10 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
     files are kept. Exits 1 with the findings if the organization has errors.
     """
     kernel = _open(org, root, paths, no_cache=no_cache)
+    compiled = _compile(kernel, org)
     snapshot = kernel.latest(org)
-    if snapshot.has_errors:
-        say_errors(snapshot.diagnostics, kernel.state.latest)
-        raise click.exceptions.Exit(1)
-    compiled = compile_bundle(snapshot.index, f"orgkernel {__version__}")
     report = activate(root, compiled, chosen, _source(kernel, snapshot))
-    for remark in find_remarks(compiled, snapshot.index):
-        click.echo(printable(f"note: {remark}"), err=True)
+    _note_remarks(compiled, snapshot)
     _tell(report)
     status = read_status(root)
     click.echo(f"{snapshot.org_id} is active with enforcement {status.enforcement}", err=True)
@@ -104,7 +99,7 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
         behind = _is_behind(root, status, paths, no_cache=no_cache)
         status = msgspec.structs.replace(status, behind=behind)
     if form == "json":
-        echo_json(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
+        echo_indented(status, indent=1)
         return
     for name, value in _lines(status):
         click.echo(printable(f"{name + ':':<16}{value}"))
@@ -124,6 +119,44 @@ def install_command(root: str, dry_run: bool) -> None:
 def uninstall_command(root: str, dry_run: bool) -> None:
     """Remove the extension from a host."""
     _run_installer(root, ["--uninstall", *(["--dry-run"] if dry_run else [])])
+
+
+@click.command("compile")
+@click.argument("org", metavar="ORG")
+@click.option("--agent-zero", is_flag=True, required=True, help="Compile for the Agent-Zero extension.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
+@path_option
+@cache_option
+def compile_command(
+    org: str, agent_zero: bool, output: str | None, paths: tuple[str, ...], no_cache: bool
+) -> None:
+    """Compile ORG into one file for a host: who takes which domain, and what each role may use.
+
+    Exits 1 with the findings if the organization has errors.
+    """
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    compiled = _compile(kernel, org)
+    _note_remarks(compiled, kernel.latest(org))
+    text = render_bundle(compiled)
+    if output is None:
+        echo_json(text)
+    else:
+        replace_file(output, text.encode())
+        click.echo(output)
+
+
+def _compile(kernel: Kernel, org: str) -> JsonObject:
+    """Compile an organization, or print its errors and exit."""
+    snapshot = kernel.latest(org)
+    if snapshot.has_errors:
+        say_errors(snapshot.diagnostics, kernel.state.latest)
+        raise click.exceptions.Exit(1)
+    return compile_bundle(snapshot.index, f"orgkernel {__version__}")
+
+
+def _note_remarks(compiled: JsonObject, snapshot: OrgSnapshot) -> None:
+    for remark in find_remarks(compiled, snapshot.index):
+        click.echo(printable(f"note: {remark}"), err=True)
 
 
 def _run_installer(root: str, options: list[str]) -> None:
@@ -202,7 +235,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
         "bad settings": "; ".join(status.slips) or None,
-        "extension": f"{status.installed}, {len(status.shims)} hook file{'s' * (len(status.shims) != 1)}"
+        "extension": f"{status.installed}, {counted(len(status.shims), 'hook file')}"
         if status.installed
         else "not installed",
         "host": status.generation,

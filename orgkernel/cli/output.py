@@ -1,13 +1,18 @@
-"""Data on stdout: JSON is always UTF-8 and contains no terminal control characters."""
+"""Data on stdout: JSON is always UTF-8, and neither JSON nor text contains terminal control characters."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
+
+if TYPE_CHECKING:
+    from orgkernel.decisions.reasons import Why
 
 # Allowed inside a JSON string, but acted on by terminals or rejected by UTF-8. JSON itself escapes characters below U+0020.
 # None of these occurs outside of strings.
@@ -18,6 +23,42 @@ _TEXT = "tag:yaml.org,2002:str"
 def echo_json(text: str) -> None:
     """Print a JSON text, with one newline at its end."""
     click.echo(_escape(text).rstrip("\n").encode() + b"\n", nl=False)
+
+
+def echo_indented(value: Any, indent: int = 2) -> None:
+    """Print a value as indented JSON."""
+    import msgspec
+
+    echo_json(msgspec.json.format(msgspec.json.encode(value), indent=indent).decode())
+
+
+def echo_answer(form: str, value: Any, render: Callable[[], str]) -> None:
+    """Print an answer as JSON, or as the text that `render` returns."""
+    if form == "json":
+        from orgkernel.manifest.v1 import encode
+
+        echo_json(encode(value).decode())
+    else:
+        click.echo(render(), nl=False)
+
+
+def as_text(lines: Iterable[str]) -> str:
+    """Lines without terminal control characters."""
+    return "".join(f"{printable(line.rstrip())}\n" for line in lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "file"), counted(1_200, "file")
+    ('1 file', '1,200 files')
+    """
+    return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
+
+
+def places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
+    """The places of some lines, each once."""
+    return dict.fromkeys(f"{indent}{why.file}:{why.line}" for why in whys)
 
 
 def as_yaml(value: Any) -> str:

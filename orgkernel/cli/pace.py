@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.decisions.pace import RolePace
-from orgkernel.diagnostics.wording import listing, printable, quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.tiers import PRIMARY, TIERS
@@ -39,25 +40,13 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
 @cache_option
 @format_option("text", "json")
 def command(
-    role: str,
-    org: str,
-    observation: str,
-    previous: str,
-    new_task: bool,
-    paths: tuple[str, ...],
-    no_cache: bool,
-    form: str,
+    role: str, org: str, observation: str, previous: str, new_task: bool, form: str, **where: Any
 ) -> None:
     """Show the PACE tier of ROLE, why it is in it, and what it must do."""
     observed = _parse_observation(observation)
-    kernel = open_kernel(paths, org, no_cache=no_cache)
+    kernel = open_kernel(org=org, **where)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)
-    if form == "json":
-        from orgkernel.manifest.v1 import encode
-
-        echo_json(encode(pace).decode())
-    else:
-        click.echo(_render(pace), nl=False)
+    echo_answer(form, pace, lambda: _render(pace))
 
 
 def _parse_observation(text: str) -> Observation:
@@ -89,6 +78,6 @@ def _render(pace: RolePace) -> str:
     lines = [f"{pace.role_id} → {pace.tier}{change}"]
     for reason in pace.reasons:
         lines.append(f"  because {reason.text}")
-        lines += [f"      {why.file}:{why.line}" for why in reason.why]
+        lines += places(reason.why)
     lines += [f"  must {each.text}" for each in pace.obligations]
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return as_text(lines)

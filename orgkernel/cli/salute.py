@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,16 +13,27 @@ import msgspec
 
 from orgkernel.cli.opening import format_option, open_kernel, path_option
 from orgkernel.cli.output import echo_json
-from orgkernel.cli.stores import echo_record, opened, parse_since, store_option
+from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, store_option
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageError
 
 if TYPE_CHECKING:
     from orgkernel.decisions.state_view import StoredReport
-    from orgkernel.reports.board import Intervals
+    from orgkernel.kernel.stored import Store
+    from orgkernel.reports.board import BoardLine, Intervals, ReportDetail
     from orgkernel.reports.collecting import Collected
 
 _LOOK_SECONDS = 0.5
+_HEADINGS = ("role", "tier", "health", "state", "progress", "age", "marks", "task")
+_SECTIONS = (
+    ("status", "S  status"),
+    ("activity", "A  activity"),
+    ("location", "L  location"),
+    ("unit", "U  unit"),
+    ("time", "T  time"),
+    ("environment", "E  environment"),
+)
+_WIDTH = 28
 
 reports_option = click.option(
     "--reports", "folder", metavar="DIR", help="Read the report files of a folder instead of the store."
@@ -40,20 +53,12 @@ def command() -> None:
 @path_option
 @store_option
 @format_option("text", "json")
-def board(
-    org: str | None,
-    role: str | None,
-    folder: str | None,
-    paths: tuple[str, ...],
-    store: str | None,
-    form: str,
-) -> None:
+def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show how each role stands: one line for the latest report of each agent."""
-    from orgkernel.cli.salute_text import echo_board
     from orgkernel.reports.board import board_of
 
-    lines = board_of(_latest(org, role, folder, store), _intervals(paths), time.time())
-    echo_board(form, lines)
+    lines = board_of(_latest(org, role, **where), _intervals(paths), time.time())
+    _echo_board(form, lines)
 
 
 @command.command("show")
@@ -63,14 +68,11 @@ def board(
 @path_option
 @store_option
 @format_option("text", "json")
-def show(
-    role: str, org: str | None, folder: str | None, paths: tuple[str, ...], store: str | None, form: str
-) -> None:
+def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show the latest report of a ROLE in full."""
-    from orgkernel.cli.salute_text import render_report
     from orgkernel.reports.board import detail_of
 
-    reports = _latest(org, None, folder, store)
+    reports = _latest(org, None, **where)
     found = [report for report in reports if report.role_id == role]
     if not found:
         roles = list(dict.fromkeys(report.role_id for report in reports))
@@ -83,7 +85,7 @@ def show(
         raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "name one with `--org`")
     newest = max(found, key=lambda report: (report.at, report.number))
     detail = detail_of(newest, _intervals(paths)(newest.org_id, role), time.time())
-    echo_record(form, detail, "") if form == "json" else click.echo(render_report(detail), nl=False)
+    echo_record(form, detail, "") if form == "json" else click.echo(_render_report(detail), nl=False)
 
 
 @command.command("watch")
@@ -109,21 +111,26 @@ def watch(
     from orgkernel.reports.board import detail_of
 
     begin, intervals = parse_since(since), _intervals(paths)
-    left = count
     with opened(store) as state:
-        last = 0 if begin is not None else state.reports.last_number()
-        while left is None or left > 0:
-            reports = state.reports.after(last, org, role)
-            for report in reports:
-                last = report.number
-                if begin is None or report.received_at >= begin:
-                    detail = detail_of(report, intervals(report.org_id, report.role_id), time.time())
-                    _echo_line(form, detail)
-                    left = None if left is None else left - 1
-                    if left == 0:
-                        break
-            if not reports:
-                time.sleep(_LOOK_SECONDS)
+        for report in islice(_follow(state, org, role, begin), count):
+            detail = detail_of(report, intervals(report.org_id, report.role_id), time.time())
+            if form == "json":
+                echo_json(msgspec.json.encode(detail).decode())
+            else:
+                click.echo(_render_line(detail))
+
+
+def _follow(state: Store, org: str | None, role: str | None, begin: float | None) -> Iterator[StoredReport]:
+    """Reports stored from a time on, or from now on; it waits for the next one without end."""
+    last = 0 if begin is not None else state.reports.last_number()
+    while True:
+        reports = state.reports.after(last, org, role)
+        for report in reports:
+            last = report.number
+            if begin is None or report.received_at >= begin:
+                yield report
+        if not reports:
+            time.sleep(_LOOK_SECONDS)
 
 
 @command.command("collect")
@@ -148,14 +155,14 @@ def collect(
     from orgkernel.operations.reports import collector_of
     from orgkernel.reports.collecting import SETTLE_SECONDS
 
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     with opened(store, create=True) as state:
         collector = collector_of(state, folder, time.monotonic, agent_id=agent_id, org_id=org_id)
         failing = ""
         while True:
             try:
                 for each in collector.collect():
-                    counts[each.outcome] = counts.get(each.outcome, 0) + 1
+                    counts[each.outcome] += 1
                     _echo_collected(form, each, follow=follow)
                 failing = ""
             except (StoreError, NothingToRead) as error:
@@ -171,11 +178,9 @@ def collect(
             else:
                 break
     if form == "text":
-        words = [
-            f"{counts.get(outcome, 0)} {outcome}" for outcome in ("stored", "known", "expired", "rejected")
-        ]
-        click.echo(", ".join(words))
-    if counts.get("rejected"):
+        outcomes = ("stored", "known", "expired", "rejected")
+        click.echo(", ".join(f"{counts[outcome]} {outcome}" for outcome in outcomes))
+    if counts["rejected"]:
         raise SystemExit(1)
 
 
@@ -223,15 +228,6 @@ def _intervals(paths: tuple[str, ...]) -> Intervals:
         return intervals_of(None)
 
 
-def _echo_line(form: str, detail: Any) -> None:
-    if form == "json":
-        echo_json(msgspec.json.encode(detail).decode())
-        return
-    from orgkernel.cli.salute_text import render_line
-
-    click.echo(render_line(detail))
-
-
 def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
     if form == "json":
         echo_json(msgspec.json.encode(each).decode())
@@ -240,3 +236,76 @@ def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
         click.echo(printable(f"{each.file}: {each.code}: {each.text}{where}"), err=True)
     elif follow and form == "text" and each.outcome == "stored":
         click.echo(printable(f"stored {each.file}"))
+
+
+def _show_age(seconds: int) -> str:
+    """A time span in its two largest units.
+
+    >>> _show_age(7), _show_age(200), _show_age(7_260), _show_age(180_000)
+    ('7s', '3m 20s', '2h 1m', '2d 2h')
+    """
+    parts: list[str] = []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        number, seconds = divmod(seconds, length)
+        if number or (unit == "s" and not parts):
+            parts.append(f"{number}{unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2])
+
+
+def _show_marks(line: BoardLine) -> str:
+    """Marks of a report that may not be true: stale, or from a clock that is ahead."""
+    marks = ["stale"] if line.is_stale else []
+    marks += [f"clock {_show_age(line.ahead_seconds)} ahead"] if line.ahead_seconds else []
+    return ", ".join(marks)
+
+
+def _show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
+    """The role, with its organization and agent if that distinguishes lines."""
+    name = line.role_id if len({each.org_id for each in lines}) == 1 else f"{line.org_id}/{line.role_id}"
+    same = [each for each in lines if (each.org_id, each.role_id) == (line.org_id, line.role_id)]
+    agent = line.agent_id or f"agent {line.agent_number}"
+    return name if len(same) == 1 else f"{name} ({agent})"
+
+
+def _render_line(line: BoardLine) -> str:
+    """A report as one line of a log."""
+    marks = _show_marks(line)
+    said = (
+        line.at, f"{line.org_id}/{line.role_id}", line.pace_level, line.health, line.state, f"{line.progress:.0%}",
+        *([f"[{marks}]"] if marks else []), line.task,
+    )  # fmt: skip
+    return printable("  ".join(part for part in said if part))
+
+
+def _render_report(detail: ReportDetail) -> str:
+    """A report in full, section by section."""
+    marks = _show_marks(detail)
+    head = f"{detail.role_name} ({detail.org_id}/{detail.role_id}), {_show_age(detail.age_seconds)} ago"
+    lines = [f"{head}{f': {marks}' if marks else ''}"]
+    for section, title in _SECTIONS:
+        fields = detail.report.get(section, {})
+        lines += ["", title, *(f"   {name.ljust(_WIDTH)}  {_show(value)}" for name, value in fields.items())]
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def _show(value: Any) -> str:
+    if value is None or value in ("", [], ()):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _echo_board(form: str, lines: Sequence[BoardLine]) -> None:
+    """Print a board, one line per report."""
+    echo_records(
+        form,
+        lines,
+        _HEADINGS,
+        lambda line: (
+            _show_unit(line, lines), line.pace_level, line.health, line.state, f"{line.progress:.0%}",
+            _show_age(line.age_seconds), _show_marks(line), line.task,
+        ),
+    )  # fmt: skip

@@ -6,19 +6,18 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from orgkernel.cli.opening import open_kernel
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.output import echo_indented
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.settings import find_project
-from orgkernel.kernel.stored import Location, locate_store, open_store
+from orgkernel.kernel.stored import Location, StateAt, locate_store, open_store
 from orgkernel.operations.context import Context, actor_named
 
 if TYPE_CHECKING:
@@ -42,6 +41,15 @@ by_option = click.option(
     help="Who does it, for the audit.",
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the audit.")
+# The options of a command that changes what is stored, and looks into the documents.
+change_options = with_options(
+    by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
+)
+
+
+def open_with_state(paths: tuple[str, ...], org: str, store: str | None, *, no_cache: bool = False) -> Kernel:
+    """The kernel for some paths with the stored state. A question never creates a store."""
+    return open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
 
 
 def opened(store: str | None, *, create: bool = False) -> Store:
@@ -82,6 +90,13 @@ def acting(
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
 
 
+def acting_here(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
+) -> AbstractContextManager[Context]:
+    """What an operation works with that looks into the documents; they are opened first."""
+    return acting(actor, store, find_declared(paths, no_cache=no_cache), create=create)
+
+
 def is_there(store: str | None) -> bool:
     """Whether there is a store already; one of a server counts as there."""
     path = located(store).path
@@ -90,25 +105,17 @@ def is_there(store: str | None) -> bool:
 
 def parse_until(text: str | None) -> float | None:
     """`30m`, `24h`, `7d` from now, or a date, as seconds since 1970; raises `UsageError`."""
-    if text is None:
-        return None
-    duration = _DURATION.fullmatch(text)
-    if duration:
-        return time.time() + int(duration[1]) * _UNITS[duration[2]]
-    return _parse_date(text)
+    return None if text is None else _parse_time(text, 1)
 
 
 def parse_since(text: str | None) -> float | None:
     """`30m`, `24h`, `7d` ago, or a date, as seconds since 1970; raises `UsageError`."""
-    if text is None:
-        return None
-    duration = _DURATION.fullmatch(text)
-    if duration:
-        return time.time() - int(duration[1]) * _UNITS[duration[2]]
-    return _parse_date(text)
+    return None if text is None else _parse_time(text, -1)
 
 
-def _parse_date(text: str) -> float:
+def _parse_time(text: str, sign: int) -> float:
+    if duration := _DURATION.fullmatch(text):
+        return time.time() + sign * int(duration[1]) * _UNITS[duration[2]]
     try:
         date = datetime.fromisoformat(text)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
@@ -132,7 +139,7 @@ def echo_records(
 ) -> None:
     """Records as JSON, or as a table with one line each; the last column may be as long as it likes."""
     if form == "json":
-        echo_json(msgspec.json.format(msgspec.json.encode(records), indent=2).decode())
+        echo_indented(records)
         return
     if not records:
         click.echo("none", err=True)
@@ -150,7 +157,7 @@ def echo_records(
 def echo_record(form: str, record: Any, text: str) -> None:
     """One record as JSON, or what happened in words."""
     if form == "json":
-        echo_json(msgspec.json.format(msgspec.json.encode(record), indent=2).decode())
+        echo_indented(record)
     else:
         click.echo(printable(text))
 

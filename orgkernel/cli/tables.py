@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -12,64 +12,41 @@ from rich.table import Table
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RequestableTool, RoleManifest, ToolItem
+from orgkernel.manifest.v1_items import SkillItem
 
 _WIDTH = 110
-Row = tuple[str, str, tuple[Why, ...]]
+TableRow = tuple[str, str, tuple[Why, ...]]
 
 
 def render_role(manifest: RoleManifest) -> str:
     """A role as one table, one row per item, with its line."""
-    home = _home(manifest.why)
-    table = new_table("", "item", "details", "declared in")
-    for section, rows in _role_sections(manifest):
-        label = section
-        for item, what, why in rows:
-            table.add_row(label, printable(item), printable(what), _places(why, home))
-            label = ""
-    lines = [f"{manifest.role_name} ({manifest.role_id}), {manifest.role_type} of {manifest.org_id}"]
-    lines += [manifest.description] if manifest.description else []
-    return _head(lines, home) + draw(table) + f"\nsnapshot {manifest.snapshot}\n"
+    title = f"{manifest.role_name} ({manifest.role_id}), {manifest.role_type} of {manifest.org_id}"
+    return _render_sections(manifest, title, _role_sections(manifest)) + f"\nsnapshot {manifest.snapshot}\n"
 
 
 def render_agent(manifest: AgentManifest) -> str:
     """An agent: its status, its roles, and the effective level of each tool."""
+    name = f"{manifest.callsign or manifest.agent_id} ({manifest.agent_id})"
+    rank = manifest.rank.id if manifest.rank else "no rank"
+    title = f"{name}, {rank}, {manifest.lifecycle}, of {manifest.org_id}"
+    end = f"\nsnapshot {manifest.snapshot}, state version {manifest.state_version}\n"
+    return _render_sections(manifest, title, _agent_sections(manifest)) + end
+
+
+def _render_sections(
+    manifest: RoleManifest | AgentManifest, title: str, sections: Mapping[str, list[TableRow]]
+) -> str:
     home = _home(manifest.why)
     table = new_table("", "item", "details", "declared in")
-    sections: list[tuple[str, list[Row]]] = [
-        (
-            "roles",
-            [
-                (each.id, f"{each.role_type}, watch {', '.join(each.watches)}", each.why)
-                for each in manifest.roles
-            ],
-        ),
-        ("tools", [(each.id, tool_words(each), each.why) for each in manifest.tools]),
-        ("requestable", [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools]),
-        ("credentials", [("", each.id, each.why) for each in manifest.credentials]),
-        ("data", [("", each.id, each.why) for each in manifest.data]),
-        ("dispatches", [("", each.id, each.why) for each in manifest.dispatch_targets]),
-        ("qualified", [("", each.id, each.why) for each in manifest.qualifications]),
-        ("restricted", [("", each.id, each.why) for each in manifest.restrictions]),
-        ("findings", [(each.id, each.message, each.why[:1]) for each in manifest.findings]),
-    ]
-    for section, rows in sections:
+    for section, rows in sections.items():
         label = section
         for item, what, why in rows:
             table.add_row(label, printable(item), printable(what), _places(why, home))
             label = ""
-    rank = manifest.rank.id if manifest.rank else "no rank"
-    lines = [
-        f"{manifest.callsign or manifest.agent_id} ({manifest.agent_id}), {rank}, {manifest.lifecycle}, of {manifest.org_id}"
-    ]
-    lines += [manifest.description] if manifest.description else []
-    return (
-        _head(lines, home)
-        + draw(table)
-        + f"\nsnapshot {manifest.snapshot}, state version {manifest.state_version}\n"
-    )
+    return _head(title, manifest.description, home) + draw(table)
 
 
-def tool_words(tool: ToolItem) -> str:
+def _tool_words(tool: ToolItem) -> str:
     """The effective level of a tool, and what reduced it."""
     words = [f"{tool.letters} {tool.level}", tool.preference]
     if tool.ask_actions and not tool.allowed_actions:
@@ -102,9 +79,9 @@ def render_organization(manifest: OrganizationManifest) -> str:
     domains = new_table("domain", "role", "declared in")
     for domain in manifest.domains:
         domains.add_row(domain.id, domain.role_id or "nobody", _places(domain.why, home))
-    lines = [f"{manifest.org_name} ({manifest.org_id}), {manifest.count} role{'s' * (manifest.count != 1)}"]
-    lines += [manifest.description] if manifest.description else []
-    return f"{_head(lines, home)}{draw(roles)}\n{draw(domains)}\nsnapshot {manifest.snapshot}\n"
+    title = f"{manifest.org_name} ({manifest.org_id}), {manifest.count} role{'s' * (manifest.count != 1)}"
+    head = _head(title, manifest.description, home)
+    return f"{head}{draw(roles)}\n{draw(domains)}\nsnapshot {manifest.snapshot}\n"
 
 
 def _home(why: tuple[Why, ...]) -> str:
@@ -112,9 +89,9 @@ def _home(why: tuple[Why, ...]) -> str:
     return why[0].file.rpartition("/")[0]
 
 
-def _head(lines: list[str], home: str) -> str:
-    places = [f"Places are relative to {home}/ unless they begin with another folder."] if home else []
-    return "\n".join(map(printable, [*lines, *places])) + "\n\n"
+def _head(title: str, description: str, home: str) -> str:
+    places = f"Places are relative to {home}/ unless they begin with another folder." if home else ""
+    return "".join(f"{printable(line)}\n" for line in (title, description, places) if line) + "\n"
 
 
 def new_table(*headings: str) -> Table:
@@ -125,65 +102,63 @@ def new_table(*headings: str) -> Table:
     return table
 
 
-def _role_sections(manifest: RoleManifest) -> Iterable[tuple[str, list[Row]]]:
-    yield (
-        "superiors",
-        [(each.id, each.role_type or "external", each.why) for each in manifest.chain_of_command],
-    )
-    yield (
-        "subordinates",
-        [(each.id, each.role_type or "external", each.why) for each in manifest.subordinates],
-    )
-    yield "peers", [(each.id, f"channel {each.channel}", each.why) for each in manifest.peers]
-    yield (
-        "domains",
-        [
+def _role_sections(manifest: RoleManifest) -> Mapping[str, list[TableRow]]:
+    now = manifest.pace.current
+    return {
+        "superiors": [
+            (each.id, each.role_type or "external", each.why) for each in manifest.chain_of_command
+        ],
+        "subordinates": [(each.id, each.role_type or "external", each.why) for each in manifest.subordinates],
+        "peers": [(each.id, f"channel {each.channel}", each.why) for each in manifest.peers],
+        "domains": [
             (each.id, "takes the tasks" if each.chosen else "another role takes the tasks", each.why)
             for each in manifest.domains
         ],
-    )
-    yield (
-        "plans",
-        [
+        "plans": [
             (each.id, "runnable" if each.runnable else f"lacks {', '.join(each.missing_tools)}", each.why)
             for each in manifest.plans
         ],
-    )
-    yield (
-        "tools",
-        [(each.id, tool_words(each), each.why) for each in (*manifest.tools, *manifest.essential_tools)],
-    )
-    yield (
-        "requestable",
-        [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
-    )
-    yield (
-        "skills",
-        [
-            (
-                each.id,
-                f"{each.proficiency_name or 'level'} ({each.min_proficiency}){', optional' * each.optional}",
-                each.why,
-            )
-            for each in manifest.skills
+        "tools": [
+            (each.id, _tool_words(each), each.why) for each in (*manifest.tools, *manifest.essential_tools)
         ],
-    )
-    yield "escalates", [(each.tier, f"to {each.id}", each.why) for each in manifest.escalation]
-    now = manifest.pace.current
-    yield (
-        "pace",
-        [
+        "requestable": [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
+        "skills": [(each.id, _skill_words(each), each.why) for each in manifest.skills],
+        "escalates": [(each.tier, f"to {each.id}", each.why) for each in manifest.escalation],
+        "pace": [
             (f"{each.id}{' (now)' * (each.id == now)}", each.trigger or each.action, each.why)
             for each in manifest.pace.tiers
         ],
-    )
-    yield "doctrine", [(each.id, _value(each.value), each.why) for each in manifest.doctrine]
-    yield (
-        "requires",
-        [(each.id, _value(each.value), each.why) for each in manifest.requirements if each.value],
-    )
-    yield "lacks", [("", each.id, each.why) for each in manifest.does_not_have]
-    yield "findings", [(each.id, each.message, each.why[:1]) for each in manifest.findings]
+        "doctrine": [(each.id, _value(each.value), each.why) for each in manifest.doctrine],
+        "requires": [(each.id, _value(each.value), each.why) for each in manifest.requirements if each.value],
+        "lacks": _names(manifest.does_not_have),
+        "findings": [(each.id, each.message, each.why[:1]) for each in manifest.findings],
+    }
+
+
+def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
+    return {
+        "roles": [
+            (each.id, f"{each.role_type}, watch {', '.join(each.watches)}", each.why)
+            for each in manifest.roles
+        ],
+        "tools": [(each.id, _tool_words(each), each.why) for each in manifest.tools],
+        "requestable": [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
+        "credentials": _names(manifest.credentials),
+        "data": _names(manifest.data),
+        "dispatches": _names(manifest.dispatch_targets),
+        "qualified": _names(manifest.qualifications),
+        "restricted": _names(manifest.restrictions),
+        "findings": [(each.id, each.message, each.why[:1]) for each in manifest.findings],
+    }
+
+
+def _names(items: Iterable[Any]) -> list[TableRow]:
+    return [("", each.id, each.why) for each in items]
+
+
+def _skill_words(skill: SkillItem) -> str:
+    optional = ", optional" if skill.optional else ""
+    return f"{skill.proficiency_name or 'level'} ({skill.min_proficiency}){optional}"
 
 
 def _value(value: Any) -> str:

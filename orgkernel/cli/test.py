@@ -8,9 +8,8 @@ import os
 import click
 
 from orgkernel.cli.opening import cache_of, cache_option, format_option, save
-from orgkernel.cli.output import echo_json
+from orgkernel.cli.output import as_text, echo_json
 from orgkernel.diagnostics.render import render_concise
-from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
@@ -75,11 +74,11 @@ def _refuse_unreadable(cases: Tree) -> None:
 
 
 def _as_text(failed: list[Expectation]) -> str:
-    lines = []
-    for result in failed:
-        for place, message in result.failures:
-            lines.append(printable(f"{place}: {result.case}: {result.question}: {message}"))
-    return "".join(f"{line}\n" for line in lines)
+    return as_text(
+        f"{place}: {result.case}: {result.question}: {message}"
+        for result in failed
+        for place, message in result.failures
+    )
 
 
 def _as_json(results: list[Expectation]) -> str:

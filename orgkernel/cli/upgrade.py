@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from orgkernel.cli.opening import request_of
+from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
 from orgkernel.project.rewriting import byte_order_mark, plan_upgrades, write_upgrades
@@ -44,7 +45,9 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
             _print_changes(written, writes)
     _say_what_is_left(upgrades, writes)
     verb = "rewritten" if writes else "would be rewritten"
-    click.echo(f"{_files(len(changed))} {verb}, {len(upgrades) - len(changed):,} unchanged", err=True)
+    click.echo(
+        f"{counted(len(changed), 'file')} {verb}, {len(upgrades) - len(changed):,} unchanged", err=True
+    )
     if check and changed:
         raise click.exceptions.Exit(1)
 
@@ -67,7 +70,3 @@ def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
 def _place(note: Note, writes: bool) -> str:
     """The place in the file as it is now."""
     return ":".join(map(str, note.after if writes else note.before))
-
-
-def _files(number: int) -> str:
-    return f"{number:,} file" if number == 1 else f"{number:,} files"

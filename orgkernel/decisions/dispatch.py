@@ -163,7 +163,7 @@ def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[
         (why_edge(handling(view, chosen)),),
     )
     if rival is None:
-        return handles, Reason("ONLY_CANDIDATE", f"no other role can take it as well as {role}")
+        return handles, Reason("ONLY_CANDIDATE", "no other role can take this task")
     code, text, why = find_difference(view, chosen, rival)
     return handles, Reason(code, f"{role} is preferred to {quote(rival.role_id)}: {text}", why)
 
@@ -214,7 +214,7 @@ def _why_nobody(
         return Reason("NO_ROLE_HANDLES", f"no role handles domain {quote(domain)}", (declared,))
     if word in records.aliases:
         alias = records.aliases[word]
-        text = f"{quote(word)} is listed as meaning no domain here"
+        text = f"{quote(word)} is an alias that means no domain here"
         if alias.target is not None:
             text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
         return Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))

@@ -1,4 +1,4 @@
-"""What we say about documents: findings with a code, a place and a way out."""
+"""Findings about documents: a code, a place, a message and help."""
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Related, Severity
 

@@ -13,13 +13,13 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
 
 VERSION: Final = "1"
-# Deliberately none of a document's fields: a baseline is not read as one.
+# Deliberately not a field of any document, so that a baseline is not read as one.
 _MARK: Final = "orgkernel_baseline"
-HELP: Final = "write one with `--write-baseline FILE`, where FILE is new or a baseline"
+HELP: Final = "write one with `--write-baseline FILE`, where FILE is new or already a baseline"
 
 
 class Entry(NamedTuple):
-    """Findings that are the same but for their place in the file."""
+    """Findings that differ only in their place in the file."""
 
     code: str
     file: str
@@ -35,13 +35,13 @@ Name = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Findings held against a baseline."""
+    """Findings compared with a baseline."""
 
     new: tuple[Diagnostic, ...]
     known: int
     """How many findings the baseline allows."""
     stale: tuple[Entry, ...]
-    """Entries that allow more than there is."""
+    """Entries that allow more findings than there are."""
 
 
 def entry_of(found: Diagnostic, name: Name) -> Entry:
@@ -50,7 +50,7 @@ def entry_of(found: Diagnostic, name: Name) -> Entry:
 
 
 def build_baseline(diagnostics: Iterable[Diagnostic], name: Name) -> dict[Entry, int]:
-    """Everything found, counted."""
+    """All findings, counted by entry."""
     return dict(Counter(entry_of(found, name) for found in diagnostics))
 
 
@@ -60,10 +60,10 @@ def compare(
     name: Name,
     is_asked: Callable[[str], bool] = lambda _: True,
 ) -> Comparison:
-    """Which findings are new, and which entries have had their time.
+    """Which findings are new, and which entries are stale.
 
-    Of findings that are the same, the first ones in the file are taken for the known ones. Entries about files that
-    were not asked about, by their names in the baseline, are left alone.
+    Of equal findings, the first ones in the file count as known. Entries about files that were not checked, by their
+    names in the baseline, are never stale.
     """
     left = dict(baseline)
     new: list[Diagnostic] = []
@@ -80,7 +80,7 @@ def compare(
 
 
 def render_baseline(baseline: Mapping[Entry, int]) -> str:
-    """JSON with a line per entry, in order, so that changes to it can be reviewed and merged."""
+    """JSON with one line per entry, sorted, so that changes can be reviewed and merged."""
     lines = ",\n".join(
         f"    {json.dumps({**entry._asdict(), 'count': count})}" for entry, count in sorted(baseline.items())
     )
@@ -98,12 +98,12 @@ def parse_baseline(text: str, path: str) -> dict[Entry, int]:
         raise BadBaseline(f"{quote(path)} is not a baseline: it has no {quote(_MARK)}", HELP)
     if str(data[_MARK]) != VERSION:
         raise BadBaseline(
-            f"{quote(path)} is a baseline of version {quote(data[_MARK])}, and this program reads version `{VERSION}`",
-            "use the program that wrote it, or delete it and write it anew with `--write-baseline`",
+            f"{quote(path)} is a baseline of version {quote(data[_MARK])}, but this program reads version `{VERSION}`",
+            "use the program that wrote it, or delete it and write a new one with `--write-baseline`",
         )
     entries = data.get("entries")
     if not isinstance(entries, list):
-        raise BadBaseline(f"{quote(path)} is not a baseline: it has no list of `entries`", HELP)
+        raise BadBaseline(f"{quote(path)} is not a baseline: it has no list `entries`", HELP)
     baseline: dict[Entry, int] = {}
     for number, each in enumerate(entries, 1):
         entry, count = _read_entry(each, number, path)

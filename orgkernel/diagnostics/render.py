@@ -54,12 +54,12 @@ def title(found: Diagnostic) -> str:
 
 
 def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
-    """Each finding with the line it is about, help, and where to read more."""
+    """Each finding with the line it is about, its help, and where to read more."""
     return "\n".join(_block(found, read_lines) for found in diagnostics)
 
 
 def render_concise(diagnostics: Iterable[Diagnostic]) -> str:
-    """A line each."""
+    """One line for each finding."""
     return "".join(f"{_headline(found)}\n" for found in diagnostics)
 
 

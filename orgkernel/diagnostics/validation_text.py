@@ -1,4 +1,4 @@
-"""What msgspec says of a value that does not fit its shape, in the words of whoever wrote the value."""
+"""Messages about values that do not fit their shape, made from what msgspec says."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _PLACE = re.compile(r" - at (?:`(key)` in )?`\$(.*)`$", re.DOTALL)
 
 
 class Unfit(NamedTuple):
-    """A value that does not fit: where it is, and what it is against what it should be."""
+    """A value that does not fit: its place, and what it is compared with what it should be."""
 
     message: str
     place: str
-    """Route from the outermost value, such as `.needs[1]`; empty for that value itself."""
+    """Route from the outermost value, such as `.needs[1]`; empty for the outermost value itself."""
 
 
 def describe_unfit(error: Exception) -> Unfit:
-    """An error of msgspec's conversion in our words; user text is quoted, and secrets in it masked.
+    """A conversion error of msgspec in orgkernel's words; user text is quoted, and secrets in it are masked.
 
     >>> import msgspec
     >>> try:
@@ -67,7 +67,7 @@ def _in_words(said: str) -> str:
     if found := _PATTERN.fullmatch(said):
         return f"expected text that matches {quote(found[1])}"
     if found := _CHOICE.fullmatch(said):
-        return f"{quote(found[2] if found[1] else found[3])} is none of the values it may have"
+        return f"{quote(found[2] if found[1] else found[3])} is not one of the allowed values"
     if found := _KIND.fullmatch(said):
         return f"expected {_kinds(found[1])}" + (f", got {_kind_given(found[2])}" if found[2] else "")
     if found := _FIELD.fullmatch(said):
@@ -77,15 +77,15 @@ def _in_words(said: str) -> str:
 
 
 def _kinds(named: str) -> str:
-    """Kinds a value may have: `int | str | null`."""
+    """The kinds a value may have, from `int | str | null`."""
     return " or ".join(_KINDS.get(name, "another value") for name in named.split(" | "))
 
 
 def _kind_given(name: str) -> str:
-    """The kind a value has; where a whole number was expected, what a number is must be said."""
+    """The kind a value has; a number with a fraction is named as such, because a whole number may be expected."""
     return "a number with a fraction" if name == "float" else "a number" if name == "int" else _kinds(name)
 
 
 def _plain(number: str) -> str:
-    """A limit without the fraction it does not have."""
+    """A limit without a fraction of zero."""
     return number.removesuffix(".0")

@@ -1,4 +1,4 @@
-"""How user text is quoted in messages, how lists are cut, and what a misspelled word may have meant."""
+"""How messages quote user text, cut lists, and suggest what a misspelled word may have meant."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def suggest(word: str, known: Collection[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    """Help for a misspelled word, or an empty text."""
+    """Help for a misspelled word; empty if no known word is close."""
     match = suggest(word, known)
     return f"did you mean {quote(match)}?" if match else ""

@@ -1,4 +1,4 @@
-"""A change as a sentence, and what it is about in one word."""
+"""The sentence for a change, and its subject."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from orgkernel.diff.sections import (
 from orgkernel.diff.value_words import list_words, say_difference
 
 _TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
-"""Parts whose items are texts of their author, not ids."""
+"""Parts whose items are free text, not ids."""
 _LISTED = (
     ("domains", "domain"),
     ("plans", "plan"),
@@ -113,8 +113,8 @@ def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
         if before is None or after is None:
             return f"{who} {'gains' if before is None else 'loses'} {noun} {(after or before)['id']}"
         if before["id"] != after["id"]:
-            return f"{who} is of {noun} {after['id']} instead of {before['id']}"
-        return f"{who}: what is said of {noun} {after['id']} changes"
+            return f"{who} has {noun} {after['id']} instead of {before['id']}"
+        return f"{who}: the details of {noun} {after['id']} change"
     if part == "mode":
         before, after = before["value"], after["value"]
     if part == "role_name":
@@ -134,7 +134,7 @@ def _about_item(change: Change, who: str, part: str, key: str) -> str:
     if part in _TEXTS:
         name = quote(name)
     if part == "domains" and address_of(change.path).role_id is None:
-        taker = f", taken by {item['role_id']}" if item["role_id"] else ", which nobody takes"
+        taker = f", which goes to {item['role_id']}" if item["role_id"] else ", which goes to no role"
         return f"{who} {verb} domain {name}{taker}"
     more = _MORE.get(part)
     return f"{who} {verb} {noun_of(part)} {name}{more(item) if more else ''}"
@@ -185,7 +185,7 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
         now, was = (set(each.split("; ")) if each else set() for each in (after, before))
         said = [f"now depends on {list_words(sorted(now - was))}"] if now - was else []
         said += [f"no longer depends on {list_words(sorted(was - now))}"] if was - now else []
-        return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same in another order'}"
+        return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same conditions in another order'}"
     if field == "level":
         return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
     if field == "runnable":
@@ -198,9 +198,9 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
             f"{each[field]} ({each['proficiency_name'] or 'unnamed'})" for each in (before, after)
         )
     if field == "member":
-        return f"{who}: what is said of {noun_of(part)} {name} changes in {list_words(_differing(before, after))}"
+        return f"{who}: {noun_of(part)} {name} changes in {list_words(_differing(before, after))}"
     if field == "role_id":
-        return f"domain {name} of {who} is taken by {after or 'nobody'} instead of {before or 'nobody'}"
+        return f"domain {name} of {who} goes to {after or 'no role'} instead of {before or 'no role'}"
     return f"{who}: {noun_of(part)} {name}: {say_difference(field, before, after)}"
 
 

@@ -1,13 +1,12 @@
 """What each role gained and lost between two versions of an organization, with the lines that caused it.
 
-Two manifests are compared part by part over the whole shape of `crew_manifest`. What counts as equal is said in
-`normal_form`: the diff is empty if and only if the normal forms are equal, so no edit that changes what a manifest says goes
-unreported, and one that only moves lines is not reported. The
-laws apply changes to the old form and turn them around (tests/property/test_diff_laws.py).
+Two manifests are compared part by part over the whole shape of `crew_manifest`. `normal_form` defines what counts as equal:
+the diff is empty if and only if the normal forms are equal. So every edit that changes a manifest is reported, and an edit
+that only moves lines is not. The laws apply changes to the old form and reverse them (tests/property/test_diff_laws.py).
 
-What a manifest says in several places is reported where it is decided: what a catalog says about a tool once, and not for
-every role that holds it; what a role is called once, and not for everybody who commands it. A renamed role is one change,
-and everything else is told as if it had always been called by its new id.
+A fact that a manifest repeats is reported once, where it is decided: the catalog entry of a tool is not reported for every
+role that has the tool, and the name of a role is not reported for every role that commands it. A renamed role is one
+change, and everything else is reported as if the role always had its new id.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ __all__ = [
     "Change",
     "Summary",
     "Version",
-    "compare_manifests",
     "compare_versions",
     "normalize",
     "summarize",
@@ -55,8 +53,8 @@ def compare_versions(
 ) -> tuple[Change, ...]:
     """All changes between two trees of organizations, by their ids.
 
-    `unread` names for an organization roles that one side declares in a file that cannot be read: nothing is known of
-    what became of them, so they are left out on both sides.
+    `unread` names, for each organization, the roles that one side declares in a file that cannot be read. Nothing is known
+    about them, so they are left out on both sides.
     """
     changes: list[Change] = []
     for org_id in {*old, *new}:
@@ -66,11 +64,6 @@ def compare_versions(
         else:
             changes.append(_whole(org_id, old.get(org_id), new.get(org_id)))
     return sort_changes(map(in_words, changes))
-
-
-def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
-    """All changes between two manifests of one organization, each with all its roles."""
-    return sort_changes(map(in_words, _compare(Version(old), Version(new), frozenset())))
 
 
 def _whole(org_id: str, old: Version | None, new: Version | None) -> Change:

@@ -10,7 +10,6 @@ from orgkernel.diff.changes import Effect
 Direction = int | None
 """1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
 EFFECT_OF: Mapping[Direction, Effect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
-DIRECTION_OF: Mapping[Effect, Direction] = {effect: direction for direction, effect in EFFECT_OF.items()}
 
 
 def times(direction: Direction, sign: Direction) -> Direction:

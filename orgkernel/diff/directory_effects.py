@@ -1,8 +1,8 @@
 """Who is in the directory, compared: what a person, webhook or system origin may do because other policies match it.
 
-No manifest names who is outside the crew, so these changes stand beside those of the manifests. The policies of either side
-are held against the directory of both: what comes out is what the directory alone changes. A sender nobody knows is a
-stranger, so a person's new identity is compared with what strangers may do.
+Manifests do not name people and systems outside the crew, so these changes are listed beside those of the manifests. The
+policies of each side are compared with the directories of both sides. The result is what the directory alone changes. An
+unknown sender is a stranger, so a person's new identity is compared with what strangers may do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A change of somebody in the directory as a sentence."""
+"""A change of an entry of the directory, as a sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orgkernel.diff.value_words import list_words, say_difference
 
 
 def say_somebody(change: Change, subject: str) -> str:
-    """What is said of them now and was before, and which policies match them because of it."""
+    """What changes about the entry, and which policies match it because of that."""
     before, after = change.before or {}, change.after or {}
     kind, _, name = subject.partition(":")
     who = f"{kind.replace('system', 'system origin')} {name}"

@@ -1,13 +1,17 @@
-"""Whether a change gives a role something, takes it, or neither.
+"""Whether a change widens what a role can do, narrows it, or is neutral.
 
-Widened is: a domain, a plan the role can run, a tool or a higher level of it, an action of it, an essential tool, a target
-of dispatch, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance, a cap on a tool
-that disappears, a circumstance in which an allowed tool was refused, an action it may ask for where it was refused; for an organization a dispatch edge or a higher limit
-on delegation, a policy that allows more or denies less; a role or an organization that is added. Narrowed is the inverse.
-Unclear is a change of a policy that may let somebody do more. Everything else is neutral: what a role is told, where it
-stands, what it has to report.
+Widened:
 
-INVARIANT: the effect of a change turned round is the inverse, so everything is a comparison of two measures.
+- for a role: a domain, a plan that it can run, a tool or a higher level of it, an action of a tool, an essential tool, a
+  dispatch target, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance; a cap on
+  a tool that disappears; a circumstance that no longer restricts an allowed tool; an action that it may now ask for;
+- for an organization: a dispatch edge, a higher limit on delegation, a policy that allows more or denies less;
+- a role or an organization that is added.
+
+Narrowed is the inverse. Unclear is a change of a policy that may let somebody do more. Everything else is neutral: a role's
+instructions, its place in the organization, its reports.
+
+INVARIANT: the effect of a reversed change is the inverse, so everything is a comparison of two measures.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 
 
 def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> Effect:
-    """What a change does; `old` and `new` are the role it is about, or the organization, on both sides."""
+    """The effect of a change; `old` and `new` are the role or the organization it is about, on both sides."""
     role_id, part, key, field = address_of(change.path)
     if change.kind in ("renamed", "moved"):
         return "neutral"
@@ -91,13 +95,13 @@ def _presence(change: Change) -> Effect:
 
 
 def _level_of(role: _Role, tool: str) -> int:
-    """How much of a tool a role has, listed or essential: a tool that only changes from one to the other gives nothing."""
+    """The level of a tool, listed or essential: a tool that only changes from one to the other gives nothing."""
     levels = [_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool]
     return max(levels, default=0)
 
 
 def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
-    """Asking is more than nothing, and less than being allowed: what an action was before, or is now, decides."""
+    """Asking is more than nothing and less than being allowed, so the other side of the change decides."""
     gained = change.kind == "gained"
     actions, other = (change.after, old) if gained else (change.before, new)
     if change.kind == "changed":
@@ -116,12 +120,12 @@ def _asked(change: Change, old: _Role, new: _Role, tool: str) -> Effect:
 
 
 def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> Effect:
-    """Circumstances that could take away what is allowed are less of it; those that could allow what is not, more."""
+    """Conditions on an allowed tool narrow it; conditions under which a refused tool would be allowed widen it."""
     allowed = {
         bool(item["allowed_actions"]) for role in (old, new) for item in role[part] if item["id"] == tool
     }
     if len(allowed) != 1:
-        return "neutral"  # the actions that are gained or lost say it
+        return "neutral"  # the gained or lost actions are changes of their own
     more = _compared(_many(change.before), _many(change.after))
     return _INVERSE[more] if allowed.pop() else more
 
@@ -134,7 +138,7 @@ _INVERSE: Mapping[Effect, Effect] = {"widened": "narrowed", "narrowed": "widened
 
 
 def _file_scope(change: Change, old: _Role, new: _Role) -> Effect:
-    """Where no scope is declared nothing is limited, so the first path of one narrows, and losing the last widens."""
+    """Without a file scope nothing is limited, so gaining the first path narrows, and losing the last one widens."""
     if change.kind == "gained":
         return "widened" if old["file_scope"] else "narrowed"
     if change.kind == "lost":

@@ -1,9 +1,9 @@
 """Whether a change of a policy lets anybody do more.
 
-A policy reaches whoever and whatever its `match` says, and lets through or stops what its `permissions` name. Where one
-side reaches or names all that the other does, the direction is certain. Everything else, such as another channel in the
-place of the first, is `unclear`: somebody may be able to do more, so it is shown like what does widen. So is a policy that
-takes something and silences a fallback that took more.
+A policy reaches the principals and circumstances of its `match`, and allows or stops what its `permissions` name. If one
+side reaches or names everything that the other does, the direction is certain. Everything else, such as one channel in
+place of another, is `unclear`: somebody may be able to do more, so it is shown like a widening. The same is true of a
+policy that takes something away and silences a fallback that took away more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Roles that are called differently: finding them, and calling them by the other name everywhere.
 
-A role is renamed when it is gone, another has come, and both say the same apart from the id, the name made of it, and the
-other roles they name. What catalogs say, and what follows from it, is not the role's and does not count.
+A role is renamed if it is gone, another role is new, and both are equal apart from the id, the name made from the id, and
+the other roles they name. Facts from catalogs, and what follows from them, do not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from orgkernel.diff.sections import (
     ROLES,
     SINGLE,
     UNORDERED,
-    Path,
     is_item_list,
     key_of,
 )
@@ -129,16 +128,6 @@ def swap_key(part: str, key: str, names: Names) -> str:
         return key
     role_id, at, qualifier = key.partition("@")
     return f"{names.get(role_id, role_id)}{at}{qualifier}"
-
-
-def swap_path(path: Path, names: Names) -> Path:
-    """A path, with the role it leads into and the keys on it."""
-    first, *rest = path
-    if first == ROLES and len(rest) > 1:
-        return (ROLES, swap_key(ROLES, str(rest[0]), names), *swap_path(path[2:], names))
-    if rest and isinstance(rest[0], str):
-        return (first, swap_key(str(first), rest[0], names), *rest[1:])
-    return path
 
 
 def _swap_ids(value: Any, names: Names) -> Any:

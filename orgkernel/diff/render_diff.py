@@ -17,9 +17,9 @@ WIDTH = 100
 _SIGNS = {"widened": "+", "narrowed": "-", "unclear": "?", "neutral": "~"}
 _WHOLE = ("renamed", "removed", "added", "moved")
 _EFFECTS = ("widened", "unclear", "narrowed", "neutral")
-# What somebody has to look at: it lets somebody do more, or it may.
+# What a reviewer has to look at: it lets somebody do more, or it may.
 _FLAGGED: Mapping[str, str] = {"widened": "widened", "unclear": "may widen"}
-# A pull request's summary may be a megabyte; nobody reads so much of it.
+# The summary of a pull request may be a megabyte, but nobody reads that much.
 _LISTED = 200
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
 
@@ -36,12 +36,12 @@ def render_summary(changes: Sequence[Change]) -> str:
     found = summarize(changes)
     where = f"{_count(found.organizations, 'organization')}, {_count(found.roles, 'role')}"
     may = f"{found.unclear:,} may widen, " if found.unclear else ""
-    what = f"{found.widened:,} widened, {may}{found.narrowed:,} narrowed, {found.neutral:,} neither"
+    what = f"{found.widened:,} widened, {may}{found.narrowed:,} narrowed, {found.neutral:,} neutral"
     return f"{_count(found.changes, 'change')} in {where}: {what}"
 
 
 def render_text(changes: Sequence[Change]) -> str:
-    """Grouped by organization and role: `+` gives, `-` takes, `?` may give, `~` does neither. At most 100 columns wide."""
+    """Grouped by organization and role: `+` gives, `-` takes, `?` may give, `~` is neutral. At most 100 columns wide."""
     lines = []
     for (org_id, role_id), group in _groups(changes):
         lines.append(org_id if role_id is None else f"{org_id}/{role_id}")
@@ -53,7 +53,7 @@ def render_text(changes: Sequence[Change]) -> str:
 
 
 def render_markdown(changes: Sequence[Change]) -> str:
-    """For the summary of a pull request: what is widened in a table, then the rest."""
+    """For the summary of a pull request: a table of what is widened, then the rest."""
     lines = ["### What the roles can do now", "", f"{render_summary(changes).capitalize()}.", ""]
     widened = [change for change in changes if change.classification in _FLAGGED]
     others = [change for change in changes if change.classification not in _FLAGGED]

@@ -1,7 +1,7 @@
-"""The parts of a manifest as a comparison of two manifests walks them: what an item is called, what belongs together.
+"""The parts of a manifest, as the comparison of two manifests walks them: the names of items, and what belongs together.
 
-A part is a list of items, a single item, or a plain value. Nothing here has to name a part for it to be compared; what is
-not in these tables is compared as it stands.
+A part is a list of items, a single item, or a plain value. A part does not have to be named here to be compared; parts
+that are not in these tables are compared as they are.
 """
 
 from __future__ import annotations

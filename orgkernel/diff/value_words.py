@@ -1,4 +1,4 @@
-"""A value that is another one now, in words."""
+"""A changed value, in words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SHOWN = 8
 
 
 def say_difference(field: str, before: Any, after: Any) -> str:
-    """A value that is another one now; of lists of words, what came and went."""
+    """A changed value; of a list of words, the words that were added and removed."""
     if _is_words(before) and _is_words(after):
         gone = [quote(each) for each in before if each not in after]
         come = [quote(each) for each in after if each not in before]
-        said = [f"{verb} {list_words(words)}" for verb, words in (("adds", come), ("drops", gone)) if words]
+        said = [f"{verb} {list_words(words)}" for verb, words in (("gained", come), ("lost", gone)) if words]
         return (
             f"{field} {', '.join(said)}"
             if said

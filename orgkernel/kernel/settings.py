@@ -93,7 +93,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         )
     for code in severities:
         if code not in _all_codes():
-            raise BadProject(f"`{where}`: there is no rule {quote(code)}", "`orgkernel rule` lists all")
+            raise BadProject(
+                f"`{where}`: there is no rule {quote(code)}", "list all rules with `orgkernel rule`"
+            )
     toolbox = settings.get("toolbox", {})
     if not isinstance(toolbox, dict):
         raise BadProject(f"`{where}`: `toolbox` is not a table", "write `[toolbox.TOOL]` for each tool")

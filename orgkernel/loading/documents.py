@@ -108,7 +108,7 @@ def read_documents(
         return _broken(source, shared, list(parsed.refusals))
     written = [document for document in parsed.documents if document.value is not None]
     if not written:
-        return _broken(source, shared, [Refusal(row.EMPTY, _FIRST, "the file holds no document")])
+        return _broken(source, shared, [Refusal(row.EMPTY, _FIRST, "the file contains no document")])
     documents: list[SourceDocument] = []
     broken: list[BrokenDocument] = []
     diagnostics: list[Diagnostic] = []
@@ -213,9 +213,7 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
             if telling
             else f"add `_schema: {PREFIX}KIND` as its first field"
         )
-        return None, Refusal(
-            row.NO_SCHEMA, find_mark(marks, ()), "the document does not say what it is", help
-        )
+        return None, Refusal(row.NO_SCHEMA, find_mark(marks, ()), "the document has no `_schema`", help)
     schema = value["_schema"]
     kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
     if kind in KINDS:
@@ -228,8 +226,8 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
     known = [PREFIX + name for name in KINDS]
     hint = did_you_mean(schema, known) if isinstance(schema, str) else ""
     return None, Refusal(
-        row.UNKNOWN_KIND, mark, f"`_schema` is {quote(schema) if isinstance(schema, str) else describe(schema)}, which is no kind of document",
-        hint or "see `orgkernel schema` for the kinds there are",
+        row.UNKNOWN_KIND, mark, f"`_schema` is {quote(schema) if isinstance(schema, str) else describe(schema)}, which is not a kind of document",
+        hint or "use one of the kinds that `orgkernel schema` lists",
     )  # fmt: skip
 
 
@@ -244,10 +242,10 @@ def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, lis
         re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", written, re.ASCII) if isinstance(written, str) else None
     )
     if match is None or int(match[1]) != VERSION[0]:
-        message = f"`_version` is {quote(written) if isinstance(written, str) else describe(written)}, version {VERSION[0]}.x is read"
+        message = f"`_version` is {quote(written) if isinstance(written, str) else describe(written)}, but this program reads version {VERSION[0]}.x"
         return None, [Refusal(row.UNSUPPORTED_VERSION, mark, message, 'write `_version: "1.0"`')]
     if int(match[2]) > VERSION[1]:
-        message = f"`_version` {quote(written)} is newer than {VERSION[0]}.{VERSION[1]}; unknown fields have no effect"
+        message = f"`_version` {quote(written)} is newer than {VERSION[0]}.{VERSION[1]}, so unknown fields have no effect"
         return written, [Refusal(row.NEWER_VERSION, mark, message, "upgrade orgkernel")]
     return written, []
 

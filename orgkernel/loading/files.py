@@ -170,7 +170,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         text = body.decode()
     except UnicodeDecodeError as error:
         mark = mark_after(body[: error.start].decode())
-        problem = f"byte 0x{body[error.start]:02x} is not UTF-8 here"
+        problem = f"byte 0x{body[error.start]:02x} is not valid UTF-8"
         return SourceText(
             path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
         )
@@ -224,6 +224,6 @@ def _refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceTe
 
 
 def _too_large(path: str, name: str, size: int, beginning: bytes) -> SourceText:
-    message = f"the file has {size / 2**20:.1f} MiB, more than the {MAX_BYTES // 2**20} MiB a file may have"
-    refusal = Refusal(row.TOO_LARGE, _FIRST, message, "split the documents over several files")
+    message = f"the file has {size / 2**20:.1f} MiB, more than the limit of {MAX_BYTES // 2**20} MiB"
+    refusal = Refusal(row.TOO_LARGE, _FIRST, message, "split the documents into several files")
     return _refused(path, name, refusal, _guess(beginning))

@@ -40,17 +40,17 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 # What the standard library's scanner says, and what we say.
 _STRING_PROBLEMS = {
-    "Unterminated string": ("the text in quotes that begins here has no end", ""),
+    "Unterminated string": ("the quoted text that begins here is not closed", ""),
     "Invalid control character": (
-        "a control character stands in a text",
+        "a text contains a control character",
         "write a line break as `\\n`, a tab as `\\t`",
     ),
-    "Invalid \\escape": ("the character after a backslash makes no escape", "write a backslash as `\\\\`"),
+    "Invalid \\escape": ("the backslash does not begin a valid escape", "write a backslash as `\\\\`"),
     "Invalid \\uXXXX": ("`\\u` is not followed by four hexadecimal digits", ""),
 }
 
 
-_SPLIT = "split the documents over several files"
+_SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
@@ -109,7 +109,7 @@ class _Reader:
         self._values += 1
         if self._values > MAX_VALUES:
             self._refuse(
-                row.TOO_LARGE, self._mark(at), f"the file holds more than {MAX_VALUES:,} values", _SPLIT
+                row.TOO_LARGE, self._mark(at), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
             )
             raise _Stop
         if usual := _USUAL_TEXT.match(self._text, at):
@@ -128,7 +128,7 @@ class _Reader:
             return _WORDS[match[0]], mark, match.end()
         if match := _NUMBER.match(self._text, at):
             return self._number(match, mark), mark, match.end()
-        help = "JSON has no comments" if first in ("/", "#") else ""
+        help = "remove the comment; JSON has no comments" if first in ("/", "#") else ""
         raise self._fail(at, f"a value cannot start with {quote(first)}", help)
 
     def _number(self, match: re.Match[str], mark: int) -> int | float:
@@ -138,7 +138,7 @@ class _Reader:
             return bounded_integer(match[0], 10)
         except NumberOutOfRange:
             self._refuse(
-                row.NUMBER, mark, f"the number {quote(match[0])} does not fit 64 bits or is not finite"
+                row.NUMBER, mark, f"the number {quote(match[0])} does not fit in 64 bits or is not finite"
             )
             return 0
 
@@ -152,7 +152,7 @@ class _Reader:
             )
             raise self._fail(error.pos, problem, help) from None
         if _SURROGATE.search(value):
-            self._refuse(row.CHARACTER, self._mark(at), "the text holds half of a surrogate pair")
+            self._refuse(row.CHARACTER, self._mark(at), "the text contains half of a surrogate pair")
             value = _SURROGATE.sub("\ufffd", value)
         return value, end
 

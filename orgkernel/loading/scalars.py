@@ -25,7 +25,7 @@ _LONGEST_NUMBER = 25
 
 
 class NumberOutOfRange(ValueError):
-    """The scalar is a number that does not fit 64 bits or is not finite."""
+    """The scalar is a number that does not fit in 64 bits or is not finite."""
 
 
 def resolve_scalar(text: str) -> str | int | float | bool | None:

@@ -56,15 +56,18 @@ _WORDS = {
         "use ASCII letters, digits, `_` and `.`, no digit first, at most 200 characters",
     ),
     r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$": (
-        "a tool or a star",
-        "write the id of a tool, the beginning of ids and `*`, or `*` alone",
+        "a tool id or a pattern",
+        "write a tool id, the beginning of a tool id followed by `*`, or `*` alone",
     ),
-    r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$": ("an id or a star", "write an id, or `*` for any"),
+    r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$": ("an id or `*`", "write an id, or `*` for any"),
     r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$": (
-        "a time of day",
+        "a time window",
         "write `HH:MM-HH:MM`, such as `23:00-08:00`, or `weekends`",
     ),
-    r"^ORG[0-9]{3}$": ("the code of a rule", "codes are `ORG` and three digits, see `orgkernel rule`"),
+    r"^ORG[0-9]{3}$": (
+        "the code of a rule",
+        "write `ORG` and three digits; `orgkernel rule` lists the codes",
+    ),
 }
 # The last step of pydantic's place when a key is wrong, and not its value.
 _KEY = "[key]"
@@ -91,7 +94,7 @@ def validate_shape(
     refusals = [_refusal(model, found, marks) for found in errors[:MAX_REFUSALS]]
     fatal = not all(_is_unknown(found) for found in errors)
     if more := len(errors) - len(refusals):
-        what = "fields and values that do not fit" if fatal else "fields that are not known"
+        what = "invalid fields and values" if fatal else "unknown fields"
         code = row.INVALID_VALUE if fatal else row.UNKNOWN_FIELD
         refusals.append(Refusal(code, find_mark(marks, ()), f"the document has {more:,} more {what}"))
     if fatal:
@@ -115,10 +118,10 @@ def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> R
     if kind == "missing":
         return Refusal(row.MISSING_FIELD, mark, f"the field {where} is missing")
     if kind == "extra_forbidden":
-        return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is not known", _field_help(model, route))
+        return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _field_help(model, route))
     if kind in _WRONG_TYPE:
         expected = _EITHER.get(loc[-1], _WRONG_TYPE[kind])
-        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)}, {expected} is expected")
+        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)} but must be {expected}")
     if kind == "literal_error":
         allowed = _allowed(context)
         help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
@@ -131,14 +134,14 @@ def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> R
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return Refusal(
-            row.OUT_OF_RANGE, mark, f"{where} is {quote(value)}, {words} {context[name]} is expected"
+            row.OUT_OF_RANGE, mark, f"{where} is {quote(value)} but must be {words} {context[name]}"
         )
     if kind in _LENGTHS:
         bound = context.get("min_length", context.get("max_length"))
         words = "at least" if "min_length" in context else "at most"
         unit = "character" if kind.startswith("string") else "item"
-        number = f"{bound} {unit} is" if bound == 1 else f"{bound} {unit}s are"
-        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length, {words} {number} expected")
+        number = f"{bound} {unit}" if bound == 1 else f"{bound} {unit}s"
+        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length; it must have {words} {number}")
     return Refusal(
         row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}"
     )
@@ -180,15 +183,15 @@ def _allowed(context: Mapping[str, Any]) -> list[str]:
 
 
 def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
-    """Where an unknown field may belong: spelled otherwise here, or under the same name elsewhere."""
+    """Where an unknown field may belong: under another spelling here, or under the same name elsewhere."""
     name = str(route[-1])
     homes = _fields_of(model)
     if name in homes:
         home = homes[name]
-        return f"it belongs in {quote(home)}" if home else "it belongs at the top of the document"
+        return f"move it to {quote(home)}" if home else "move it to the top of the document"
     match = suggest(name, homes)
     if match is None:
-        return "give it a name that starts with `x_` if it is yours"
+        return "correct its name, or start it with `x_` if it is your own field"
     return f"did you mean {quote(match)}?"
 
 
@@ -223,7 +226,7 @@ def _check_input_schemas(record: Document, marks: Marks) -> Iterator[Refusal]:
         route, problem = _schema_problem(tool.input_schema)
         if problem:
             mark = find_mark(marks, ("tools", tool_id, "input_schema", *route))
-            message = f"the input schema of tool {quote(tool_id)} is not JSON Schema: {problem}"
+            message = f"the input schema of tool {quote(tool_id)} is not valid JSON Schema: {problem}"
             yield Refusal(row.INVALID_INPUT_SCHEMA, mark, message)
 
 
@@ -233,7 +236,7 @@ def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], s
     from jsonschema.exceptions import SchemaError
 
     if route := _mixed_list(schema, ()):
-        return route, "a long list mixes texts and other values"
+        return route, "a long list mixes text with other values"
     try:
         Draft202012Validator.check_schema(_lists(schema))
     except SchemaError as error:
@@ -244,15 +247,15 @@ def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], s
             types = wanted if isinstance(wanted, list) else [wanted]
             return (
                 route,
-                f"{where} is {shown}, {' or '.join(_JSON_TYPES[name] for name in types)} is expected",
+                f"{where} is {shown} but must be {' or '.join(_JSON_TYPES[name] for name in types)}",
             )
         if error.validator == "format" and wanted == "regex":
             return route, f"{where} is {shown}, which is not a regular expression"
         if error.validator == "enum":
             return route, f"{where} is {shown}, which is not one of {listing(wanted)}"
-        return route, f"{where} is {shown}, which does not fit"
+        return route, f"{where} is {shown}, which is not allowed there"
     except (RecursionError, OverflowError):  # from `re`, about a pattern
-        return (), "a regular expression in it is too large"
+        return (), "one of its regular expressions is too large"
     return (), ""
 
 

@@ -63,7 +63,7 @@ _MERGE = "<<"
 _STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
 
 
-_SPLIT = "split the documents over several files"
+_SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
@@ -141,7 +141,7 @@ class _Reader:
             self._values += 1
             if self._values > MAX_VALUES:
                 self.refuse(
-                    row.TOO_LARGE, _mark(event), f"the file holds more than {MAX_VALUES:,} values", _SPLIT
+                    row.TOO_LARGE, _mark(event), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
                 )
                 raise _Stop
         return event
@@ -195,7 +195,7 @@ class _Reader:
             return self._read_alias(str(anchor), mark)
         if tag is not None:
             shown = "!!" + tag.removeprefix(_STANDARD_TAGS) if tag.startswith(_STANDARD_TAGS) else tag
-            self.refuse(row.TAG, mark, f"a value carries the tag {quote(shown)}")
+            self.refuse(row.TAG, mark, f"a value has the tag {quote(shown)}")
         before = self._values + self._expanded
         if anchor is not None:
             self._anchors[anchor] = None  # open: an alias to it now would be a cycle
@@ -232,7 +232,7 @@ class _Reader:
                 value = resolve_scalar(value)
             except NumberOutOfRange:
                 self.refuse(
-                    row.NUMBER, mark, f"the number {quote(value)} does not fit 64 bits or is not finite"
+                    row.NUMBER, mark, f"the number {quote(value)} does not fit in 64 bits or is not finite"
                 )
                 return 0, mark
         return value, mark
@@ -240,7 +240,7 @@ class _Reader:
     def _read_alias(self, anchor: str, mark: int) -> tuple[Any, Marks]:
         if anchor not in self._anchors:
             self.refuse(
-                row.UNDEFINED_ALIAS, mark, f"the alias {quote('*' + anchor)} has no anchor before it",
+                row.UNDEFINED_ALIAS, mark, f"the alias {quote('*' + anchor)} refers to an anchor that is not defined before it",
                 "put text that begins with `*` in quotes",
             )  # fmt: skip
             return None, mark
@@ -255,7 +255,7 @@ class _Reader:
         if self._aliased > MAX_ALIASED_VALUES:
             self.refuse(
                 row.ALIAS_EXPANSION, mark,
-                f"the aliases of the file stand for more than {MAX_ALIASED_VALUES:,} values",
+                f"the aliases of the file expand to more than {MAX_ALIASED_VALUES:,} values",
             )  # fmt: skip
             raise _Stop
         return read.value, read.marks

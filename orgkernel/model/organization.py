@@ -151,7 +151,8 @@ class Organization(Document):
     domain_routing: dict[DomainId, tuple[RoleId, ...]] = Field(default_factory=dict)
     """Preferred roles per domain, best first: advice to dispatch (published variant)."""
     defaults: dict[str, Any] | None = Field(
-        default=None, deprecated="it has no effect; set the values in each profile or in `overrides`"
+        default=None,
+        deprecated="write the values in each profile or under `overrides`; nothing reads this field",
     )
     """Values of the published variant. They are kept and have no effect."""
     domains: tuple[DomainId, ...] = ()

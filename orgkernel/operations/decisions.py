@@ -121,13 +121,12 @@ def build_entry(
     """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
     context = request.context
     holder = tables_of(view).subject(request.subject)
-    relationship = ""
     matched: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     if holder is None or holder.identity.kind == "unknown":
         relationship = "unknown"
-    elif holder.identity.relationship is not None:
-        relationship = holder.identity.relationship
+    else:
+        relationship = holder.identity.relationship or ""
     if holder is not None and holder.policies:
         matched = tuple(policy.id for policy in holder.matching(context))
         denied = tuple(policy.id for policy in holder.policy_set(context).policies if policy.denies)

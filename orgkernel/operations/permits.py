@@ -3,7 +3,7 @@
 A permit has nothing in it. What it permits is written in the book of the kernel that made it, beside the permit itself,
 and only that very object finds its line again: a copy, a pickle or a look-alike finds none. It is good once, for a few
 seconds, in the process that made it, for one subject, resource, action and input; presenting it for anything else voids
-it (design §5, §6 end).
+it (design §5, §6 end). How a call ended is noted afterwards.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 SECONDS = 10.0
 """How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
+_AGENT = "agent:"
 
 
 def encode_input(tool_input: Mapping[str, Any]) -> bytes:
@@ -176,3 +178,37 @@ class Permits:
 
 def _digest(tool_input: bytes) -> str:
     return hashlib.sha256(tool_input).hexdigest()
+
+
+def record_use(
+    store: Store, org_id: str, subject: str, tool_id: str, action: str, *, code: str, seconds: float, decision: str
+) -> None:  # fmt: skip
+    """Note a call and how it ended, once that is on the disk; raises `StoreError`.
+
+    Uses are counted for agents; of a role or a person there is the row of the audit alone.
+    """
+    if subject.startswith(_AGENT):
+        ticket = store.usage.record(
+            subject.removeprefix(_AGENT), tool_id, action=action, ok=not code, code=code, seconds=seconds,
+            org_id=org_id, decision=decision,
+        )  # fmt: skip
+    else:
+        ticket = store.audit.submit(
+            AuditEntry(
+                "usage", time.time(), "failed" if code else "succeeded", subject=subject, action=action,
+                resource=f"tool:{tool_id}", code=code, org_id=org_id, record_id=decision, seconds=seconds,
+            )
+        )  # fmt: skip
+    ticket.result()
+
+
+def record_gap(
+    store: Store, org_id: str, subject: str, tool_id: str, action: str, *, top: str, code: str, text: str
+) -> str:
+    """Note that nobody could do what a tool was needed for; the name of the audit row. Raises `StoreError`."""
+    return store.audit.write(
+        AuditEntry(
+            "usage", time.time(), "reported", subject=subject, actor=top, action=action, resource=f"tool:{tool_id}",
+            code=code, org_id=org_id, reason=text,
+        )
+    )  # fmt: skip

@@ -1,14 +1,62 @@
-"""Maintain a store: upgrade it, copy it, describe it, note what expired."""
+"""Maintain a store: upgrade it, copy it, describe it; read its audit, verify it, and drop old rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
+from orgkernel.decisions.state_records import AuditFilter, AuditRow
+from orgkernel.state.audit_queries import (
+    AuditStats,
+    PolicyCount,
+    SenderCount,
+    count_decisions,
+    count_policies,
+    count_unknown_senders,
+    read_rows,
+)
 from orgkernel.state.backup import StoreInfo, back_up, read_info
+from orgkernel.state.checkpoints import Folder
+from orgkernel.state.retention import DAY, drop_old
 from orgkernel.state.upgrading import upgrade_store
+from orgkernel.state.verify import Verification, verify_audit
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Location, Store
+
+AuditCount = Literal["senders", "policies", "decisions"]
+
+
+def read_audit(
+    store: Store, wanted: AuditFilter, limit: int | None = None, after: str | None = None
+) -> Iterator[AuditRow]:
+    """Rows, newest first, that fit every filter; `after` is the last row of the page before. Raises `UnknownRecord`."""
+    return read_rows(store.rows, wanted, limit, after)
+
+
+def count_audit(
+    store: Store, what: AuditCount, since: float | None = None
+) -> AuditStats | tuple[SenderCount, ...] | tuple[PolicyCount, ...]:
+    """What rows add up to: senders nobody knows, policies that matched, or decisions by outcome."""
+    if what == "decisions":
+        return count_decisions(store.rows, since)
+    return (
+        count_policies(store.rows, since) if what == "policies" else count_unknown_senders(store.rows, since)
+    )
+
+
+def verify(store: Store, checkpoints: str | None = None) -> Verification:
+    """Follow every chain to the checkpoints beside the store, or to those kept in another folder."""
+    folder = Folder(checkpoints, store.rows.tokens) if checkpoints else store.folder
+    return verify_audit(store.rows, folder, is_shared=not store.location.path)
+
+
+def prune(store: Store, decision_days: float, history_days: float) -> tuple[int, int]:
+    """Seal and drop what is older; how many rows, and how many segments they were."""
+    segments = drop_old(
+        store.rows, store.folder, {"decision": decision_days * DAY, "history": history_days * DAY}
+    )
+    return sum(each.last - each.first + 1 for each in segments), len(segments)
 
 
 def upgrade(location: Location) -> tuple[str | None, str]:

@@ -1,4 +1,4 @@
-"""All rules there are, found by the names of their modules."""
+"""All rules, found by the names of their modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules about command share: the words for a role's type, and whom a superior's authority is not above."""
+"""What the command rules share: names of role types, and comparisons of authority."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def authority_of_type(post: RolePost) -> int:
 
 
 def place_of_authority(post: RolePost) -> Place:
-    """Where the authority level is written, or else what it follows from."""
+    """Where the authority level is written, or else the role type or id it follows from."""
     if post.profile.chain_of_command.authority_level is not None:
         return post.place("chain_of_command", "authority_level")
     return post.place("role_type" if post.document.has("role_type") else "role_id")
 
 
 def is_placed(view: OrgView, role_id: str) -> bool:
-    """Whether the hierarchy, and not the role's profile, gives it its superior."""
+    """Whether the role gets its superior from the hierarchy, not from its profile."""
     command = view.command_of(role_id)
     return command is not None and command.attribute == "hierarchy"
 
@@ -40,7 +40,7 @@ def superior_posts(view: OrgView) -> Iterator[RolePost]:
 def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
     """Whether a superior's authority is not above that of its direct subordinate.
 
-    Not so beneath a specialist, whom ORG208 lets command nobody, nor in a circle, in which one is never above.
+    False for the subordinates of a specialist (ORG208 reports them) and for roles in a cycle (ORG203).
     """
     return (
         role.profile.authority_level >= superior.profile.authority_level
@@ -50,7 +50,7 @@ def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
 
 
 def not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
-    """The direct subordinates whose authority the superior's is not above."""
+    """The direct subordinates with at least as much authority as the superior."""
     posts = view.records.posts
     below = map(posts.get, view.subordinates.get(superior.role_id, ()))
     return tuple(role for role in below if role is not None and is_not_outranked(view, superior, role))

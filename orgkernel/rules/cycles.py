@@ -1,4 +1,4 @@
-"""Things that lead back to themselves, and the findings about them (ORG312 to ORG314)."""
+"""Cycles of domains, tools, skills and qualifications, and the findings about them (ORG312 to ORG314, ORG605)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 5
 
 
 def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
-    """One finding for each group of things that edges of a kind lead round in a circle."""
+    """One finding for each group of nodes that edges of one kind connect in a cycle."""
     for group in view.cycles(kind):
         first, *others = _shortest_circle(view, kind, group)
         reference = reference_of(first)
@@ -30,7 +30,7 @@ def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
 
 
 def _shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> list[Edge]:
-    """The edges of a shortest way from the first of a group back to it."""
+    """The edges of a shortest path from the first node of a group back to itself."""
     nodes = find_shortest_circle(view.ends_of(kind), group)
     steps = zip(nodes, (*nodes[1:], nodes[0]), strict=True)
     return [
@@ -40,7 +40,7 @@ def _shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> l
 
 
 def _path(first: Edge, others: list[Edge]) -> str:
-    """The way round, cut where it gets long; empty where a thing leads to itself at once."""
+    """The cycle, cut after the first five nodes; empty if a node leads directly to itself."""
     if not others:
         return ""
     steps = [quote(edge.source) for edge in (first, *others)]

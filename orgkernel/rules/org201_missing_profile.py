@@ -2,13 +2,13 @@
 
 ## What it checks
 
-Every role in the hierarchy, as an entry or among somebody's subordinates, has a profile: in the organization's own
-folder, in the folder that one lies in, or in the shared catalogs.
+Every role that the hierarchy names, as an entry or as a subordinate, has a profile. The profile lies in the
+organization's own folder, in the folder above it, or in the shared catalogs.
 
 ## Why it matters
 
-Without a profile nobody knows what the role can do: no task is ever dispatched to it, and its superior counts on
-somebody who is not there.
+Without a profile the role has no capabilities. No task is ever dispatched to it, and its superior relies on a role that
+cannot work.
 
 ## Example
 
@@ -28,8 +28,8 @@ hierarchy:
 
 ## Known limits
 
-A role whose profile seems to stand in a file that could not be read is not reported. A name that is written in several
-places is reported at the first.
+A role is not reported if its profile appears to be in a file that could not be read. A role that is named in several
+places is reported at the first one.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Roles named by a hierarchy and written nowhere."""
+    """Roles that a hierarchy names and that have no profile."""
     strays = {
         document.record.role_id: document
         for document in assembly.stray_profiles
@@ -63,13 +63,13 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             related: tuple[Related, ...] = ()
             if role_id in strays:
                 home = f"the folder of organization {quote(records.org_id)}"
-                help = f"move its profile into {home}, or into the one that folder lies in"
+                help = f"move its profile into {home}, or into the folder above it"
                 related = (
-                    Related(strays[role_id].place("role_id"), "a profile of this id is out of reach here"),
+                    Related(strays[role_id].place("role_id"), "the organization does not see this profile"),
                 )
             else:
                 help = did_you_mean(role_id, known)
-                help = help or f"write it with `orgkernel new role {role_id} --org {records.org_id}`"
+                help = help or f"create one with `orgkernel new role {role_id} --org {records.org_id}`"
             yield Finding(place, f"role {quote(role_id)} has no profile", help, f"role:{role_id}", related)
 
 

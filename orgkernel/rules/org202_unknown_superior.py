@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The superior of every role, from `chain_of_command.reports_to` or from the hierarchy, is a role of the organization,
-`user`, or an id the organization lists under `external`.
+The superior of every role is a role of the organization, `user`, or an id that the organization lists under `external`.
+It comes from `chain_of_command.reports_to` or from the hierarchy.
 
 ## Why it matters
 
-Orders reach nobody and escalations go nowhere: when the role gets into trouble, there is no one to hand its work to.
+The role gets no orders, and its escalations reach no one. When it gets into trouble, nobody can take over its work.
 
 ## Example
 
@@ -25,9 +25,9 @@ chain_of_command:
 
 ## Known limits
 
-A superior that a file declares which could not be read is not reported. One that another organization declares is
-reported by ORG205. Where several organizations include a profile and the hierarchy of one gives the role a superior, the
-profile's is not looked at there. Where the hierarchy misspells the superior, ORG201 reports that.
+A superior is not reported if it appears to be declared in a file that could not be read. ORG205 reports a superior that
+only another organization declares. If several organizations share a profile, the rule ignores the profile's superior
+wherever the hierarchy gives the role one. ORG201 reports a superior that the hierarchy misspells.
 
 ## Since
 
@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
-    """Whether the hierarchy decides, for a profile it shares with others, or in a spelling that ORG201 reports."""
+    """Whether the hierarchy decides: the profile is shared, or ORG201 reports how the hierarchy spells the superior."""
     command = view.command_of(post.role_id)
     if command is None or command.attribute != "hierarchy":
         return False

@@ -1,12 +1,12 @@
-"""Roles report to one another in a circle.
+"""Roles report to each other in a cycle.
 
 ## What it checks
 
-Following the superiors upwards from any role never leads back to it. A role that reports to itself is a circle of one.
+Following superiors upward from any role never leads back to that role. A role that reports to itself is a cycle of one.
 
 ## Why it matters
 
-Nobody in a circle answers for the others: an escalation goes round for ever, and no order ever reaches them.
+No role in a cycle is in charge. An escalation goes around forever, and no order ever reaches these roles.
 
 ## Example
 
@@ -32,8 +32,8 @@ review:
 
 ## Known limits
 
-A circle is reported once, at the first of its roles in the hierarchy. Of a role with several superiors (ORG213) the
-first one counts. Roles that hang beneath a circle are reported by ORG211.
+A cycle is reported once, at the first of its roles in the hierarchy. If a role has several superiors (ORG213), the
+first one counts. ORG211 reports the roles below a cycle.
 
 ## Since
 
@@ -60,9 +60,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         yield Finding(
             first.place,
             f"role {quote(role_id)} reports to itself" + (f": {_path(first, others)}" if others else ""),
-            "give one of them a superior outside the circle"
+            "give one of them a superior outside the cycle"
             if others
-            else "name another superior, or none at the top",
+            else "name another superior, or none if the role is at the top",
             f"role:{role_id}",
             tuple(
                 Related(edge.place, f"{quote(edge.source)} reports to {quote(edge.target)}")
@@ -72,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _path(first: Edge, others: list[Edge]) -> str:
-    """The roles in the order they report, cut where it gets long."""
+    """The roles in the order they report, cut after the first five."""
     roles = [quote(edge.source) for edge in (first, *others)]
     more = len(roles) - _SHOWN
     return " → ".join([*roles[:_SHOWN], *([f"{more} more"] if more > 0 else []), roles[0]])

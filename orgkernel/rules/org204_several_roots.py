@@ -1,13 +1,13 @@
-"""An organization is led by more than one role.
+"""An organization has more than one root.
 
 ## What it checks
 
-At most one role has subordinates and no superior in the organization.
+At most one role of an organization has subordinates and no superior.
 
 ## Why it matters
 
-An organization has one mission and one role that answers for it. What lies between two chains of command belongs to
-nobody: no common superior can settle who takes a task, and an escalation stops half-way.
+An organization has one mission and one role in charge of it. Two chains of command have no common superior, so nobody
+can settle which of them takes a task, and an escalation stops at the top of its own chain.
 
 ## Example
 
@@ -31,9 +31,9 @@ hierarchy:
 
 ## Known limits
 
-The root with the highest authority, and of several the first, is taken for the one that is meant. A role whose superior
-is not declared (ORG202, ORG205) is not a root, and a role that commands nobody is no root but an orphan (ORG210).
-Nothing is said while a role has no profile: its name may be a misspelling of a root's.
+The rule assumes that the root with the highest authority is the intended one; among equals, the first one. A role whose
+superior is not declared (ORG202, ORG205) is not a root. A role that commands nobody is an orphan (ORG210), not a root.
+Nothing is reported while a role has no profile, because its name may be a misspelled root.
 
 ## Since
 
@@ -53,7 +53,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A second role at the top, with roles beneath it."""
+    """A second role at the top, with roles below it."""
     if view.records.without_profile:
         return
     posts = view.records.posts
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         f"list {listing(others)} among the subordinates of the role {'they report' if others[1:] else 'it reports'} to",
         f"organization:{view.org_id}",
         tuple(
-            Related(view.place_of(role), f"{quote(role)} has subordinates and no superior, too")
+            Related(view.place_of(role), f"{quote(role)} also has subordinates and no superior")
             for role in (leader, *others[1:])[:_SHOWN]
         ),
     )

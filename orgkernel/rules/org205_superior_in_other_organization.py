@@ -2,11 +2,11 @@
 
 ## What it checks
 
-The superior that `chain_of_command.reports_to` names is a role of the organization itself, and not only of another one.
+The superior that `chain_of_command.reports_to` names is a role of the same organization, not only of another one.
 
 ## Why it matters
 
-One organization is active at a time. A superior in another one is not there to give orders or to take an escalation.
+One organization is active at a time. A superior in another organization can neither give orders nor take an escalation.
 
 ## Example
 
@@ -26,8 +26,8 @@ chain_of_command:
 
 ## Known limits
 
-Only organizations that were read are known; a superior that none of them includes is reported by ORG202. Where several
-organizations include a profile and the hierarchy of one gives the role a superior, the profile's is not looked at there.
+The rule knows only the organizations that were read. ORG202 reports a superior that none of them includes. If several
+organizations share a profile, the rule ignores the profile's superior wherever the hierarchy gives the role one.
 
 ## Since
 
@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         yield Finding(
             post.place("chain_of_command", "reports_to"),
             f"role {quote(post.role_id)} reports to {quote(superior)}, "
-            f"which is a role of {of} and not of {quote(view.org_id)}",
+            f"which is a role of {of}, not of {quote(view.org_id)}",
             f"name a superior in {quote(view.org_id)}, or list {quote(superior)} under its `external`",
             f"role:{post.role_id}",
         )

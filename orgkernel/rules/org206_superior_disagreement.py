@@ -2,12 +2,13 @@
 
 ## What it checks
 
-A role that the hierarchy lists under a superior names the same one in `chain_of_command.reports_to`, if it names any.
+If the hierarchy lists a role under a superior, the profile's `chain_of_command.reports_to` names the same superior or is
+left out.
 
 ## Why it matters
 
-The hierarchy decides, so whoever reads the profile is told the wrong superior; or the hierarchy is out of date, and
-orders and escalations go to the wrong one.
+The hierarchy decides. Either the profile tells its readers the wrong superior, or the hierarchy is out of date and orders
+and escalations go to the wrong role.
 
 ## Example
 
@@ -27,9 +28,9 @@ chain_of_command:
 
 ## Known limits
 
-Where several organizations include a profile, what it says is only a default and cannot disagree. A superior that is
-not declared, one without a profile, a role listed under several superiors and a circle have rules of their own (ORG202,
-ORG205, ORG201, ORG213, ORG203).
+If several organizations share a profile, its superior is only a default and cannot disagree. Other rules report a
+superior that is not declared (ORG202, ORG205) or has no profile (ORG201), a role with several superiors (ORG213) and a
+cycle (ORG203).
 
 ## Since
 
@@ -49,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Two superiors, both declared."""
+    """A profile and a hierarchy with two superiors, both declared."""
     for post in view.posts:
         role_id, written = post.role_id, post.profile.chain_of_command.reports_to
         if written is None or written == view.superiors.get(role_id):
@@ -66,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             post.place("chain_of_command", "reports_to"),
             f"role {quote(role_id)} reports to {quote(written)} in its profile "
             f"and to {quote(superior)} in the hierarchy",
-            f"the hierarchy counts; write {quote(superior)} here too, or leave `reports_to` out",
+            f"write {quote(superior)} here too, or leave `reports_to` out; the hierarchy counts",
             f"role:{role_id}",
             (Related(edge.place, f"listed among the subordinates of {quote(superior)}"),),
         )

@@ -1,13 +1,14 @@
-"""A superior's authority is not above that of a direct subordinate.
+"""A superior has no more authority than a direct subordinate.
 
 ## What it checks
 
-The authority level of every superior, written or by its role type, is above that of each of its direct subordinates.
+Every superior has a higher authority level than each of its direct subordinates. The level is the written one, or else
+the one of the role type.
 
 ## Why it matters
 
-Orders go down and reports up because the one above has more authority. Between equals neither has to follow, and a
-conflict between them has nobody to settle it.
+Orders go down and reports go up because the superior has more authority. Between equals neither has to obey, and nobody
+can settle a conflict.
 
 ## Example
 
@@ -30,7 +31,7 @@ chain_of_command:
 ## Known limits
 
 With three levels of authority a chain of command has at most three steps. A superior is reported once for all of its
-subordinates. A specialist that commands is reported by ORG208, roles in a circle by ORG203.
+subordinates. ORG208 reports a specialist that commands, and ORG203 reports roles in a cycle.
 
 ## Since
 
@@ -66,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         level, names = post.profile.authority_level, listing(each.role_id for each in below)
         yield Finding(
             place_of_authority(post),
-            f"role {quote(post.role_id)} has authority level {level}, which is not above that of its "
+            f"role {quote(post.role_id)} has authority level {level}, which is not above the level of its "
             f"subordinate{'s' if below[1:] else ''} {names}",
             _remedy(post, below),
             f"role:{post.role_id}",
@@ -80,15 +81,15 @@ def _authority_of(post: RolePost) -> Related:
 
 
 def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
-    """The level of the role's type where that would do."""
+    """The level of the role's type, if that level is enough."""
     if all(authority_of_type(superior) > each.profile.authority_level for each in below):
         wrong = superior
     elif len(below) == 1 and authority_of_type(below[0]) < superior.profile.authority_level:
         wrong = below[0]
     else:
-        return "raise the one or lower the others, or give the subordinates another superior"
+        return "raise the superior, lower the subordinates, or give them another superior"
     level = authority_of_type(wrong)
-    return f"{quote(wrong.role_id)} is {TYPE_IN_WORDS[level]}, which has authority level {level}"
+    return f"give {quote(wrong.role_id)} authority level {level}, the level of {TYPE_IN_WORDS[level]}"
 
 
 RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, Scope.ORGANIZATION, check)

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-A role of type `specialist` has no subordinates, may dispatch nobody (`dispatch.may_to` of its own, `dispatch.may_from`
-of others) and does not set `chain_of_command.can_delegate`.
+A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may dispatch nobody:
+neither by its own `dispatch.may_to` nor by the `dispatch.may_from` of others.
 
 ## Why it matters
 
-A specialist does the work itself. One that passes it on hides from its superior who does what, and nobody has divided
-the task.
+A specialist does the work itself. If it passes work on, its superior no longer knows who does what, and the task was
+never planned for two roles.
 
 ## Example
 
@@ -28,7 +28,7 @@ chain_of_command:
 
 ## Known limits
 
-A specialist in a circle is reported by ORG203 and not as the superior of its superior.
+ORG203 reports a specialist in a cycle; this rule does not count the roles of the cycle as its subordinates.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Everything by which a specialist delegates, in one finding."""
+    """All the ways in which a specialist delegates, in one finding."""
     dispatching = {source for source, _ in view.ends_of(EdgeKind.MAY_DISPATCH)}
     for post in view.posts:
         if post.profile.role_type != "specialist":

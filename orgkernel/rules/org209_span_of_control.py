@@ -1,13 +1,13 @@
-"""A role commands more subordinates than it can follow.
+"""A role has too many direct subordinates.
 
 ## What it checks
 
-No role has more direct subordinates than the organization's `limits.span_of_control`, which is 7 unless written.
+No role has more direct subordinates than the organization's `limits.span_of_control`. The default is 7.
 
 ## Why it matters
 
-A superior reads the reports of all its direct subordinates. With too many of them its context fills up before it has
-decided anything.
+A superior reads the reports of all its direct subordinates. With too many of them, its context fills up before it
+decides anything.
 
 ## Example
 
@@ -27,7 +27,7 @@ xo:
 
 ## Known limits
 
-Roles that a superior may dispatch besides its subordinates are not counted.
+The rule does not count roles that a superior may dispatch in addition to its subordinates.
 
 ## Since
 
@@ -53,8 +53,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         listed, setting = ("hierarchy", role_id, "subordinates"), ("limits", "span_of_control")
         yield Finding(
             document.place(*listed) if document.has(*listed) else view.place_of(role_id),
-            f"role {quote(role_id)} has {len(below)} direct subordinates, more than {limit}",
-            "put a role between them, or raise `span_of_control` under `limits`",
+            f"role {quote(role_id)} has {len(below)} direct subordinates, more than the limit of {limit}",
+            "put another role between them, or raise `span_of_control` under `limits`",
             f"role:{role_id}",
             (Related(document.place(*setting), f"the limit of organization {quote(view.org_id)}"),)
             if document.has(*setting)

@@ -1,13 +1,13 @@
-"""A role stands beside the chain of command.
+"""A role is outside the chain of command.
 
 ## What it checks
 
-In an organization of several roles each has a superior or subordinates. Where nobody commands anybody, that is said
-once.
+In an organization with several roles, every role has a superior or subordinates. If no role has either, the
+organization is reported once.
 
 ## Why it matters
 
-Nobody gives such a role orders or reads its reports, and when it gets into trouble it has no one to hand its work to.
+Nobody gives such a role orders or reads its reports. When it gets into trouble, nobody can take over its work.
 
 ## Example
 
@@ -31,9 +31,9 @@ hierarchy:
 
 ## Known limits
 
-A role that reports to `user` or to an id declared external is meant to stand there, as is one whose `tier` is not
-`crew`. Nothing is said while a role has no profile: that profile may name the orphan as its superior, or the name may
-be a misspelling of it.
+A role that reports to `user` or to an id declared external is not reported, and neither is a role whose `tier` is not
+`crew`. Nothing is reported while a role has no profile: the missing profile may name the orphan as its superior, or its
+name may be a misspelling of the orphan.
 
 ## Since
 
@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles that no edge of command touches."""
+    """Roles with neither a superior nor subordinates."""
     roles = view.roles
     if len(roles) < 2 or view.records.without_profile:
         return

@@ -1,14 +1,14 @@
-"""A role is below no root of its organization.
+"""A role's chain of command does not reach a root of its organization.
 
 ## What it checks
 
-Following the superiors upwards from any role ends at the top of the organization: not in a circle, and not at a role
-that has no profile.
+Following superiors upward from any role ends at the top of the organization. It does not end in a cycle or at a role
+without a profile.
 
 ## Why it matters
 
-The mission never reaches these roles and what they report never reaches who answers for it, although their own place
-looks right.
+The mission never reaches these roles, and their reports never reach the role in charge, although their own entries look
+right.
 
 ## Example
 
@@ -30,9 +30,9 @@ review:
 
 ## Known limits
 
-All roles that hang on one circle or one missing profile are reported at once. The roles of the circle itself are
-reported by ORG203, the missing profile by ORG201. A role whose superior is not declared (ORG202) counts as the top of
-those below it, and so does one whose profile could not be read.
+All roles below one cycle or one missing profile are reported together. ORG203 reports the roles of the cycle itself, and
+ORG201 reports the missing profile. A role counts as a top if its superior is not declared (ORG202) or if its own profile
+could not be read.
 
 ## Since
 
@@ -51,14 +51,14 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Groups of roles that hang on something that is not a top."""
+    """Groups of roles below a cycle or below a role without a profile."""
     for circle in view.circles:
         first = circle[0]
         yield from _hanging(
             view,
             [edge.source for edge in circle],
-            f"in the circle of {quote(first.source)}",
-            "the circle is broken",
+            f"in the cycle of {quote(first.source)}",
+            "break the cycle",
             Related(first.place, f"{quote(first.source)} reports to {quote(first.target)}"),
         )
     for role_id, place in view.records.without_profile.items():
@@ -66,12 +66,12 @@ def check(view: OrgView) -> Iterator[Finding]:
             text = f"{quote(role_id)} has no profile"
             yield from _hanging(
                 view, [role_id], f"at {quote(role_id)}, which has no profile",
-                f"{quote(role_id)} has its profile", Related(place, text),
+                f"write the profile of {quote(role_id)}", Related(place, text),
             )  # fmt: skip
 
 
 def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: Related) -> Iterator[Finding]:
-    """What there is to say about the roles beneath these, if there are any."""
+    """A finding about the roles below these, if there are any."""
     tops = _nearest_roles(view, ends)
     if not tops:
         return
@@ -79,21 +79,21 @@ def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: R
     beneath = sum(map(view.is_role, view.below(edge.source for edge in tops))) - len(tops)
     which = f"role{'s' if several else ''} {listing(edge.source for edge in tops)}"
     if beneath:
-        which += f" and {beneath} beneath {'them' if several else 'it'}"
+        which += f" and {beneath} below {'them' if several else 'it'}"
     verb, chain, they = (
-        ("are", "their", "they still belong") if several or beneath else ("is", "its", "it still belongs")
+        ("do", "their", "they still belong") if several or beneath else ("does", "its", "it still belongs")
     )
     yield Finding(
         tops[0].place,
-        f"{which} {verb} below no root: {chain} chain of command ends {where}",
-        f"once {mended}, see whether {they} there",
+        f"{which} {verb} not reach a root: {chain} chain of command ends {where}",
+        f"{mended}, then check whether {they} there",
         f"role:{tops[0].source}",
         (related,),
     )
 
 
 def _nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
-    """The edges from the roles with a profile that come first beneath these, those of a circle left out."""
+    """The edges from the nearest roles with a profile below these; the roles of a cycle are left out."""
     tops: list[Edge] = []
     pending = list(ends)
     for role_id in pending:

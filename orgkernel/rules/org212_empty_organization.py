@@ -6,7 +6,7 @@ The `hierarchy` of every organization names at least one role.
 
 ## Why it matters
 
-Such an organization takes no task and answers every question with nothing; it looks as if it were switched off.
+Such an organization takes no task and answers every question with nothing, as if it were switched off.
 
 ## Example
 
@@ -25,7 +25,7 @@ hierarchy:
 
 ## Known limits
 
-Whether the roles named have a profile is checked by ORG201.
+ORG201 checks whether the roles have profiles.
 
 ## Since
 
@@ -47,8 +47,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     if not view.records.organization.hierarchy:
         yield Finding(
             view.records.document.place("hierarchy", key=True),
-            f"organization {quote(view.org_id)} names no role",
-            f"write a first one with `orgkernel new role ID --org {view.org_id}`",
+            f"organization {quote(view.org_id)} has no roles",
+            f"create the first one with `orgkernel new role ID --org {view.org_id}`",
             f"organization:{view.org_id}",
         )
 

@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The hierarchy lists every role among the subordinates of one role only.
+The hierarchy lists every role among the subordinates of at most one role.
 
 ## Why it matters
 
-Two superiors give two orders. Only the first one listed counts, so the other commands a role that does not answer to
-it.
+Two superiors give conflicting orders. Only the first one listed counts, so the other one commands a role that does not
+report to it.
 
 ## Example
 
@@ -31,7 +31,7 @@ hierarchy:
 
 ## Known limits
 
-A superior that only the profile names is compared with the hierarchy by ORG206.
+ORG206 compares a superior that only the profile names with the hierarchy.
 
 ## Since
 
@@ -52,7 +52,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles from which more than one edge of command goes up."""
+    """Roles with more than one superior."""
     if len(view.ends_of(EdgeKind.REPORTS_TO)) == len(view.superiors):
         return
     for role_id in (*view.roles, *view.records.without_profile):
@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 others[0].place,
                 f"role {quote(role_id)} has {len(superiors)} superiors: {listing(edge.target for edge in (first, *others))}",
-                "the first one counts; keep one, and let the other reach the role through `communication_channels`",
+                "keep one, and let the others reach the role through `communication_channels`; the first one counts",
                 f"role:{role_id}",
                 tuple(
                     Related(edge.place, f"listed under {quote(edge.target)}")

@@ -1,13 +1,13 @@
-"""A role's authority level is not that of its type.
+"""A role's authority level does not match its role type.
 
 ## What it checks
 
-`authority_level`, where it is written, is 1 for a specialist, 2 for an executive and 3 for a commander.
+If `authority_level` is written, it is 1 for a specialist, 2 for an executive and 3 for a commander.
 
 ## Why it matters
 
-Dispatch goes by the type and command by the authority. A role that is one by its type and another by its authority is
-treated as either, depending on who asks.
+Dispatch goes by the role type, and command goes by the authority level. If the two disagree, the role is treated as one
+type by dispatch and as another by its superiors and subordinates.
 
 ## Example
 
@@ -27,7 +27,7 @@ chain_of_command:
 
 ## Known limits
 
-Where the level also puts the role on a par with its superior or with a subordinate, ORG207 reports it.
+If the level also makes the role equal to its superior or to a subordinate, ORG207 reports that instead.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A written level that the type does not have."""
+    """A written level that differs from the level of the type."""
     for post in view.posts:
         written, usual = post.profile.chain_of_command.authority_level, authority_of_type(post)
         if written is None or written == usual or _is_reported_with_others(view, post):
@@ -55,7 +55,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         by_type = TYPE_IN_WORDS[usual]
         yield Finding(
             post.place("chain_of_command", "authority_level"),
-            f"role {quote(post.role_id)} is {by_type} with authority level {written}, and {by_type} has {usual}",
+            f"role {quote(post.role_id)} is {by_type} with authority level {written}, "
+            f"but {by_type} has level {usual}",
             f"leave `authority_level` out, or make the role {TYPE_IN_WORDS[written]}",
             f"role:{post.role_id}",
             (Related(post.place("role_type"), f"the type of role {quote(post.role_id)}"),)
@@ -65,7 +66,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
-    """Whether ORG207 speaks of the role, as a superior or as a subordinate."""
+    """Whether ORG207 reports the role, as a superior or as a subordinate."""
     superior = view.records.posts.get(view.superior_of(post.role_id) or "")
     return bool(not_outranked(view, post)) or (
         superior is not None and is_not_outranked(view, superior, post)

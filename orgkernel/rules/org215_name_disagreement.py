@@ -1,14 +1,14 @@
-"""The hierarchy calls a role something else than its profile does.
+"""The hierarchy gives a role another name than its profile does.
 
 ## What it checks
 
-An entry of the hierarchy that repeats `role_name` or `role_id` repeats the name the profile has and the id it stands
-under.
+If an entry of the hierarchy repeats `role_name`, it repeats the name in the profile. If it repeats `role_id`, it repeats
+its own key.
 
 ## Why it matters
 
-People know roles by their names. The profile's name is the one shown, so who reads the hierarchy looks for a role that
-is nowhere to be found.
+People know roles by their names. Only the profile's name is shown, so a reader of the hierarchy looks for a name that
+appears nowhere else.
 
 ## Example
 
@@ -26,7 +26,7 @@ devops:
 
 ## Known limits
 
-Names are compared letter by letter, and only where the profile has one.
+Names are compared letter by letter, and only if the profile has one.
 
 ## Since
 
@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 document.place("hierarchy", role_id, "role_id"),
                 f"role {quote(role_id)} has `role_id` {quote(entry.role_id)} in the hierarchy",
-                "the key counts; leave `role_id` out",
+                "leave `role_id` out; the key counts",
                 f"role:{role_id}",
             )
         post = view.records.posts.get(role_id)
@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             document.place("hierarchy", role_id, "role_name"),
             f"role {quote(role_id)} is named {quote(entry.role_name)} in the hierarchy "
             f"and {quote(post.profile.role_name)} in its profile",
-            "the profile counts; write the same name here, or leave `role_name` out",
+            "write the profile's name here too, or leave `role_name` out; the profile counts",
             f"role:{role_id}",
             (Related(post.place("role_name"), "the name in the profile"),),
         )

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-Roles that are named by `communication_channels`, `domain_routing`, `separations`, `overrides` and the `dispatch` rights
-of a role are roles of the organization. Channels and dispatch rights may also name `user` and ids declared external.
+The roles named under `communication_channels`, `domain_routing`, `separations`, `overrides` and a role's `dispatch` are
+roles of the organization. Channels and `dispatch` may also name `user` and ids declared external.
 
 ## Why it matters
 
-A reference to nobody has no effect: two roles cannot speak, a preference is not followed, an override changes nothing,
-and no other message says so.
+A reference to an unknown role has no effect: two roles cannot speak with each other, a preference is ignored, an override
+changes nothing. No other rule reports it.
 
 ## Example
 
@@ -30,9 +30,9 @@ communication_channels:
 
 ## Known limits
 
-Superiors, subordinates and escalations have rules of their own. A role whose profile is missing is reported by ORG201,
-one that a file which could not be read seems to declare is not reported, and neither is a role of another organization
-that a profile shared with that organization may dispatch.
+Superiors, subordinates and escalations have rules of their own, and ORG201 reports a role without a profile. Two cases
+are not reported: a role that appears to be declared in a file that could not be read, and a role of another organization
+that shares the profile and that the profile may dispatch.
 
 ## Since
 
@@ -58,12 +58,12 @@ class _Reference(NamedTuple):
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """References that lead to no role."""
+    """References to roles that the organization does not have."""
     for role_id, place, text, subject in (*_by_organization(view), *_by_profiles(view)):
         others = view.records.elsewhere.get(role_id, ())
         if others:
             of = f"organization{'s' if others[1:] else ''} {listing(others)}"
-            what, help = f"which is a role of {of} and not of {quote(view.org_id)}", ""
+            what, help = f"which is a role of {of}, not of {quote(view.org_id)}", ""
         else:
             what, help = "which is not declared", did_you_mean(role_id, view.roles)
         yield Finding(place, f"{text} {quote(role_id)}, {what}", help, subject)

@@ -1,15 +1,18 @@
-"""An id is declared twice.
+"""An id is declared more than once.
 
 ## What it checks
 
-No two organizations have one id. Among the documents of one folder with an organization no two profiles declare one
-role, no two catalogs one id of a kind (a domain, plan, tool, skill, matrix, qualification, person, system origin,
-webhook, policy or agent), and no two ladders list ranks.
+Every organization has an id of its own. Within the folder of an organization:
+
+- no two profiles declare the same role,
+- no two catalogs declare the same domain, plan, tool, skill, matrix, qualification, person, system origin, webhook,
+  policy or agent,
+- only one ladder lists ranks.
 
 ## Why it matters
 
-Only the first declaration counts, in the order of the files' names. The other has no effect, and which of them that is
-changes when a file is renamed.
+Only the first declaration counts, in the order of the file names. The other one has no effect, and renaming a file can
+change which one that is.
 
 ## Example
 
@@ -27,8 +30,8 @@ description: Restructures existing modules.
 
 ## Known limits
 
-A nearer declaration takes the place of one farther away on purpose: an organization's own profile that of a shared
-folder, its own catalog the shared one. `active.json`, by which a host knows the active organization, is a copy.
+A nearer declaration may replace a farther one: an organization's own profile replaces one of a shared folder, and its own
+catalog replaces a shared one. `active.json`, which tells a host the active organization, is a copy and does not count.
 
 ## Since
 
@@ -46,14 +49,14 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Declarations that another one hides."""
+    """Declarations that an earlier one hides."""
     for duplicate in assembly.duplicates:
         yield Finding(
             duplicate.place,
-            f"{duplicate.what} {quote(duplicate.id)} is declared again",
-            "only the first declaration counts; remove this one, or give it an id of its own",
+            f"{duplicate.what} {quote(duplicate.id)} is declared more than once",
+            "remove this declaration, or give it an id of its own; only the first one counts",
             f"{duplicate.what}:{duplicate.id}",
-            (Related(duplicate.first, "declared first here"),),
+            (Related(duplicate.first, "the first declaration"),),
         )
 
 

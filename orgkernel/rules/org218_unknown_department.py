@@ -2,13 +2,13 @@
 
 ## What it checks
 
-The `department` of a role, in its profile or among the organization's `overrides`, is one of the `departments` the
-organization declares.
+The `department` of a role is one of the `departments` that the organization declares. It may be written in the profile or
+under the organization's `overrides`.
 
 ## Why it matters
 
-A department decides what its members see. A role in one that nobody declared sees nothing of what it should, and is
-missing from every list of its department.
+A department decides which tools its members see. A role in an undeclared department does not see the tools it should, and
+is missing from every list of its department.
 
 ## Example
 
@@ -26,7 +26,7 @@ department: engineering
 
 ## Known limits
 
-An organization that declares no departments leaves them to its profiles.
+If an organization declares no departments, its profiles may name any.
 
 ## Since
 
@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A department that nothing declares."""
+    """A department that the organization does not declare."""
     declared = view.records.organization.departments
     if not declared:
         return
@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             f"role {quote(post.role_id)} belongs to department {quote(department)}, "
             f"which organization {quote(view.org_id)} does not have",
             did_you_mean(department, declared)
-            or "declare it under `departments`, or give the role another one under `overrides`",
+            or "declare it under `departments`, or set another one for the role under `overrides`",
             f"role:{post.role_id}",
         )
 

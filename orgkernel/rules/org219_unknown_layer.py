@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The `layer` of a role, in its profile or among the organization's `overrides`, and both ends of every entry of
-`dispatch_edges` are among the organization's `layers`.
+The `layer` of every role, and both ends of every entry of `dispatch_edges`, are among the organization's `layers`. The
+layer of a role may be written in the profile or under the organization's `overrides`.
 
 ## Why it matters
 
-Layers decide who may hand work to whom. A misspelled one cuts its roles off: no edge leads to them and none away.
+Layers decide who may hand work to whom. No edge leads to or from a misspelled layer, so its roles are cut off.
 
 ## Example
 
@@ -29,8 +29,8 @@ dispatch_edges:
 
 ## Known limits
 
-An organization that declares neither layers nor edges leaves layers to its profiles. One with edges and no layers at
-all is reported once.
+If an organization declares neither layers nor edges, its profiles may name any layer. An organization with edges but
+without layers is reported once.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Layers that nothing declares."""
+    """Layers that the organization does not declare."""
     organization, document, subject = (
         view.records.organization,
         view.records.document,
@@ -62,14 +62,14 @@ def check(view: OrgView) -> Iterator[Finding]:
     if not layers:
         if edges:
             place = document.place("dispatch_edges", key=True)
-            message = f"{here} has `dispatch_edges` and no `layers`"
-            yield Finding(place, message, "list the layers under `layers`, uppermost first", subject)
+            message = f"{here} has `dispatch_edges` but no `layers`"
+            yield Finding(place, message, "list the layers under `layers`, highest first", subject)
         return
     for number, edge in enumerate(edges):
         for field, layer in (("from", edge.source), ("to", edge.target)):
             if layer not in layers:
                 place = document.place("dispatch_edges", number, field)
-                message = f"dispatch edge names layer {quote(layer)}, which {here} does not have"
+                message = f"a dispatch edge names layer {quote(layer)}, which {here} does not have"
                 yield Finding(
                     place, message, did_you_mean(layer, layers) or "declare it under `layers`", subject
                 )
@@ -78,9 +78,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         if own_layer is not None and own_layer not in layers:
             yield Finding(
                 post.place("layer"),
-                f"role {quote(post.role_id)} stands in layer {quote(own_layer)}, which {here} does not have",
+                f"role {quote(post.role_id)} is in layer {quote(own_layer)}, which {here} does not have",
                 did_you_mean(own_layer, layers)
-                or "declare it under `layers`, or give the role another one under `overrides`",
+                or "declare it under `layers`, or set another one for the role under `overrides`",
                 f"role:{post.role_id}",
             )
 

@@ -1,15 +1,15 @@
-"""A domain is named that no catalog declares.
+"""A document names a domain that no catalog declares.
 
 ## What it checks
 
-Every domain that is named is declared by a domain catalog the organization sees: those of `bst_domains`, of plans and
-skills, what a domain is `broader` than, and the targets of aliases. The organization's `domains` and the keys of its
-`domain_routing` may also be aliases; everywhere else an alias is reported, with the domain it means.
+Every domain that a document names is declared by a domain catalog that the organization sees. This covers `bst_domains`,
+the domains of plans and skills, `broader`, and the targets of aliases. The organization's `domains` and the keys of its
+`domain_routing` may also be aliases. Everywhere else an alias is reported, together with the domain it means.
 
 ## Why it matters
 
-Work is dispatched by comparing domains. A role never gets the work of a domain that it misspells, and nothing else
-says so: the work quietly goes to somebody else, or to nobody.
+Dispatch compares domains by id. A role never gets the work of a domain that it misspells. The work silently goes to
+another role, or to none.
 
 ## Example
 
@@ -27,7 +27,7 @@ bst_domains:
 
 ## Known limits
 
-Nothing is reported while a domain catalog could not be read. An alias of an alias is reported: it means no domain.
+Nothing is reported while a domain catalog could not be read. An alias of an alias is reported, because it means no domain.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids in the place of a domain that are none."""
+    """Ids that are used as domains and are not declared."""
     records = view.records
     if "domain_catalog" in records.incomplete:
         return
@@ -66,16 +66,16 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def meant_domain(view: OrgView, word: str) -> str | None:
-    """The domain that an id seems to mean: itself, what it is an alias of, or what it misspells.
+    """The domain that an id appears to mean: itself, the target of the alias, or the domain it misspells.
 
-    Other rules ask this so that a misspelled domain is not also reported as a domain without a role.
+    Other rules use this, so that a misspelled domain is not also reported as a domain without a role.
     """
     meant = view.resolve_domain(word)
     return meant if meant in view.records.domains else suggest(word, view.records.domains)
 
 
 def is_unsure(view: OrgView, role_id: str) -> bool:
-    """Whether the role handles an id that is no declared domain, so that its domains are not what its author meant."""
+    """Whether the role handles an undeclared id, so that its domains are not those its author meant."""
     return any(edge.target not in view.records.domains for edge in view.domains_of(role_id))
 
 
@@ -84,7 +84,7 @@ def _help(view: OrgView, word: str, known: Collection[str]) -> str:
     if alias is None or (alias.target is not None and alias.target not in view.records.domains):
         return did_you_mean(word, known)
     if alias.target is None:
-        return f"{quote(word)} is listed under `unmapped`, so it means no domain"
+        return f"name a declared domain; {quote(word)} is listed under `unmapped` and means none"
     return f"write {quote(alias.target)}, the domain it is an alias of"
 
 
@@ -100,7 +100,7 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
 def _of_organization(records: OrgRecords) -> Iterator[Reference]:
     for number, word in enumerate(records.organization.domains):
         place = records.document.place("domains", number)
-        yield Reference(place, "organization", records.org_id, "answers for", word)
+        yield Reference(place, "organization", records.org_id, "is responsible for", word)
     for word in records.organization.domain_routing:
         place = records.document.place("domain_routing", word, key=True)
         yield Reference(place, "organization", records.org_id, "routes", word)

@@ -2,12 +2,12 @@
 
 ## What it checks
 
-Every plan in a role's `htn_plans` is declared by a plan catalog the organization sees.
+Every plan in a role's `htn_plans` is declared by a plan catalog that the organization sees.
 
 ## Why it matters
 
-The plans of the role that was chosen are the only ones its runtime may run. One that does not exist is never found, and
-the role works without the plan its author meant it to follow.
+A runtime may run only the plans of the chosen role. A plan that does not exist is never found, so the role works without
+the plan that its author intended.
 
 ## Example
 
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids in the place of a plan that are none."""
+    """Ids that are used as plans and are not declared."""
     plans = view.records.plans
     if "plan_catalog" in view.records.incomplete:
         return

@@ -1,15 +1,21 @@
-"""A tool is named that no catalog declares.
+"""A document names a tool that no catalog declares.
 
 ## What it checks
 
-Every tool that is named is declared by a tool catalog the organization sees: those a role is equipped with or may
-grant, those a plan and its steps need, those a skill prefers, those a tool falls back to or is essential together with,
-those a policy speaks of, those a qualification unlocks and those an organization's separations keep apart.
+Every tool that a document names is declared by a tool catalog that the organization sees. This covers the tools that
+
+- a role is equipped with or may grant,
+- a plan or one of its steps needs,
+- a skill prefers,
+- another tool falls back to or is essential with,
+- a policy names,
+- a qualification unlocks,
+- a separation of the organization keeps apart.
 
 ## Why it matters
 
-A name that was given and is not declared is denied. The role believes it has a tool, its runtime refuses the call, and
-a plan that needs the tool can be followed by nobody.
+Access to an undeclared tool is denied. The role appears to have the tool, its runtime refuses the call, and no role can
+follow a plan that needs it.
 
 ## Example
 
@@ -27,8 +33,8 @@ tools_primary:
 
 ## Known limits
 
-Nothing is reported while a tool catalog could not be read. The tools of a server that are written `server.tool` have
-to be declared like all others. A policy's globs may match nothing.
+Nothing is reported while a tool catalog could not be read. The tools of a server, written `server.tool`, must be declared
+like all others. A pattern in a policy may match nothing.
 
 ## Since
 
@@ -50,7 +56,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids in the place of a tool that are none."""
+    """Ids that are used as tools and are not declared."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return

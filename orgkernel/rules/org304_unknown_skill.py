@@ -1,13 +1,13 @@
-"""A skill, or a category of skills, is named that no catalog declares.
+"""A document names a skill or a skill category that no catalog declares.
 
 ## What it checks
 
-Every skill that a role requires, that another skill presupposes or that a qualification raises, and the category of
-every skill, is declared by a skill catalog the organization sees.
+Every skill that a role requires, another skill presupposes or a qualification raises is declared by a skill catalog that
+the organization sees. So is the category of every skill.
 
 ## Why it matters
 
-Nobody can ever hold a skill that does not exist, so a role that requires one has a gap that no training closes.
+No agent can ever have a skill that does not exist. A role that requires one has a gap that no training closes.
 
 ## Example
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids in the place of a skill or a category that are none."""
+    """Ids that are used as skills or categories and are not declared."""
     skills = view.records.skills
     if "skill_catalog" in view.records.incomplete:
         return

@@ -1,14 +1,14 @@
-"""A domain that the organization answers for is handled by none of its roles.
+"""A domain that the organization is responsible for is not handled by any role.
 
 ## What it checks
 
-Every domain the organization lists under `domains`, and every domain of its own domain catalog that is not marked
-`passthrough`, goes to a role: one that handles it or a domain that it is narrower than.
+Some role handles every domain that the organization lists under `domains`, and every domain of its own domain catalog
+that is not marked `passthrough`. A role that handles a broader domain counts.
 
 ## Why it matters
 
-A task of that domain activates nobody. The host goes on as if there were no organization, with every tool and without
-a plan, although the organization says that this is its work.
+A task of that domain is dispatched to no role. The host goes on as if there were no organization, with every tool and
+without a plan, although the organization claims this work.
 
 ## Example
 
@@ -27,10 +27,9 @@ domains:
 
 ## Known limits
 
-Listing a domain under `domains` asks for a role even if the catalog marks the domain `passthrough`. Nothing is
-reported while a domain catalog could not be read, while a role of the hierarchy has no profile (it may handle the
-domain), or for a domain that a role seems to misspell, which ORG301 reports. Domains of shared catalogs are not asked
-for unless they are listed.
+A domain listed under `domains` needs a role even if the catalog marks it `passthrough`. A domain of a shared catalog needs
+a role only if it is listed. Nothing is reported while a domain catalog could not be read, or while a role of the
+hierarchy has no profile, because that role may handle the domain. ORG301 reports a domain that a role misspells.
 
 ## Since
 
@@ -50,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains the organization answers for that dispatch can give to nobody."""
+    """Domains the organization is responsible for and that dispatch can give to no role."""
     if not view.roles or view.records.without_profile or "domain_catalog" in view.records.incomplete:
         return
     answered = answered_domains(view)
@@ -60,17 +59,17 @@ def check(view: OrgView) -> Iterator[Finding]:
         if domain in meant:
             continue
         listed = domain in _listed(view)
-        remedy = "take it out of `domains`" if listed else "mark it `passthrough: true`"
+        remedy = "remove it from `domains`" if listed else "mark it `passthrough: true`"
         yield Finding(
             answered[domain],
-            f"domain {quote(domain)} is handled by no role of organization {quote(view.org_id)}",
+            f"domain {quote(domain)} is not handled by any role of organization {quote(view.org_id)}",
             f"add it to `capabilities.bst_domains` of a role, or {remedy}",
             f"domain:{domain}",
         )
 
 
 def answered_domains(view: OrgView) -> Mapping[str, Place]:
-    """The domains that must be handled by a role, and where the organization says so first."""
+    """The domains that a role must handle, and where the organization first says so."""
     own = (each for each in view.records.domains.values() if each.own and not each.record.passthrough)
     return {**{each.id: each.place() for each in own}, **_listed(view)}
 
@@ -85,12 +84,12 @@ def _listed(view: OrgView) -> dict[str, Place]:
 
 
 def _has_candidate(view: OrgView, domain: str) -> bool:
-    """Whether dispatch has anybody to choose from."""
+    """Whether dispatch has a role to choose."""
     return any(view.handlers_of(near) for near in view.domain_and_broader(domain))
 
 
 def _misspelled(view: OrgView) -> frozenset[str]:
-    """Domains that roles seem to mean by ids that are none."""
+    """Domains that roles appear to mean by undeclared ids."""
     words = set(view.targets_of(EdgeKind.HANDLES)) - view.records.domains.keys()
     return frozenset(meant for word in words if (meant := meant_domain(view, word)) is not None)
 

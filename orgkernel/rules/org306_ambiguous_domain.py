@@ -2,13 +2,12 @@
 
 ## What it checks
 
-For every domain that roles handle, the first and the second candidate of dispatch differ in something that was meant to
-decide: the role type, the place in the organization's `domain_routing`, or the number of domains they handle.
+For every domain that roles handle, the first and the second candidate of dispatch differ in at least one of these: the
+role type, the place in the organization's `domain_routing`, or the number of domains they handle.
 
 ## Why it matters
 
-Whoever sorts the hierarchy differently moves the work to another role. Nobody would expect that, and no review would
-notice.
+Sorting the hierarchy differently moves the work to another role. Nobody expects that, and no review notices it.
 
 ## Example
 
@@ -30,8 +29,8 @@ domain_routing:
 
 ## Known limits
 
-Two roles that tie for several domains are one finding. Where more than two roles tie for a domain, the first two are
-named. A domain without a role of its own ties with the broader domain that covers it and is not reported again.
+Two roles that tie for several domains make one finding. If more than two roles tie for a domain, the first two are named.
+A domain that is covered only by a broader domain is not reported again.
 
 ## Since
 
@@ -51,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Pairs of roles that nothing but their order tells apart, with the domains they tie for."""
+    """Pairs of roles that differ only in their order, with the domains they tie for."""
     ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
     for _, ranked in rank_handlers(view):
         tied = find_tied(ranked)[:2]
@@ -62,12 +61,12 @@ def check(view: OrgView) -> Iterator[Finding]:
         chosen, other = edges[0]
         order = f"{chosen.target}: [{first}, {second}]"
         related = Related(
-            chosen.place, f"role {quote(first)} handles {quote(chosen.target)} too, and stands first"
+            chosen.place, f"role {quote(first)} also handles {quote(chosen.target)} and is listed first"
         )
         yield Finding(
             other.place,
             f"role {quote(second)} ties with {quote(first)} for {listing(edge.target for edge, _ in edges)}, "
-            "and only the order of the hierarchy decides",
+            "so only the order of the hierarchy decides",
             f"write the order you want under `domain_routing`, such as {quote(order)}",
             f"role:{second}",
             (related,),

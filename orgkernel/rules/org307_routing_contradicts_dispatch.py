@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The first role that `domain_routing` names for a domain is the one that dispatch chooses for it.
+Dispatch chooses the first role that `domain_routing` names for a domain.
 
 ## Why it matters
 
-`domain_routing` is advice: it orders roles of one type that handle the domain, and nothing more. A role that does not
-handle the domain, or an executive named before a specialist who handles it, is not chosen, whatever is written there.
+`domain_routing` is advice: it only orders roles of the same type that handle the domain. Dispatch never chooses a role
+that does not handle the domain, or an executive that is named before a specialist who handles it.
 
 ## Example
 
@@ -25,9 +25,9 @@ domain_routing:
 
 ## Known limits
 
-Only the first role of each list is compared; those after it matter when a task needs tools the first one lacks. Roles
-the organization does not have are reported by ORG216 and passed over, and nothing is said about a list whose first role
-has no profile or names a domain that ORG301 reports. A domain that nobody takes is left to ORG305 where that reports it.
+Only the first role of each list is compared. The others matter when a task needs tools that the first one lacks. The rule
+skips roles that the organization does not have (ORG216), lists whose first role has no profile or handles an unknown
+domain (ORG301), and domains that ORG305 reports.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles named first that do not come first."""
+    """Roles that are named first and that dispatch does not choose."""
     if "domain_catalog" in view.records.incomplete:
         return
     answered = answered_domains(view)
@@ -63,10 +63,12 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         related = tuple(_passed_over(view, decision, first))
         but = "which it does not handle"
-        help = "add the domain to the role's `bst_domains`, or name another role first"
+        help = "add the domain to `bst_domains` of the role, or name another role first"
         if related:
             but = f"which dispatch gives to {quote(decision.role_id)}"
-            help = f"name {quote(decision.role_id)} first; roles of one type that handle the domain are ordered, no others"
+            help = (
+                f"name {quote(decision.role_id)} first; `domain_routing` only orders roles of the same type"
+            )
         yield Finding(
             view.records.document.place("domain_routing", word, number),
             f"`domain_routing` prefers role {quote(first)} for {quote(word)}, {but}",
@@ -77,7 +79,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _passed_over(view: OrgView, decision: DispatchDecision, role_id: str) -> Iterator[Related]:
-    """Why the role was not chosen, at the line by which the other one was; nothing for one that was no candidate."""
+    """Why the role was not chosen, at the line that made dispatch choose the other; nothing for a role that was no candidate."""
     line = view.domain_and_broader(str(decision.domain))
     for passed in decision.considered:
         if passed.role_id == role_id and decision.role_id is not None:

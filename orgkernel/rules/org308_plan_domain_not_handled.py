@@ -1,14 +1,14 @@
-"""A role follows a plan and handles none of the plan's domains.
+"""A role follows a plan but handles none of the plan's domains.
 
 ## What it checks
 
-Of the domains that a plan serves, every role that follows the plan handles at least one, or a domain that one of them
-is narrower than.
+Every role that follows a plan handles at least one of the domains that the plan serves, or a domain broader than one of
+them.
 
 ## Why it matters
 
-A role is given the plans of the domain it was chosen for. It is never chosen for a domain of this one, so it will never
-run it: either the plan is in the wrong profile, or a domain is missing from it.
+A role receives the plans of the domain it was chosen for. Dispatch never chooses this role for a domain of the plan, so
+the role never runs it. Either the plan is in the wrong profile, or the profile lacks a domain.
 
 ## Example
 
@@ -26,8 +26,8 @@ htn_plans: [bugfix_workflow]
 
 ## Known limits
 
-Handling a domain narrower than the plan's is not enough, as in dispatch. Plans without domains, and roles and plans that
-name a domain ORG301 reports, are passed over. Nothing is reported while a domain catalog could not be read.
+As in dispatch, it is not enough to handle a domain narrower than the plan's. The rule skips plans without domains, and
+roles and plans with a domain that ORG301 reports. Nothing is reported while a domain catalog could not be read.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Plans for work the role does not get."""
+    """Plans for work that the role does not get."""
     if "domain_catalog" in view.records.incomplete:
         return
     for plan in view.targets_of(EdgeKind.FOLLOWS):
@@ -62,8 +62,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 edge.place,
                 f"role {quote(edge.source)} follows plan {quote(plan)} "
-                f"and handles none of its domains: {listing(served)}",
-                "add the domain to `capabilities.bst_domains`, or take the plan out of `htn_plans`",
+                f"but handles none of its domains: {listing(served)}",
+                "add the domain to `capabilities.bst_domains`, or remove the plan from `htn_plans`",
                 f"role:{edge.source}",
             )
 

@@ -1,14 +1,14 @@
-"""A role follows a plan that needs tools the role is not equipped with.
+"""A role follows a plan but lacks tools that the plan needs.
 
 ## What it checks
 
-Every tool that a plan or one of its steps needs is among the tools of every role that follows the plan, at any level
-above `none`.
+Every role that follows a plan is equipped with each tool that the plan or one of its steps needs, at any level above
+`none`.
 
 ## Why it matters
 
-The role starts the plan and is refused a call in the middle of it: work is half done, and the failure looks like one of
-the tool.
+The role starts the plan and is refused a call in the middle of it. The work is half done, and the failure looks like a
+failure of the tool.
 
 ## Example
 
@@ -26,8 +26,8 @@ tools_primary: [code_execution_tool, memory_load, memory_save]
 
 ## Known limits
 
-The level a step needs is not looked at. A tool the missing one falls back to does not count. Tools that no catalog
-declares, and those the role seems to misspell, are left to ORG303.
+The rule ignores the level that a step needs. A tool that the missing one falls back to does not count. ORG303 reports
+tools that no catalog declares and tools that the role misspells.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Plans the role cannot finish."""
+    """Plans that the role cannot finish."""
     tools = view.records.tools
     for plan in view.targets_of(EdgeKind.FOLLOWS):
         needed = [need for need in view.tools_needed_by(plan) if need.target in tools]
@@ -59,8 +59,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     edge.place,
                     f"role {quote(role_id)} follows plan {quote(plan)} "
-                    f"and lacks tools it needs: {listing(need.target for need in missing)}",
-                    "equip the role with them, or take the plan out of `htn_plans`",
+                    f"but lacks tools that it needs: {listing(need.target for need in missing)}",
+                    "equip the role with them, or remove the plan from `htn_plans`",
                     f"role:{role_id}",
                     (Related(missing[0].place, f"plan {quote(plan)} needs {quote(missing[0].target)}"),),
                 )

@@ -1,13 +1,13 @@
-"""A plan of the organization's own catalog is followed by no role.
+"""A plan of the organization's own catalog is not followed by any role.
 
 ## What it checks
 
-Every plan that the organization itself declares is in the `htn_plans` of one of its roles.
+Every plan that the organization itself declares is in the `htn_plans` of at least one of its roles.
 
 ## Why it matters
 
-A role is given the plans it follows and no others, so this one is never run. It reads as if the work were done that way,
-and it is maintained for nothing.
+A role receives only the plans it follows, so this plan is never run. It describes work that nobody does that way, and
+maintaining it is wasted effort.
 
 ## Example
 
@@ -27,8 +27,8 @@ capabilities:
 
 ## Known limits
 
-Plans of catalogs shared with other organizations are not asked for. Nothing is reported while a role of the hierarchy
-has no profile, since it may follow the plan, or for a plan that a role seems to misspell, which ORG302 reports.
+Plans of shared catalogs are not checked. Nothing is reported while a role of the hierarchy has no profile, because that
+role may follow the plan. ORG302 reports a plan that a role misspells.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Plans of its own that an organization does not use."""
+    """Plans of the organization's own catalog that none of its roles follows."""
     plans = view.records.plans
     if view.records.without_profile:
         return
@@ -60,7 +60,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if plan.id not in meant:
             yield Finding(
                 plan.place(),
-                f"plan {quote(plan.id)} is followed by no role of organization {quote(view.org_id)}",
+                f"plan {quote(plan.id)} is not followed by any role of organization {quote(view.org_id)}",
                 "add it to `capabilities.htn_plans` of a role, or delete it",
                 f"plan:{plan.id}",
             )

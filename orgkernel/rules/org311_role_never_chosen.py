@@ -1,14 +1,14 @@
-"""A role handles domains, and dispatch chooses it for none of them.
+"""A role handles domains, but dispatch chooses it for none of them.
 
 ## What it checks
 
-Every specialist, and every other role without subordinates, that handles domains comes first among the candidates for
-at least one of them.
+Every specialist, and every other role without subordinates, is the first candidate for at least one of the domains it
+handles.
 
 ## Why it matters
 
-The role never gets any work. It looks like capacity the organization has, and its tools, plans and tests are looked
-after for nothing.
+The role never gets any work. It looks like capacity that the organization has, and maintaining its tools, plans and tests
+is wasted effort.
 
 ## Example
 
@@ -28,10 +28,13 @@ capabilities:
 
 ## Known limits
 
-Dispatch is asked by domain alone: a task that also names tools it needs may still reach the role. Executives and
-commanders who have subordinates are passed over, because taking what no specialist takes is what they handle domains
-for. So is a role that `domain_routing` names for one of its domains, at whatever place, since that is a stated choice,
-one that loses a domain only by the order of the hierarchy, which is ORG306, and one with a domain that ORG301 reports.
+The rule asks dispatch by domain alone. A task that also names the tools it needs may still reach the role. These roles
+are not reported:
+
+- executives and commanders with subordinates, because they handle domains in order to take what no specialist takes,
+- a role that `domain_routing` names for one of its domains, because that is an explicit choice,
+- a role that loses a domain only by the order of the hierarchy (ORG306),
+- a role with a domain that ORG301 reports.
 
 ## Since
 
@@ -54,7 +57,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles that somebody else comes before in each of their domains."""
+    """Roles that come after another role in each of their domains."""
     settled: set[str] = set()
     lost: dict[str, list[tuple[Candidate, Candidate]]] = {}
     for domain, ranked in rank_handlers(view):
@@ -79,8 +82,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         domains = listing(candidate.domain for _, candidate in losses)
         yield Finding(
             view.domains_of(role_id)[0].place,
-            f"role {quote(role_id)} is chosen for none of the domains it handles: {domains}",
-            "take the domains away from one of the roles, or name the order you want in `domain_routing`",
+            f"role {quote(role_id)} is never chosen for the domains it handles: {domains}",
+            "remove the domains from one of the roles, or write the order you want under `domain_routing`",
             f"role:{role_id}",
             related,
         )

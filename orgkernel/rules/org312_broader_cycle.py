@@ -1,13 +1,13 @@
-"""Domains are broader than one another in a circle.
+"""Domains are broader than each other in a cycle.
 
 ## What it checks
 
-Going from a domain to the one that is `broader` than it, and on from there, never leads back.
+Following `broader` from any domain never leads back to that domain.
 
 ## Why it matters
 
-A broader domain covers the work of the narrower one when nobody handles that. In a circle every domain would be broader
-than itself, and which role covers which domain depends on where the question starts.
+A broader domain covers the work of a narrower one that no role handles. In a cycle every domain would be broader than
+itself, and which role covers which domain would depend on where the search starts.
 
 ## Example
 
@@ -46,8 +46,8 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains narrower than themselves."""
-    yield from circles(view, EdgeKind.NARROWER_THAN, "take `broader` out of the widest of these domains")
+    """Domains that are narrower than themselves."""
+    yield from circles(view, EdgeKind.NARROWER_THAN, "remove `broader` from the broadest of these domains")
 
 
 RULE = Rule("ORG312", "broader-cycle", Severity.ERROR, Scope.CATALOG, check)

@@ -1,13 +1,13 @@
-"""Tools fall back to one another in a circle.
+"""Tools fall back to each other in a cycle.
 
 ## What it checks
 
-Going from a tool to those it falls back to, and on from there, never leads back.
+Following `falls_back_to` from any tool never leads back to that tool.
 
 ## Why it matters
 
-A role that has lost all the tools of a circle goes round in it: each failure sends it to a tool that has already
-failed, and turns are spent that should have gone into an escalation.
+When all the tools of a cycle fail, the role goes around in it. Each failure sends it to a tool that has already failed,
+and it spends turns that should have gone into an escalation.
 
 ## Example
 
@@ -27,7 +27,7 @@ tools:
 
 ## Known limits
 
-Circles that share a tool are one finding, which names the shortest of them.
+Cycles that share a tool make one finding, which names the shortest of them.
 
 ## Since
 
@@ -46,8 +46,8 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools that stand in for themselves."""
-    remedy = "let the last resort among these tools fall back to none of them"
+    """Tools that fall back to themselves."""
+    remedy = "remove the other tools of the cycle from `falls_back_to` of the one to try last"
     yield from circles(view, EdgeKind.FALLS_BACK_TO, remedy)
 
 

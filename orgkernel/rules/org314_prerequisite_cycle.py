@@ -1,13 +1,13 @@
-"""Skills presuppose one another in a circle.
+"""Skills presuppose each other in a cycle.
 
 ## What it checks
 
-Going from a skill to its `prerequisites`, and on from there, never leads back.
+Following `prerequisites` from any skill never leads back to that skill.
 
 ## Why it matters
 
-A skill can be acquired once its prerequisites are held. In a circle each of them waits for another, so nobody can ever
-acquire any of them, nor fill a role that requires one.
+An agent can learn a skill once it has the prerequisites. In a cycle each skill waits for another, so no agent can ever
+learn any of them or fill a role that requires one.
 
 ## Example
 
@@ -27,7 +27,7 @@ skills:
 
 ## Known limits
 
-Circles that share a skill are one finding, which names the shortest of them.
+Cycles that share a skill make one finding, which names the shortest of them.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Skills that presuppose themselves."""
-    remedy = "take the prerequisites out of the skill that is learnt first"
+    remedy = "remove the prerequisites of the skill that is learned first"
     yield from circles(view, EdgeKind.PRESUPPOSES, remedy)
 
 

@@ -1,14 +1,14 @@
-"""An id is listed among the aliases and means something else as well.
+"""An alias or an unmapped id also has another meaning.
 
 ## What it checks
 
-No alias, and no id listed under `unmapped`, is also a declared domain; no id is both an alias and `unmapped` in one
+No alias, and no id listed under `unmapped`, is also a declared domain. No id is both an alias and `unmapped` in the same
 catalog.
 
 ## Why it matters
 
-A declared domain always wins, and an alias wins over `unmapped`: the other line has no effect, though its author meant
-it to send the work of that word elsewhere, or nowhere.
+A declared domain always wins, and an alias wins over `unmapped`. The other line has no effect, although its author wanted
+work with that id to go to another domain, or to none.
 
 ## Example
 
@@ -31,8 +31,8 @@ aliases:
 
 ## Known limits
 
-A domain of a nearer catalog than the alias is meant to take its place and is not reported. A catalog none of whose
-domains the organization sees counts as farther than its own and nearer than the shared ones.
+A domain in a catalog nearer than the alias replaces the alias and is not reported. If the organization sees no domain of
+a catalog, that catalog counts as farther than the organization's own and nearer than the shared ones.
 
 ## Since
 
@@ -54,7 +54,7 @@ _OWN, _BETWEEN, _SHARED = range(3)
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Words that are said to mean two things."""
+    """Ids that are declared with two meanings."""
     domains = view.records.domains
     distances = {each.document.name: _distance(each) for each in domains.values()}
     for word, meant in view.records.aliases.items():

@@ -1,14 +1,15 @@
-"""A rank is named that the ladder does not have.
+"""A document names a rank that the ladder does not have.
 
 ## What it checks
 
-Every rank that is named is one of the ladder the organization sees: the `entry_rank` of a role, the rank an agent
-starts at, the ranks in a tool's `rank_matrix`, and in a ladder those of its matrices and promotions.
+Every rank that a document names is a rank of the ladder that the organization sees. This covers the `entry_rank` of a
+role, the starting rank of an agent, the ranks in a tool's `rank_matrix`, and the ranks in the matrices and promotions of a
+ladder.
 
 ## Why it matters
 
-A rank nobody has opens nothing: an entry for it in a matrix never holds, and a holder who starts at it has no rank at
-all and is refused everything that ranks decide.
+An unknown rank gives access to nothing. A matrix entry for it never applies, and an agent that starts at it has no rank
+at all and is refused everything that ranks decide.
 
 ## Example
 
@@ -26,8 +27,8 @@ entry_rank: lieutenant
 
 ## Known limits
 
-The nearest ladder that lists ranks is the one an organization has. What a ladder says itself is compared with its own
-ranks, or, where it lists none, with those of that ladder. Nothing is reported while a ladder could not be read.
+An organization has the nearest ladder that lists ranks. The matrices and promotions of a ladder are compared with its own
+ranks, or with the ranks of that nearest ladder if it lists none. Nothing is reported while a ladder could not be read.
 
 ## Since
 
@@ -50,7 +51,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids in the place of a rank that are none."""
+    """Ids that are used as ranks and are not declared."""
     if "rank_ladder" in view.records.incomplete:
         return
     ranks = tuple(rank.id for rank in view.records.ranks)

@@ -1,13 +1,13 @@
-"""A ladder's ranks are not in the order of the trust they take.
+"""A ladder does not list its ranks in the order of the trust they require.
 
 ## What it checks
 
-A ladder lists each rank once, lowest first, and each takes at least as much trust (`trust_from`) as the one below.
+A ladder lists each rank once, lowest first. Each rank requires at least as much trust (`trust_from`) as the one below.
 
 ## Why it matters
 
-An agent's rank follows from its trust. Where a higher rank takes less trust than a lower one, gaining trust costs
-rank, and the lower rank can never be held.
+An agent's rank follows from its trust. If a higher rank requires less trust than a lower one, no agent can ever have the
+lower rank.
 
 ## Example
 
@@ -27,7 +27,7 @@ ranks:
 
 ## Known limits
 
-Two ranks may take the same trust; then only the higher one is ever computed.
+Two ranks may require the same trust; then agents only ever get the higher one.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ranks that are listed again, or take less trust than the one below."""
+    """Ranks that are listed more than once, or require less trust than the rank below."""
     for document in view.records.catalogs:
         if isinstance(document.record, RankLadder):
             yield from _of_ladder(document, document.record.ranks)
@@ -60,19 +60,19 @@ def _of_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Fi
         if rank.id in first:
             yield Finding(
                 document.place("ranks", number, "id"),
-                f"rank {quote(rank.id)} is listed again",
+                f"rank {quote(rank.id)} is listed more than once",
                 "give each rank an id of its own",
                 f"rank:{rank.id}",
-                (Related(document.place("ranks", first[rank.id], "id"), "listed first here"),),
+                (Related(document.place("ranks", first[rank.id], "id"), "the first entry"),),
             )
         first.setdefault(rank.id, number)
     for number, (lower, higher) in enumerate(pairwise(ranks)):
         if higher.trust_from < lower.trust_from:
             yield Finding(
                 document.place("ranks", number + 1, "trust_from"),
-                f"rank {quote(higher.id)} takes trust {higher.trust_from:g}, "
-                f"less than {lower.trust_from:g} of {quote(lower.id)} below it",
-                "list ranks lowest first, with trust that rises",
+                f"rank {quote(higher.id)} requires trust {higher.trust_from:g}, "
+                f"less than the {lower.trust_from:g} of rank {quote(lower.id)} below it",
+                "list the ranks lowest first, in the order of their `trust_from`",
                 f"rank:{higher.id}",
             )
 

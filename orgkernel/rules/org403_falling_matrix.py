@@ -1,13 +1,13 @@
-"""A higher rank is given a lower level than a rank below it.
+"""A higher rank has a lower level than a rank below it.
 
 ## What it checks
 
-Going up the ladder, the levels in a row of a matrix and in a tool's own `rank_matrix` never fall.
+In a row of a matrix, and in a tool's own `rank_matrix`, the level never falls as the rank rises.
 
 ## Why it matters
 
-A promotion would take something away. Every list and every remedy takes it that a higher rank may do at least what a
-lower one may.
+Otherwise a promotion would take access away. All lists and remedies assume that a higher rank may do at least what a lower
+one may do.
 
 ## Example
 
@@ -23,7 +23,7 @@ shell: {type: computer_use, rank_matrix: {lieutenant: read, commander: write}}
 
 ## Known limits
 
-Ranks that the ladder does not have are left to ORG401.
+ORG401 reports ranks that the ladder does not have.
 
 ## Since
 
@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Entries that are lower than one for a lower rank."""
+    """Entries with a lower level than the entry for a lower rank."""
     order = [rank.id for rank in view.records.ranks]
     for tool in view.records.tools.values():
         matrix = tool.record.rank_matrix
@@ -76,8 +76,8 @@ def _falling(
             yield Finding(
                 place_of(rank_id),
                 f"{what} gives rank {quote(rank_id)} level {quote(levels[rank_id])}, "
-                f"less than {quote(highest[1])} below it has",
-                "an entry holds upwards until the next: write only where the level rises",
+                f"less than the level of rank {quote(highest[1])} below it",
+                "write an entry only where the level rises; it also applies to the ranks above, up to the next entry",
                 subject,
             )
         else:

@@ -1,13 +1,13 @@
-"""A permission matrix is named that no ladder has.
+"""A document names a permission matrix that no ladder has.
 
 ## What it checks
 
-The `rank_matrix` of a tool is the name of a matrix, or of a row of one, in a ladder the organization sees; that of an
-organization is the name of a matrix.
+The `rank_matrix` of a tool is the name of a matrix, or of a row of a matrix, in a ladder that the organization sees. The
+`rank_matrix` of an organization is the name of a matrix.
 
 ## Why it matters
 
-Access fails closed: until the matrix exists, no rank may do anything with the tool.
+Access fails closed. Until the matrix exists, no rank may do anything with the tool.
 
 ## Example
 
@@ -42,7 +42,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names in the place of a matrix that are none."""
+    """Names that are used as matrices and are not declared."""
     records = view.records
     if "rank_ladder" in records.incomplete:
         return
@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if wanted is not None and wanted not in records.matrices:
         yield Finding(
             records.document.place("rank_matrix"),
-            f"organization {quote(view.org_id)} caps tools by {quote(wanted)}, which is not a declared matrix",
+            f"organization {quote(view.org_id)} caps its tools by {quote(wanted)}, which is not a declared matrix",
             did_you_mean(wanted, records.matrices),
             f"organization:{view.org_id}",
         )
@@ -60,7 +60,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if isinstance(name, str) and not is_matrix(name, records.matrices):
             yield Finding(
                 tool.place("rank_matrix"),
-                f"tool {quote(tool.id)} is capped by {quote(name)}, which is not a declared matrix or row of one",
+                f"tool {quote(tool.id)} is capped by {quote(name)}, which is not a declared matrix or matrix row",
                 did_you_mean(name, [*records.matrices, *rows]),
                 f"tool:{tool.id}",
             )

@@ -1,13 +1,13 @@
-"""A qualification is named that no catalog declares.
+"""A document names a qualification that no catalog declares.
 
 ## What it checks
 
 Every qualification that a tool or a promotion needs, or that another qualification builds on, is declared by a
-qualification catalog the organization sees.
+qualification catalog that the organization sees.
 
 ## Why it matters
 
-Nobody can pass a test that does not exist: the tool stays closed to everybody, and the promotion is never made.
+Nobody can pass a test that does not exist. Nobody can use the tool, and nobody gets the promotion.
 
 ## Example
 
@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids in the place of a qualification that are none."""
+    """Ids that are used as qualifications and are not declared."""
     known = view.records.qualifications
     if "qualification_catalog" in view.records.incomplete:
         return

@@ -1,13 +1,13 @@
-"""A tool is for a department that no organization has.
+"""A tool is limited to a department that no organization has.
 
 ## What it checks
 
-Every department in the `departments` of a tool is one that an organization which sees the tool declares.
+Every department in the `departments` of a tool is declared by an organization that sees the tool.
 
 ## Why it matters
 
-Only members of these departments see the tool. A department that does not exist has none, so the tool is hidden from
-everybody it was meant for.
+Only members of these departments see the tool. A department that does not exist has no members, so the tool is hidden from
+the roles it was meant for.
 
 ## Example
 
@@ -23,8 +23,8 @@ deploy: {type: remote_api, departments: [engineering]}
 
 ## Known limits
 
-An organization that declares no departments leaves them to its profiles; a department that one of its roles belongs
-to counts there. Nothing is reported while an organization could not be read.
+If an organization declares no departments, the departments named by its profiles count. Nothing is reported while an
+organization could not be read.
 
 ## Since
 
@@ -45,7 +45,7 @@ from orgkernel.rules.visibility import ids_of, unknown_to_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Departments of tools that are none."""
+    """Departments that tools name and no organization has."""
     yield from undeclared(
         unknown_to_all(assembly, _references),
         "department",
@@ -58,7 +58,7 @@ def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
         for number, word in enumerate(tool.record.departments):
             place = tool.place("departments", number)
             known = word in _departments(records) or bool(records.excused or records.without_profile)
-            yield Reference(place, "tool", tool.id, "is for", word), known
+            yield Reference(place, "tool", tool.id, "is limited to", word), known
 
 
 def _departments(records: OrgRecords) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A tool is restricted to somebody who does not exist.
+"""A tool is restricted to a role or agent that does not exist.
 
 ## What it checks
 
@@ -6,7 +6,7 @@ Every id in the `restricted_to` of a tool is a role of an organization that sees
 
 ## Why it matters
 
-Nobody else may use the tool. If the one it is kept for does not exist, nobody may, and nobody is told.
+Only the listed roles and agents may use the tool. If they do not exist, nobody may use it.
 
 ## Example
 
@@ -22,8 +22,8 @@ deploy: {type: remote_api, restricted_to: [devops_specialist]}
 
 ## Known limits
 
-A role that a file which could not be read seems to declare is not reported, and nothing is while an organization
-could not be read.
+A role is not reported if it appears to be declared in a file that could not be read. Nothing is reported while an
+organization could not be read.
 
 ## Since
 
@@ -44,7 +44,7 @@ from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Ids in `restricted_to` that are neither role nor agent."""
+    """Ids in `restricted_to` that are neither a role nor an agent."""
 
     def help_for(word: str) -> str:
         return did_you_mean(word, ids_of(assembly, lambda records: [*records.posts, *records.agents]))

@@ -1,14 +1,14 @@
-"""A level is stated or required that no rank has.
+"""A role states, or an action requires, a tool level that no rank has.
 
 ## What it checks
 
-The level at which a role is equipped with a tool (`tools: [{tool, level}]`), and the level that each action of an
-organization's own tool requires, is one that the highest rank reaches in the matrix that decides about the tool.
+The highest rank reaches every level that a role states for a tool (`tools: [{tool, level}]`), and every level that an
+action of an organization's own tool requires. What the rank reaches is decided by the matrix that applies to the tool.
 
 ## Why it matters
 
-Ranks only cap. What is above the highest of them can be used by nobody: the role was promised what it never gets, or
-the action cannot be performed by anyone without a waiver.
+Ranks cap levels. Nobody can use a level above the highest rank's: the role never gets the level it states, or nobody can
+perform the action without a waiver.
 
 ## Example
 
@@ -24,8 +24,8 @@ shell: {type: computer_use, actions: {run: full}, rank_matrix: {commander: write
 
 ## Known limits
 
-`tools_primary` and `tools_secondary` state no level. Essential tools are not capped. Matrices that are unknown, or
-speak of unknown ranks, are left to ORG404 and ORG401.
+`tools_primary` and `tools_secondary` state no level. Essential tools are not capped. ORG404 reports unknown matrices, and
+ORG401 reports unknown ranks in a matrix.
 
 ## Since
 
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Levels above the highest rank's."""
+    """Levels above the level of the highest rank."""
     rows = {
         tool_id: row
         for tool_id, tool in view.records.tools.items()
@@ -66,8 +66,8 @@ def _of_actions(view: OrgView, rows: Mapping[str, RankRow]) -> Iterator[Finding]
             if LEVELS.index(level) > _highest(row):
                 yield Finding(
                     tool.place("actions", action) if tool.record.actions else tool.place(),
-                    f"action {quote(action)} of tool {quote(tool_id)} requires {quote(level)}, which no rank has",
-                    "give the level to a rank, or let the action require less",
+                    f"action {quote(action)} of tool {quote(tool_id)} requires level {quote(level)}, which no rank has",
+                    "give a rank this level, or lower the level that the action requires",
                     f"tool:{tool_id}",
                     _related(row),
                 )
@@ -82,7 +82,7 @@ def _of_roles(view: OrgView, rows: Mapping[str, RankRow]) -> Iterator[Finding]:
                     post.place("capabilities", "tools", number, "level"),
                     f"role {quote(post.role_id)} is equipped with {quote(use.tool)} at level {quote(use.level)}, "
                     "which no rank has",
-                    "give the level to a rank, or equip the role at a lower one",
+                    "give a rank this level, or equip the role at a lower level",
                     f"role:{post.role_id}",
                     _related(row),
                 )
@@ -94,7 +94,7 @@ def _highest(row: RankRow) -> int:
 
 def _related(row: RankRow) -> tuple[Related, ...]:
     top = max(row.levels.values(), key=LEVELS.index)
-    return (Related(row.place, f"the most a rank has is {quote(top)}"),)
+    return (Related(row.place, f"the highest level of a rank is {quote(top)}"),)
 
 
 RULE = Rule("ORG408", "level-above-every-rank", Severity.WARNING, Scope.ORGANIZATION, check)

@@ -1,14 +1,14 @@
-"""A role is equipped with a tool that is kept from it.
+"""A role is equipped with a tool that it may not use.
 
 ## What it checks
 
-A tool that is limited to `departments` or `restricted_to` roles and agents is listed only by roles of these
-departments and among these roles, or by roles that one of these agents fills.
+If a tool has `departments`, only roles of these departments list it. If a tool has `restricted_to`, only the roles named
+there list it, or roles filled by an agent named there.
 
 ## Why it matters
 
-The limit decides: the role is refused the tool it is said to have, its plans stop half-way, and the role looks more
-capable than it is.
+The limit decides. The role is refused the tool it lists, its plans stop halfway, and the role looks more capable than it
+is.
 
 ## Example
 
@@ -26,8 +26,8 @@ capabilities: {tools_primary: [deploy]}
 
 ## Known limits
 
-Tools that are essential to the role are not looked at, and neither are ids that nothing declares (ORG406, ORG407). An
-agent's grant with a waiver is not known here.
+The rule ignores tools that are essential to the role, and unknown ids (ORG406, ORG407). It does not know about waivers in
+an agent's grants.
 
 ## Since
 
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools that are limited to others."""
+    """Tools that are limited to other roles."""
     for tool in view.records.tools.values():
         departments, users = tool.record.departments, tool.record.restricted_to
         if not (departments or users):
@@ -58,8 +58,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             if departments and view.records.posts[role_id].profile.department not in departments:
                 yield Finding(
                     edge.place,
-                    f"{about} for department{'s' if departments[1:] else ''} {listing(departments)} only",
-                    "take the tool from the role, or let its department see it",
+                    f"{about} limited to department{'s' if departments[1:] else ''} {listing(departments)}",
+                    "remove the tool from the role, or add the role's department to `departments`",
                     f"role:{role_id}",
                     (Related(tool.place("departments"), "limited here"),),
                 )
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     edge.place,
                     f"{about} restricted to {listing(users)}",
-                    "take the tool from the role, or add the role to `restricted_to`",
+                    "remove the tool from the role, or add the role to `restricted_to`",
                     f"role:{role_id}",
                     (Related(tool.place("restricted_to"), "restricted here"),),
                 )

@@ -1,4 +1,4 @@
-"""An exclusive tool is never taken back from its holder.
+"""The lock of an exclusive tool never expires.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ A tool with `concurrency: exclusive` has a `lock_timeout_seconds`.
 
 ## Why it matters
 
-One agent holds the tool at a time. If that agent dies or forgets, nobody else gets it until somebody breaks the lock
-by hand.
+Only one agent holds the tool at a time. If that agent dies or forgets to release it, nobody else can use the tool until an
+operator breaks the lock.
 
 ## Example
 
@@ -23,7 +23,7 @@ printer: {type: infra_service, concurrency: exclusive, lock_timeout_seconds: 600
 
 ## Known limits
 
-How long the timeout should be is not known here.
+The rule cannot tell how long the timeout should be.
 
 ## Since
 
@@ -41,13 +41,13 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Exclusive tools whose lock never ends."""
+    """Exclusive tools whose lock never expires."""
     for tool in view.records.tools.values():
         if tool.record.concurrency == "exclusive" and tool.record.lock_timeout_seconds is None:
             yield Finding(
                 tool.place("concurrency"),
-                f"tool {quote(tool.id)} is exclusive and has no `lock_timeout_seconds`",
-                "say after how many seconds it is taken back",
+                f"tool {quote(tool.id)} is exclusive but has no `lock_timeout_seconds`",
+                "add `lock_timeout_seconds`, the number of seconds after which the lock expires",
                 f"tool:{tool.id}",
             )
 

@@ -2,12 +2,13 @@
 
 ## What it checks
 
-What the `match` of an enabled policy asks for can hold at once: a principal of one kind, a relationship and tags that
-somebody in the directory has, a window of time that does not end when it begins.
+The `match` of every enabled policy can be satisfied. It asks for a principal of one kind, for a relationship and tags that
+some person in the directory has, and for a time window that does not end when it begins.
 
 ## Why it matters
 
-The policy reads as if it protected or allowed something, and does nothing. A `deny` that never matches is a hole.
+The policy looks as if it protects or allows something, but it does nothing. A `deny` that never matches is a security
+hole.
 
 ## Example
 
@@ -29,9 +30,9 @@ late-family:
 
 ## Known limits
 
-Relationships and tags are looked for only where a directory lists people. What a runtime never reports, such as a
-channel it does not have, is not known here. A policy that several organizations see is reported when it can match in
-none of them.
+Relationships and tags are checked only if a directory lists people. The rule does not know what a runtime never reports,
+such as a channel it does not have. If several organizations see a policy, it is reported only if it can match in none of
+them.
 
 ## Since
 

@@ -1,15 +1,14 @@
-"""A policy has no effect, because another one always decides.
+"""A policy has no effect, because another policy always decides.
 
 ## What it checks
 
-An enabled policy that allows or asks is not denied, wherever it matches, by another one that speaks of all its tools;
-a `fallback` is not kept silent by a policy that matches whenever it does; and no policy allows only what another one
-allows under a wider match.
+- No policy denies everything that another enabled policy allows or asks for, wherever that one matches.
+- No policy matches whenever a `fallback` matches, so every `fallback` can take effect.
+- No policy allows only what another policy allows under a wider match.
 
 ## Why it matters
 
-Somebody wrote the policy to change something, and it changes nothing. Usually the other one is wider than it was
-meant to be.
+The author wrote the policy to change something, and it changes nothing. Usually the other policy is wider than intended.
 
 ## Example
 
@@ -37,9 +36,8 @@ stranger-weather:
 
 ## Known limits
 
-Two windows of time are compared as they are written, and a policy with several other policies taken together is not
-looked at. A policy with a session, modifiers or a `ceiling` of its own has an effect although another one allows the
-same.
+Two time windows are compared as they are written. The rule compares policies in pairs, not one with several others
+together. A policy with a session, modifiers or a `ceiling` has an effect even if another policy allows the same.
 
 ## Since
 
@@ -61,7 +59,7 @@ from orgkernel.rules.visibility import wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Policies behind another one."""
+    """Policies that another policy makes ineffective."""
     yield from wrong_for_all(assembly, _shadowed)
 
 
@@ -77,7 +75,7 @@ def _shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
             if other is policy or not covers(other.record.match, policy.record.match, records.people):
                 continue
             how = _shadows(other.record, policy.record)
-            # Of two that are equal, the later one is in vain.
+            # Of two equal policies, the later one has no effect.
             mutual = covers(policy.record.match, other.record.match, records.people) and _shadows(
                 policy.record, other.record
             )
@@ -91,20 +89,20 @@ def _finding(policy: Definition[Policy], other: Definition[Policy], how: str) ->
     return Finding(
         policy.place(),
         f"policy {quote(policy.id)} has no effect: {how.format(quote(other.id))}",
-        "remove it, or let the other one match less",
+        "remove it, or narrow the match of the other policy",
         f"policy:{policy.id}",
         (Related(other.place(), "the other policy"),),
     )
 
 
 def _shadows(other: Policy, policy: Policy) -> str:
-    """How a policy that matches whenever another does leaves it nothing to say; empty where it does not."""
+    """How a policy that matches whenever another one does makes that one ineffective; empty if it does not."""
     if policy.fallback and not other.fallback and other.effect != "annotate":
-        return "it is a fallback, and {} always matches"
+        return "it is a fallback, and {} matches whenever it does"
     if other.fallback and not policy.fallback:
         return ""
     if other.effect == "deny" and policy.effect != "annotate" and _denies_all(other, policy):
-        return "{} denies all it speaks of"
+        return "{} denies everything it covers"
     both_allow = other.effect == policy.effect == "allow"
     if both_allow and not policy.ceiling and not _tells(policy) and _gives_all(other, policy):
         return "{} allows the same"
@@ -121,12 +119,12 @@ def _denies_all(other: Policy, policy: Policy) -> bool:
 
 
 def _tells(policy: Policy) -> bool:
-    """Whether it says something besides what is allowed."""
+    """Whether it has an effect besides what it allows."""
     return policy.session != Session() or policy.modifiers != Modifiers()
 
 
 def _includes(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
-    """Whether the tools one names are all among those the other names."""
+    """Whether the wide list covers every tool of the narrow one."""
     return all(
         any(glob == each or (glob.endswith(STAR) and each.startswith(glob[:-1])) for glob in wide)
         for each in narrow

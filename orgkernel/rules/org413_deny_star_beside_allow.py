@@ -1,13 +1,13 @@
-"""A policy allows tools and denies every tool.
+"""A policy allows some tools and denies every tool.
 
 ## What it checks
 
-A policy that is no `ceiling` does not list `*` under `deny` beside an `allow` list.
+A policy without `ceiling: true` does not list `*` under `deny` beside an `allow` list.
 
 ## Why it matters
 
-A denial is final, so the star would take back all that the list allows. It is read as what is nearly always meant:
-nothing but the list is allowed, by this policy or any other. `ceiling` says that where a reader looks for it.
+A denial is final, so the star would take back everything that the list allows. orgkernel reads it as what authors nearly
+always mean: only the list is allowed, by this policy or any other. `ceiling: true` says so explicitly.
 
 ## Example
 
@@ -28,7 +28,7 @@ permissions:
 
 ## Known limits
 
-A `deny` list that names every tool one by one is not recognized.
+The rule does not recognize a `deny` list that names every tool one by one.
 
 ## Since
 
@@ -53,8 +53,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         if isinstance(tools, ToolRules) and tools.allow and STAR in tools.deny and not policy.record.ceiling:
             yield Finding(
                 policy.place("permissions", "tools", "deny", tools.deny.index(STAR)),
-                f"policy {quote(policy.id)} denies every tool beside those it allows, which is read as `ceiling: true`",
-                "write `ceiling: true` if that is meant, or remove the star",
+                f"policy {quote(policy.id)} allows some tools and denies every tool, which is read as `ceiling: true`",
+                "write `ceiling: true` if you mean that, or remove the star",
                 f"policy:{policy.id}",
             )
 

@@ -1,14 +1,13 @@
-"""A policy allows a role or an agent something.
+"""A policy allows something to a role or an agent.
 
 ## What it checks
 
-A policy whose `match` names a `role` or an `agent` caps (`ceiling: true`), asks, denies or annotates, and does not
-allow.
+A policy whose `match` names a `role` or an `agent` caps (`ceiling: true`), asks, denies or annotates. It does not allow.
 
 ## Why it matters
 
-Roles and agents get what they may use from the role's profile and from grants, which `manifest` and `diff` show. A
-policy that gives them more would be a second source nobody looks at, so it gives nothing.
+Roles and agents get their permissions from profiles and grants, which `manifest` and `diff` show. A policy that gives them
+more would be a second source that nobody looks at, so such a policy has no effect.
 
 ## Example
 
@@ -31,7 +30,7 @@ codegen-may-deploy:
 
 ## Known limits
 
-A policy without a principal matches roles too, and gives them nothing; that is not reported.
+A policy without a principal also matches roles and gives them nothing. That is not reported.
 
 ## Since
 
@@ -49,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Policies that give to roles and agents."""
+    """Policies that allow something to roles and agents."""
     for policy in view.records.policies.values():
         principal = policy.record.match.principal
         if policy.record.effect != "allow" or policy.record.ceiling or principal is None:
@@ -59,8 +58,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 whom = f"every {name}" if word == "*" else f"{name} {quote(word)}"
                 yield Finding(
                     policy.place("match", "principal", name),
-                    f"policy {quote(policy.id)} allows {whom} something, which only a profile or a grant can",
-                    "equip the role with the tools, or make it `ceiling: true`, `ask` or `deny`",
+                    f"policy {quote(policy.id)} allows something to {whom}, which only a profile or a grant can do",
+                    "equip the role with the tools, or change the policy to `ceiling: true`, `ask` or `deny`",
                     f"policy:{policy.id}",
                 )
 

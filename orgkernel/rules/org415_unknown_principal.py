@@ -1,14 +1,14 @@
-"""A policy names somebody who is not declared.
+"""A policy names a principal that is not declared.
 
 ## What it checks
 
-The person, system origin, webhook, agent and role that the `match` of a policy names are declared: in a directory, in
-a roster, by an organization that sees the policy. `cron`, `runtime`, `boot`, `restart`, `node` and `clock` always
-are.
+The person, system origin, webhook, agent and role that the `match` of a policy names are declared: in a directory, in a
+roster, or by an organization that sees the policy. The system origins `cron`, `runtime`, `boot`, `restart`, `node` and
+`clock` are always declared.
 
 ## Why it matters
 
-A policy about somebody who does not exist never matches. If it denies, whom it was meant for is not denied.
+A policy about an unknown principal never matches. If it is meant to deny, the intended principal is not denied.
 
 ## Example
 
@@ -30,8 +30,8 @@ payments:
 
 ## Known limits
 
-Nothing is reported while a directory, a roster or an organization could not be read. `*` stands for any, declared or
-not.
+Nothing is reported while a directory, a roster or an organization could not be read. `*` stands for any principal,
+declared or not.
 
 ## Since
 
@@ -63,7 +63,7 @@ _WORDS = {
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Names of principals that nothing declares."""
+    """Principals that nothing declares."""
     for field, what in _WORDS.items():
         unknown = unknown_to_all(assembly, partial(_references, field=field))
         yield from undeclared(unknown, what, partial(_suggestion, assembly, field))

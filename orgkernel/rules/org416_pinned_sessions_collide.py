@@ -1,14 +1,13 @@
-"""Two pinned sessions can match at once.
+"""Two policies can match at once and pin different sessions.
 
 ## What it checks
 
-Of two enabled policies that pin different session keys (`session: {key, pin: true}`), at most one can match a
-request.
+At most one of two enabled policies that pin different session keys (`session: {key, pin: true}`) can match a request.
 
 ## Why it matters
 
-A pinned key wins over all others. Where two are pinned, the priority decides which conversation a message ends up in,
-and what was said in one of them may be repeated in the other.
+A pinned key wins over all others. If two are pinned, the priority decides which conversation a message goes to, and
+what was said in one conversation may be repeated in the other.
 
 ## Example
 
@@ -38,7 +37,8 @@ any-group:
 
 ## Known limits
 
-Weekends are taken to meet every window of time, and an agent may fill two roles. Policies that deny have no session.
+The rule assumes that weekends overlap with every time window, and that an agent may fill two roles. Policies that deny
+have no session.
 
 ## Since
 
@@ -58,7 +58,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Pairs of pinned sessions."""
+    """Pairs of policies that pin different sessions."""
     records = view.records
     pinned = [
         policy
@@ -74,7 +74,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 second.place("session", "pin"),
                 f"policies {quote(first.id)} and {quote(second.id)} can match at once and pin different sessions",
-                "unpin one of them, or let them match apart",
+                "unpin one of them, or change their matches so that they do not overlap",
                 f"policy:{second.id}",
                 (Related(first.place("session", "pin"), "the other session is pinned here"),),
             )

@@ -2,12 +2,12 @@
 
 ## What it checks
 
-No two people of a directory have the same id in the same space of a platform. An identity without a `space` holds in
-all of them.
+No two people in a directory have the same id in the same space of a platform. An identity without a `space` is valid in
+all spaces.
 
 ## Why it matters
 
-Who a message is from decides what is allowed. Here it would be decided by which of the two is found first.
+The sender of a message decides what is allowed. If two people share an identity, it depends on which one is found first.
 
 ## Example
 
@@ -25,7 +25,7 @@ friend: {relationship: friend, identities: [{platform: slack, id: U2}]}
 
 ## Known limits
 
-Ids are compared letter by letter; that two ids belong to one account is not known here.
+Ids are compared letter by letter. The rule cannot tell that two ids belong to the same account.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Identities that somebody has already."""
+    """Identities that another person already has."""
     taken: dict[tuple[str, str], list[tuple[Definition[Person], int]]] = defaultdict(list)
     for person in view.records.people.values():
         for number, identity in enumerate(person.record.identities):
@@ -57,8 +57,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                     yield Finding(
                         person.place("identities", number),
                         f"person {quote(person.id)} has the identity {quote(identity.id)} on "
-                        f"{quote(identity.platform)}, which {quote(other.id)} has too",
-                        "leave it to one of them",
+                        f"{quote(identity.platform)}, which {quote(other.id)} also has",
+                        "remove the identity from one of the two people",
                         f"person:{person.id}",
                         (Related(other.place("identities", other_number), "the other identity"),),
                     )

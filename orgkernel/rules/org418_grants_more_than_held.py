@@ -1,12 +1,12 @@
-"""A role may grant what it does not hold.
+"""A role may grant a tool at a level that it does not have.
 
 ## What it checks
 
-A role may grant a tool (`may_grant`) at most at the level at which it is equipped with it.
+A role may grant a tool (`may_grant`) at most at the level at which the role itself is equipped with it.
 
 ## Why it matters
 
-Otherwise it could give itself the tool, through another agent, and climb as far as it likes.
+Otherwise the role could give itself the tool through another agent and raise its own permissions without limit.
 
 ## Example
 
@@ -24,7 +24,7 @@ may_grant: [{tool: text_editor, level: write}]
 
 ## Known limits
 
-What an agent holds by grants of its own is not known here; it is compared when the agent grants something.
+The rule does not know the grants that an agent has. They are compared when the agent grants something.
 
 ## Since
 
@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools it may grant above the level it has."""
+    """Tools that a role may grant above the level it has."""
     for post in view.posts:
         if not post.profile.may_grant:
             continue
@@ -53,11 +53,11 @@ def check(view: OrgView) -> Iterator[Finding]:
             has = held.get(use.tool, "none")
             if LEVELS.index(use.level) <= LEVELS.index(has):
                 continue
-            instead = "and does not have it" if has == "none" else f"and has it at {quote(has)} only"
+            instead = "but does not have it" if has == "none" else f"but has it only at {quote(has)}"
             yield Finding(
                 post.place("may_grant", number, "tool"),
                 f"role {quote(post.role_id)} may grant {quote(use.tool)} at level {quote(use.level)} {instead}",
-                "equip the role with the tool at that level, or let it grant less",
+                "equip the role with the tool at that level, or lower the level it may grant",
                 f"role:{post.role_id}",
             )
 

@@ -1,14 +1,17 @@
-"""Duties that are to be kept apart come together.
+"""A role or an agent combines duties that must be kept apart.
 
 ## What it checks
 
-For each of an organization's `separations`: no agent fills two of its roles, no role is equipped with two of its
-tools, and no agent has two of the tools by the roles it fills together.
+For each of an organization's `separations`:
+
+- no agent fills two of its roles,
+- no role is equipped with two of its tools,
+- no agent has two of its tools through all of its roles together.
 
 ## Why it matters
 
-Whoever does both can cover up the one with the other: the writer approves, the payer orders. The separation was
-declared because of that.
+An agent with both duties can use one to cover up the other: it approves what it wrote, or pays what it ordered. The
+separation exists to prevent that.
 
 ## Example
 
@@ -27,8 +30,8 @@ agents:
 
 ## Known limits
 
-A role that dispatches one that has the other duty is not looked at. Assignments that the store has changed are not
-known here.
+The rule does not look at a role that dispatches a role with the other duty. It does not know assignments that the store
+has changed.
 
 ## Since
 
@@ -48,11 +51,11 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles and agents with two duties of a set."""
+    """Roles and agents with two duties of one separation."""
     for name, separation in view.records.organization.separations.items():
         declared = view.records.document.place("separations", name, key=True)
         why = f": {quote(separation.description)}" if separation.description else ""
-        kept_apart = Related(declared, f"kept apart here{why}")
+        kept_apart = Related(declared, f"the separation{why}")
         yield from _roles(view, name, separation, kept_apart)
         yield from _agents(view, name, separation, kept_apart)
 
@@ -86,7 +89,9 @@ def _agents(view: OrgView, name: str, separation: Separation, kept_apart: Relate
         one_role_has_two = any(len(_two(view, edge.target, separation)) > 1 for edge in filled)
         if len(tools) > 1 and not one_role_has_two:
             both = list(tools.values())
-            yield _finding(f"agent {quote(agent_id)} has by its roles", both, name, subject, kept_apart)
+            yield _finding(
+                f"agent {quote(agent_id)} is equipped through its roles with", both, name, subject, kept_apart
+            )
 
 
 def _finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: Related) -> Finding:
@@ -94,9 +99,9 @@ def _finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: R
     return Finding(
         second.place,
         f"{does} {quote(first.target)} and {quote(second.target)}, which separation {quote(name)} keeps apart",
-        "leave one of them to another",
+        "move one of them to another role or agent",
         subject,
-        (Related(first.place, "the first of them"), kept_apart),
+        (Related(first.place, "the first of the two"), kept_apart),
     )
 
 

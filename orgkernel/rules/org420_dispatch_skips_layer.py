@@ -1,14 +1,14 @@
-"""A role hands work to a layer that its own may not hand work to.
+"""A role hands work to a layer that its own layer may not dispatch to.
 
 ## What it checks
 
-Where the organization has `layers`, a role hands work (to its subordinates, and to those it may dispatch) to its own
-layer or along one of the `dispatch_edges`; without edges, to the next layer below.
+If the organization has `layers`, a role hands work only within its own layer or along one of the `dispatch_edges`. If
+there are no edges, it hands work only to the next layer below. A role hands work to its subordinates and to the roles it
+may dispatch.
 
 ## Why it matters
 
-Both sides refuse the hand-over. A layer that is skipped is one that plans, checks or reports, and its part of the
-work is not done.
+Both sides refuse the handover. A skipped layer plans, checks or reports, and its part of the work is not done.
 
 ## Example
 
@@ -28,7 +28,7 @@ dispatch: {may_to: [planner]}
 
 ## Known limits
 
-Roles without a layer are not looked at, and neither is work that stays within one.
+Roles without a layer are not checked, and neither is work that stays within one layer.
 
 ## Since
 
@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Hand-overs that no edge allows."""
+    """Handovers that no dispatch edge allows."""
     organization, posts = view.records.organization, view.records.posts
     layer_of = {
         post.role_id: post.profile.layer for post in view.posts if post.profile.layer in organization.layers

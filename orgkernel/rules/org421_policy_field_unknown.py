@@ -1,13 +1,13 @@
-"""A policy has a field that is not understood.
+"""A policy has an unknown field.
 
 ## What it checks
 
-Every field in a policy is one that policies have, but for those whose names start with `x_`.
+Every field in a policy is a known field of policies, or its name starts with `x_`.
 
 ## Why it matters
 
-Elsewhere a field nobody knows is passed over with a warning. In a policy that would be dangerous: a condition that is
-not understood does not hold anybody back, so the policy speaks to more people than it says.
+Elsewhere an unknown field is ignored with a warning. In a policy that would be dangerous: an unknown condition excludes
+nobody, so the policy would match more people than its author intended.
 
 ## Example
 
@@ -29,7 +29,7 @@ no-strangers-at-night:
 
 ## Known limits
 
-The same field is also reported as unknown (ORG102), with the name it may have been meant to have.
+ORG102 also reports the same field, and suggests the name that may have been meant.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Fields of policies that nobody reads."""
+    """Fields of policies that nothing reads."""
     for document in view.records.catalogs:
         if document.kind == "access_policies":
             yield from _of_document(document)
@@ -59,8 +59,8 @@ def _of_document(document: SourceDocument) -> Iterator[Finding]:
         if len(route) > 2 and not str(route[-1]).startswith("x_"):
             yield Finding(
                 document.place(*route, key=True),
-                f"policy {quote(route[1])} has a field {quote(route[-1])}, which no decision would look at",
-                "correct its name, remove it, or let its name start with `x_`",
+                f"policy {quote(route[1])} has the field {quote(route[-1])}, which no decision reads",
+                "correct its name, remove it, or start its name with `x_`",
                 f"policy:{route[1]}",
             )
 

@@ -1,12 +1,12 @@
-"""A policy speaks of a credential that nothing uses.
+"""A policy names a credential that nothing uses.
 
 ## What it checks
 
-Every credential that a policy names is one that a tool or a role of an organization which sees the policy uses.
+Every credential that a policy names is used by a tool or a role of an organization that sees the policy.
 
 ## Why it matters
 
-A credential that is misspelled is given to nobody, and what needs it fails at the time of use.
+Nobody gets a misspelled credential, and the tool that needs the right one fails when it is used.
 
 ## Example
 
@@ -26,8 +26,8 @@ work:
 
 ## Known limits
 
-There is no catalog of credentials: their names are known from the `credentials` of tools and roles. Nothing is
-reported while a profile or a catalog is missing.
+There is no catalog of credentials; their names come from the `credentials` of tools and roles. Nothing is reported while a
+profile or a catalog is missing.
 
 ## Since
 
@@ -48,11 +48,11 @@ from orgkernel.rules.visibility import ids_of, unknown_to_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Names of credentials that nothing uses."""
+    """Credentials that no tool and no role uses."""
     for reference in unknown_to_all(assembly, _references):
         yield Finding(
             reference.place,
-            f"{reference}, a credential that no tool and no role uses",
+            f"{reference}, a credential that no tool or role uses",
             did_you_mean(reference.target, ids_of(assembly, _used))
             or f"list {quote(reference.target)} under `credentials` of the tool that uses it",
             f"policy:{reference.source}",
@@ -67,7 +67,7 @@ def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
         for number, word in enumerate(credentials if isinstance(credentials, tuple) else ()):
             used = _used(records) if used is None else used
             place = policy.place("permissions", "credentials", number)
-            yield Reference(place, "policy", policy.id, "speaks of", word), unsure or word in used
+            yield Reference(place, "policy", policy.id, "names", word), unsure or word in used
 
 
 def _used(records: OrgRecords) -> frozenset[str]:

@@ -1,13 +1,13 @@
-"""A PACE trigger cannot be read.
+"""A PACE trigger is not valid.
 
 ## What it checks
 
-The `trigger` of every tier above primary is a condition in the trigger language: its syntax is sound, numbers are
-compared, flags stand by themselves, and conditions are joined with AND, OR and NOT.
+The `trigger` of every tier above primary is a condition in the trigger language. Its syntax is valid, numbers are
+compared, flags stand alone, and conditions are joined with AND, OR and NOT.
 
 ## Why it matters
 
-A trigger that cannot be read never trips, so the role keeps failing in the same way and nobody is told.
+An invalid trigger never trips, so the role keeps failing in the same way and nobody is told.
 
 ## Example
 
@@ -25,8 +25,8 @@ A trigger that cannot be read never trips, so the role keeps failing in the same
 
 ## Known limits
 
-The first mistake of syntax hides what follows it. In a trigger written over several lines the place is the line the
-trigger begins on. A name that is not known is reported by ORG502; a trigger on `primary` is never read (ORG508).
+The first syntax error hides the errors after it. If a trigger is written over several lines, the place is the line on
+which it begins. ORG502 reports an unknown name. A trigger on `primary` is never read (ORG508).
 
 ## Since
 
@@ -44,13 +44,13 @@ from orgkernel.rules.tier_triggers import find_triggers
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A problem of syntax or of types."""
+    """Triggers with an error in their syntax or their types."""
     for post, trigger in find_triggers(posts):
         for problem in trigger.parsed.problems:
             if problem.kind != "unknown-name":
                 yield Finding(
                     trigger.place(post, problem.start),
-                    f"{trigger.name_in(post)} cannot be read: {problem.message}",
+                    f"{trigger.name_in(post)} is not valid: {problem.message}",
                     problem.help or "",
                     f"role:{post.role_id}",
                 )

@@ -2,12 +2,12 @@
 
 ## What it checks
 
-Every name in a `trigger` is one of the closed list of the trigger language, or a published other word for one of them.
+Every name in a `trigger` is a name of the trigger language, or an alias that published files use for one.
 
 ## Why it matters
 
-A name that nothing reports has no value, so the comparison it stands in never holds. The first dispatcher of this kind
-and its role files used different words, and no role ever left its primary tier.
+A name that nothing reports has no value, so its comparison is never true. The first dispatcher of this kind and its role
+files used different names, and no role ever left its primary tier.
 
 ## Example
 
@@ -25,8 +25,8 @@ and its role files used different words, and no role ever left its primary tier.
 
 ## Known limits
 
-Names are looked at once the syntax is sound; until then ORG501 speaks. A flag compared with `true` or `false` is
-reported here, at the word.
+Names are checked only if the syntax is valid (ORG501). A flag that is compared with `true` or `false` is reported by this
+rule, at the word `true` or `false`.
 
 ## Since
 
@@ -45,14 +45,14 @@ from orgkernel.rules.tier_triggers import find_triggers
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A name outside the list."""
+    """Names that are not in the trigger language."""
     for post, trigger in find_triggers(posts):
         for problem in trigger.parsed.problems:
             if problem.kind == "unknown-name":
                 name = trigger.text[problem.start : problem.end]
                 yield Finding(
                     trigger.place(post, problem.start),
-                    f"{trigger.name_in(post)} reads {quote(name)}, which is no name of the trigger language",
+                    f"{trigger.name_in(post)} reads {quote(name)}, which is not a name of the trigger language",
                     problem.help or "",
                     f"role:{post.role_id}",
                 )

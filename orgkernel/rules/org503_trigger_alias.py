@@ -1,13 +1,13 @@
-"""A PACE trigger uses another word for a name of the trigger language.
+"""A PACE trigger uses an alias of a name of the trigger language.
 
 ## What it checks
 
-Names in a `trigger` are spelled as the trigger language lists them. Words that published files use for the same
-measure (`failures`, `critical_failure`, `stale_turns`, …) work and are reported.
+Names in a `trigger` are spelled as the trigger language lists them. Aliases from published files (`failures`,
+`critical_failure`, `stale_turns`, …) work and are reported.
 
 ## Why it matters
 
-Two words for one measure look like two measures: a reader cannot tell that `failures >= 3` and
+Two names for one measure look like two measures. A reader cannot tell that `failures >= 3` and
 `consecutive_tool_failures >= 3` trip at the same moment, and a search for one misses the other.
 
 ## Example
@@ -45,13 +45,13 @@ from orgkernel.rules.tier_triggers import find_triggers
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A published alias."""
+    """Aliases that published files use."""
     for post, trigger in find_triggers(posts):
         for use in trigger.parsed.uses:
             if use.is_alias:
                 yield Finding(
                     trigger.place(post, use.start),
-                    f"{trigger.name_in(post)} reads {quote(use.name)}, another word for {quote(use.target)}",
+                    f"{trigger.name_in(post)} reads {quote(use.name)}, an alias of {quote(use.target)}",
                     f"write {quote(use.target)}",
                     f"role:{post.role_id}",
                 )

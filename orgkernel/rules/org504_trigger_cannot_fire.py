@@ -1,15 +1,15 @@
-"""A PACE trigger, or a part of it, comes out the same whatever happens.
+"""A PACE trigger, or a part of it, is always true or never true.
 
 ## What it checks
 
-Whether each `trigger` can be true and can be false, given what its names can be (`context_fill` lies between 0 and 1,
-counts are whole numbers of at least 0, `max` is the role's own `max_turns_without_progress`). Where the whole trigger
-can be both, the same is asked of each part that AND and OR join.
+Every `trigger` can be both true and false within the ranges of its names: `context_fill` is between 0 and 1, counts are
+whole numbers of at least 0, and `max` is the role's own `max_turns_without_progress`. If the whole trigger can be both,
+each part joined by AND or OR is checked in the same way.
 
 ## Why it matters
 
-A tier whose trigger can never be true is never entered; one whose trigger is always true is never left. The usual
-cause is a percentage where a fraction belongs.
+If a trigger can never be true, its tier is never entered. If it is always true, its tier is never left. The usual cause
+is a percentage in place of a fraction.
 
 ## Example
 
@@ -27,8 +27,8 @@ cause is a percentage where a fraction belongs.
 
 ## Known limits
 
-Only what can be proven is reported. How names relate is not used (`consecutive_tool_failures` never exceeds
-`total_tool_failures`), nor arithmetic with a name on both sides.
+Only what can be proven is reported. The proof does not use relations between names (`consecutive_tool_failures` never
+exceeds `total_tool_failures`) or comparisons with names on both sides.
 
 ## Since
 
@@ -56,7 +56,7 @@ _OUTCOME = {"never": "can never be true", "always": "is always true"}
 
 
 class _Constant(NamedTuple):
-    """A trigger, or a part of it, that has one value: where in the text, what to say and what to do."""
+    """A trigger, or a part of it, with a constant value: its offset in the text, the message and the help."""
 
     offset: int
     what: str
@@ -64,7 +64,7 @@ class _Constant(NamedTuple):
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A trigger, or a part of one, that can never be true or is always true."""
+    """Triggers, or parts of them, that can never be true or are always true."""
     for post, trigger in find_triggers(posts):
         limit = post.profile.doctrine.max_turns_without_progress
         for found in _find_constants(trigger.text, limit):
@@ -98,7 +98,7 @@ def _find_constants(text: str, limit: int) -> tuple[_Constant, ...]:
 
 
 def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree, Vacuous]]:
-    """The largest parts below AND, OR and NOT that have one value."""
+    """The largest parts below AND, OR and NOT with a constant value."""
     if tree[0] not in ("or", "and", "not"):
         return
     for part in tree[1:]:
@@ -110,14 +110,14 @@ def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree
 
 
 def _find_offset(text: str, part: TriggerTree) -> int:
-    """Where a part stands in the text; its beginning where the part is written otherwise than it is printed."""
+    """The offset of a part in the text; 0 if the part is written differently from how it is rendered."""
     words = r"\s*".join(map(re.escape, render_trigger(part).split()))
     found = re.search(rf"(?<![\w.]){words}(?![\w.])", text, re.IGNORECASE)
     return found.start() if found else 0
 
 
 def _bounds(names: dict[str, None], limit: int) -> str:
-    """What the numbers among some names can be."""
+    """Help about the numbers among some names and their ranges."""
     bounds = []
     for name in names:
         entry = NAMES[name]
@@ -127,7 +127,7 @@ def _bounds(names: dict[str, None], limit: int) -> str:
             upper = "" if math.isinf(entry.upper) else f" and at most {entry.upper:g}"
             kind = "a whole number of" if entry.integer else ""
             bounds.append(f"{quote(name)} is {kind} at least {entry.lower:g}{upper}".replace("  ", " "))
-    return ", ".join(bounds)
+    return f"choose another limit; {', '.join(bounds)}" if bounds else ""
 
 
 RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check)

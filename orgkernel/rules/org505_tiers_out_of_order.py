@@ -2,13 +2,13 @@
 
 ## What it checks
 
-Where two tiers compare the same name with a limit, the higher tier has the higher limit; and no tier's trigger holds
-only where that of a higher tier holds too. The order is alternate, contingent, emergency.
+If two tiers compare the same name with a limit, the higher tier has the higher limit. No tier's trigger is true only when
+the trigger of a higher tier is true as well. The order is alternate, contingent, emergency.
 
 ## Why it matters
 
-The highest tier that trips wins. A lower tier that trips later, or never alone, is skipped: the role escalates, or
-aborts, without having tried to help itself.
+The highest tier that trips wins. A lower tier that trips later, or never alone, is skipped: the role escalates or aborts
+before it has tried to recover by itself.
 
 ## Example
 
@@ -30,8 +30,8 @@ aborts, without having tried to help itself.
 
 ## Known limits
 
-Limits are compared where a single comparison of a name with a number makes the whole trigger true; `max` counts as
-the role's own number. The same limit in two tiers is reported only if the lower tier can then never be entered.
+Limits are compared only if one comparison of a name with a number makes the whole trigger true. `max` counts as the
+role's own number. The same limit in two tiers is reported only if the lower tier can then never be entered.
 
 ## Since
 
@@ -56,18 +56,18 @@ from orgkernel.triggers.ranges import is_implied, thresholds
 
 
 class _Disorder(NamedTuple):
-    """Two triggers by their numbers, lowest tier first: the one to mend, the one it is compared with."""
+    """Two triggers by their numbers, lowest tier first: the one to fix, and the one it is compared with."""
 
     at: int
     other: int
     name: str = ""
-    """What both compare; empty if the tier `at` can never be entered beside `other`."""
+    """The name both compare; empty if the tier `at` can never be entered because of `other`."""
     here: float = 0
     there: float = 0
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A tier that trips before a lower one, or a lower one that is never entered for it."""
+    """Tiers that trip before a lower one, and tiers that are never entered because of a higher one."""
     for post in posts:
         triggers = tier_triggers(post)
         limit = post.profile.doctrine.max_turns_without_progress
@@ -76,18 +76,18 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             if found.name:
                 message = (
                     f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
-                    f"before {other.tier} does at {_number(found.there)}"
+                    f"before the {other.tier} trigger at {_number(found.there)}"
                 )
-                help = f"give {trigger.tier} the higher limit"
+                help = f"give the {trigger.tier} tier the higher limit"
             else:
                 message = (
-                    f"{trigger.name_in(post)} holds only where that of {other.tier} does, "
+                    f"{trigger.name_in(post)} is true only when the {other.tier} trigger is, "
                     "so the tier is never entered"
                 )
-                help = f"give {other.tier} a higher limit"
+                help = f"give the {other.tier} tier a higher limit"
             yield Finding(
                 trigger.place(post), message, help, f"role:{post.role_id}",
-                (Related(other.place(post), f"{other.tier} trigger"),),
+                (Related(other.place(post), f"the {other.tier} trigger"),),
             )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
 
 
 class _Reading(NamedTuple):
-    """What is compared of a trigger."""
+    """The parts of a trigger that are compared."""
 
     tree: TriggerTree
     limits: Mapping[str, float]
@@ -121,7 +121,7 @@ class _Reading(NamedTuple):
 @lru_cache(maxsize=REMEMBERED)
 def _read(text: str, limit: int) -> _Reading | None:
     tree = read_trigger(text).tree
-    # A trigger with one value whatever happens is reported by ORG504.
+    # ORG504 reports a trigger with a constant value.
     if tree is None or find_constant(text, limit) is not None:
         return None
     limits = thresholds(tree, limit)
@@ -132,7 +132,7 @@ def _read(text: str, limit: int) -> _Reading | None:
 
 @lru_cache(maxsize=REMEMBERED)
 def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
-    """Whether one trigger can be proven never to hold without the other."""
+    """Whether it can be proven that one trigger is never true without the other."""
     one, other = _read(lower, limit), _read(higher, limit)
     if one is None or other is None or one.names.isdisjoint(other.names):
         return False  # neither is constant, so nothing of the one follows from the other

@@ -1,14 +1,14 @@
-"""A PACE tier escalates to somebody who is not above the role.
+"""A PACE tier escalates to a role that is not a superior.
 
 ## What it checks
 
-The `escalate_to` of every tier is a superior of the role in the organization: the direct one or any further up,
-including the person or organization outside it that the top reports to.
+The `escalate_to` of every tier is a superior of the role in the organization: the direct one or any further up. That
+includes the person or organization outside to which the top reports.
 
 ## Why it matters
 
-Escalation hands the task, and the blame, to whoever answers for the role. Somebody beside or below it has neither the
-authority to change the order nor the duty to look at the report.
+Escalation hands the task to a role that is responsible for the failing one. A role beside or below it has neither the
+authority to change the order nor the duty to read the report.
 
 ## Example
 
@@ -30,9 +30,9 @@ authority to change the order nor the duty to look at the report.
 
 ## Known limits
 
-Silent where the chain of command itself is broken (a superior that is not declared, has no profile or stands in a file
-that could not be read; a circle), since other rules report that. Where the top of the chain reports to nobody, every
-id outside the organization counts as above it. An `escalate_to` on `primary` is never read and not looked at.
+Nothing is reported while the chain of command itself is broken, because other rules report that: a superior is not
+declared, has no profile or could not be read, or the chain is a cycle. If the top of the chain reports to nobody, every id
+outside the organization counts as above it. An `escalate_to` on `primary` is never read and not checked.
 
 ## Since
 
@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A tier that escalates to somebody who is not above the role."""
+    """Tiers that escalate to a role that is not a superior."""
     for edge in view.edges_of(EdgeKind.ESCALATES_TO):
         role_id, target = edge.source, edge.target
         if target == view.superiors.get(role_id) or view.is_excused(target):
@@ -70,7 +70,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         elif top in view.external or (view.is_role(top) and view.command_of(top) is None):
             if top not in view.external and target in view.external:
                 continue
-            what = "itself" if target == role_id else f"{quote(target)}, which is not above it"
+            what = "itself" if target == role_id else f"{quote(target)}, which is not a superior of the role"
             says = f"{edge.attribute} tier of role {quote(role_id)} escalates to {what}"
             advice = _advice(view.records.posts[role_id], superiors)
             yield Finding(edge.place, says, advice, f"role:{role_id}")
@@ -78,7 +78,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     if not superiors:
-        return "leave `escalate_to` out: nobody is above the role"
+        return "leave `escalate_to` out; the role has no superior"
     where = f" under `overrides.{post.role_id}` of the organization" if post.shared_profile else ""
     return f"write one of its superiors{where}: {listing(superiors)}"
 

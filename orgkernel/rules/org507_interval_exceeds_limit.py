@@ -1,4 +1,4 @@
-"""A role reports less often than it may go without progress.
+"""A role's report interval is longer than the time it may go without progress.
 
 ## What it checks
 
@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-The reports of a role are how its superior sees that it is stuck. If the limit passes between two reports, the role is
-given up before anybody has read that it stood still.
+A superior sees from the reports of a role that the role is stuck. If the limit is reached between two reports, the role
+gives up before its superior has read that it makes no progress.
 
 ## Example
 
@@ -27,7 +27,7 @@ doctrine:
 
 ## Known limits
 
-A report is also made on every change of state or tier, so a role whose tiers trip early is seen in any case.
+A role also reports on every change of state or tier, so its superior sees a role whose tiers trip early in any case.
 
 ## Since
 
@@ -47,7 +47,7 @@ _INTERVAL, _LIMIT = "salute_interval_turns", "max_turns_without_progress"
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """An interval longer than the limit."""
+    """Report intervals longer than the limit."""
     for post in posts:
         doctrine = post.profile.doctrine
         interval, limit = doctrine.salute_interval_turns, doctrine.max_turns_without_progress
@@ -56,8 +56,8 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
         written = _INTERVAL if post.has("doctrine", _INTERVAL) else _LIMIT
         yield Finding(
             post.place("doctrine", written),
-            f"role {quote(post.role_id)} reports every {interval} turns and may go only {limit} without progress",
-            f"write a `{_INTERVAL}` of at most {limit}",
+            f"role {quote(post.role_id)} reports every {interval} turns but may go only {limit} without progress",
+            f"set `{_INTERVAL}` to at most {limit}",
             f"role:{post.role_id}",
         )
 

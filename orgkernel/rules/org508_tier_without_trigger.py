@@ -1,13 +1,13 @@
-"""A PACE tier has no trigger, or primary has one.
+"""A PACE tier has no trigger, or the primary tier has one.
 
 ## What it checks
 
-Every tier above primary that a profile writes has a `trigger`, and `primary` has none.
+Every tier above primary that a profile writes has a `trigger`. The primary tier has none.
 
 ## Why it matters
 
-A tier is entered when its trigger is true, so one without a trigger is never entered, whatever it orders. A role is in
-primary when no other trigger is true, so a trigger written there is never read.
+A tier is entered when its trigger is true, so a tier without a trigger is never entered, whatever its action. A role is
+in the primary tier when no other trigger is true, so a trigger on `primary` is never read.
 
 ## Example
 
@@ -26,7 +26,7 @@ primary when no other trigger is true, so a trigger written there is never read.
 
 ## Known limits
 
-A tier that is left out altogether is not reported: a plan may have fewer than four.
+A tier that is left out is not reported, because a plan may have fewer than four tiers.
 
 ## Since
 
@@ -46,21 +46,21 @@ from orgkernel.runtime.tiers import PRIMARY
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A tier that cannot be entered, or a trigger that is not read."""
+    """Tiers that cannot be entered, and triggers that are not read."""
     for post in posts:
         for name, tier in tiers_of(post.profile):
             if name == PRIMARY and tier.trigger is not None:
                 yield Finding(
                     post.place("pace_plan", "primary", "trigger", key=True),
                     f"primary tier of role {quote(post.role_id)} has a trigger, which is never read",
-                    "remove it: a role is in primary when no other trigger is true",
+                    "remove it; a role is in the primary tier when no other trigger is true",
                     f"role:{post.role_id}",
                 )
             if name != PRIMARY and tier.trigger is None:
                 yield Finding(
                     post.place("pace_plan", name, key=True),
                     f"{name} tier of role {quote(post.role_id)} has no trigger, so it is never entered",
-                    "write its `trigger`, or leave the tier out",
+                    "add a `trigger`, or leave the tier out",
                     f"role:{post.role_id}",
                 )
 

@@ -1,14 +1,14 @@
-"""A PACE tier orders something no runtime knows, or an escalation to nobody.
+"""A PACE tier has an unknown action, or escalates to nobody.
 
 ## What it checks
 
-The `action` of every tier is `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`; and a tier with
-the action `escalate` says to whom, if the role has a superior.
+The `action` of every tier is `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`. If the role has a
+superior, a tier with the action `escalate` has an `escalate_to`.
 
 ## Why it matters
 
-A runtime passes over an action it does not know, so the tier is entered and nothing happens. An escalation that names
-nobody leaves it to each runtime whom to tell.
+A runtime ignores an action it does not know, so the tier is entered and nothing happens. If an escalation names nobody,
+each runtime decides for itself whom to tell.
 
 ## Example
 
@@ -30,8 +30,8 @@ nobody leaves it to each runtime whom to tell.
 
 ## Known limits
 
-A tier without any action is not reported. Profiles that no organization includes are not looked at, since only an
-organization says who is above a role.
+A tier without any action is not reported. Profiles that no organization includes are not checked, because only an
+organization gives a role a superior.
 
 ## Since
 
@@ -51,17 +51,17 @@ from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """An action nobody knows, or an escalation to nobody."""
+    """Tiers with an unknown action, and escalations to nobody."""
     for post in view.posts:
         for name, tier in tiers_of(post.profile):
             if not tier.action:
                 continue
             if tier.action not in ACTIONS:
-                help = did_you_mean(tier.action, ACTIONS) or f"actions are {listing(ACTIONS)}"
-                message = f"has the action {quote(tier.action)}, which is not known"
+                help = did_you_mean(tier.action, ACTIONS) or f"use one of {listing(ACTIONS)}"
+                message = f"has the unknown action {quote(tier.action)}"
             elif tier.action == ESCALATE and tier.escalate_to is None:
                 superior = view.superiors.get(post.role_id)
-                # A superior that nothing declares is reported by ORG202.
+                # ORG202 reports a superior that nothing declares.
                 if superior is None or not (view.names_role(superior) or superior in view.external):
                     continue
                 help = f"add `escalate_to: {superior}`"

@@ -1,13 +1,13 @@
-"""A role is filled by no agent.
+"""A role has no agent.
 
 ## What it checks
 
-Where a roster assigns agents to an organization, every role of it is filled by at least one, but for roles whose
-`tier` is `external`.
+If a roster assigns agents to an organization, at least one agent fills each of its roles. Roles whose `tier` is `external`
+are exempt.
 
 ## Why it matters
 
-Work is dispatched to the role and nobody takes it, and its subordinates report to nobody.
+Work is dispatched to the role and no agent takes it. Its subordinates report to nobody.
 
 ## Example
 
@@ -25,7 +25,7 @@ agents:
 
 ## Known limits
 
-An organization without assignments has no crew yet and is not looked at. Whether an agent is alive is not known here.
+An organization without assignments has no crew yet and is not checked. The rule cannot tell whether an agent is running.
 
 ## Since
 
@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles nobody fills."""
+    """Roles that no agent fills."""
     filled = frozenset(view.targets_of(EdgeKind.FILLS))
     if not filled or "crew_roster" in view.records.incomplete:
         return
@@ -52,8 +52,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         if role_id not in filled and post.profile.tier != "external":
             yield Finding(
                 view.place_of(role_id),
-                f"role {quote(role_id)} of organization {quote(view.org_id)} is filled by no agent",
-                "assign an agent in the roster",
+                f"role {quote(role_id)} of organization {quote(view.org_id)} has no agent",
+                "assign an agent to it in the roster",
                 f"role:{role_id}",
             )
 

@@ -6,7 +6,7 @@ Every agent of a roster whose `tier` is `crew` has at least one assignment.
 
 ## Why it matters
 
-An agent gets what it may use from its roles. Without one it may use nothing, and no work reaches it.
+An agent gets its permissions from its roles. Without a role it may use nothing, and no work reaches it.
 
 ## Example
 
@@ -24,7 +24,7 @@ agents:
 
 ## Known limits
 
-Agents of the tiers `utility`, `infrastructure` and `external` may stand beside the chain of command.
+Agents of the tiers `utility`, `infrastructure` and `external` may be outside the chain of command.
 
 ## Since
 
@@ -42,13 +42,13 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Members of the crew without an assignment."""
+    """Agents of the crew without an assignment."""
     for agent_id, agent in view.records.agents.items():
         if agent.record.tier == "crew" and not agent.record.assignments:
             yield Finding(
                 agent.place(),
                 f"agent {quote(agent_id)} fills no role",
-                "assign it one, or give it the tier it is of",
+                "assign a role to it, or set its `tier` if it is not part of the crew",
                 f"agent:{agent_id}",
             )
 

@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The role of every assignment is one of the organization it is in: the one the assignment names, or the roster, or else
-any that sees the roster.
+The role of every assignment is a role of the assignment's organization. That is the organization named by the assignment
+or else by the roster. If neither names one, any organization that sees the roster counts.
 
 ## Why it matters
 
-The agent fills nothing there, and the role it was meant for stays vacant.
+The agent fills no role by this assignment, and the intended role stays vacant.
 
 ## Example
 
@@ -25,9 +25,9 @@ agents:
 
 ## Known limits
 
-A role that a file which could not be read seems to declare is not reported, and nothing is while an organization
-could not be read. An organization that is not among those read is reported only in an organization's own roster; one
-that is shared may speak of organizations elsewhere.
+A role is not reported if it appears to be declared in a file that could not be read. Nothing is reported while an
+organization could not be read. An unknown organization is reported only in an organization's own roster, because a shared
+roster may name organizations elsewhere.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.visibility import ids_of, knows_role, roster_of, wrong_for_
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Assignments that lead nowhere."""
+    """Assignments to roles or organizations that do not exist."""
     organizations = {records.org_id: records for records in assembly.organizations}
 
     def assignments(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:

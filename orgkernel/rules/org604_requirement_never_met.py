@@ -1,13 +1,13 @@
-"""A promotion takes more skills than there are.
+"""A promotion requires more skills than there are.
 
 ## What it checks
 
-No requirement of an organization's own promotions asks for more skills (`min_count`) than there can be: universal
-skills in the catalogs, or skills of the role that lists the most.
+No requirement of an organization's own promotions asks for more skills (`min_count`) than there are. Universal skills are
+counted in the catalogs. Role skills are counted in the role that lists the most.
 
 ## Why it matters
 
-Nobody can ever meet it, so nobody is ever promoted, however good.
+No agent can ever meet the requirement, so no agent is ever promoted.
 
 ## Example
 
@@ -25,8 +25,8 @@ promotions:
 
 ## Known limits
 
-The shared ladder is not looked at. Universal skills are those of category `pcc`. Nothing is reported while a profile
-or a skill catalog is missing.
+The shared ladder is not checked. Universal skills are those of category `pcc`. Nothing is reported while a profile or a
+skill catalog is missing.
 
 ## Since
 
@@ -47,14 +47,14 @@ from orgkernel.records.skill_catalog import UNIVERSAL
 from orgkernel.rules.rule import Finding, Rule, Scope
 
 _WORDS = {
-    "universal": "universal skills; there are {}",
-    "role": "skills of one role; the most that one lists is {}",
-    "required_role": "skills that one role requires; the most is {}",
+    "universal": "universal skills, but there are only {}",
+    "role": "skills of one role, but no role lists more than {}",
+    "required_role": "required skills of one role, but no role has more than {}",
 }
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Requirements above what there is."""
+    """Requirements for more skills than there are."""
     records = view.records
     if records.incomplete or records.excused or records.without_profile or not records.posts:
         return
@@ -65,8 +65,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 there_are = _WORDS[requirement.scope].format(most)
                 yield Finding(
                     promotion.place("requirements", number, "min_count"),
-                    f"promotion {quote(promotion.id)} takes {requirement.min_count} {there_are}",
-                    "ask for fewer, or give roles more skills",
+                    f"promotion {quote(promotion.id)} requires {requirement.min_count} {there_are}",
+                    "require fewer skills, or add skills to the roles",
                     f"promotion:{promotion.id}",
                 )
 

@@ -1,13 +1,13 @@
-"""Qualifications build on one another in a circle.
+"""Qualifications build on each other in a cycle.
 
 ## What it checks
 
-Going from a qualification to its `prerequisites`, and on from there, never leads back.
+Following `prerequisites` from any qualification never leads back to that qualification.
 
 ## Why it matters
 
-A test can be taken once those it builds on are passed. In a circle each of them waits for another, so nobody can ever
-pass any of them, nor use a tool that needs one.
+An agent can take a test once it has passed the prerequisites. In a cycle each test waits for another, so no agent can ever
+pass any of them or use a tool that needs one.
 
 ## Example
 
@@ -27,7 +27,7 @@ qualifications:
 
 ## Known limits
 
-Circles that share a qualification are one finding, which names the shortest of them.
+Cycles that share a qualification make one finding, which names the shortest of them.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Qualifications that build on themselves."""
-    remedy = "take the prerequisites out of the qualification that is passed first"
+    remedy = "remove the prerequisites of the qualification that is passed first"
     yield from circles(view, EdgeKind.BUILDS_ON, remedy)
 
 

@@ -1,13 +1,13 @@
-"""A qualification that an organization declares itself changes nothing.
+"""A qualification of an organization's own catalog has no effect.
 
 ## What it checks
 
-Every qualification of an organization's own catalog is needed for a tool or a promotion, raises a skill, or is one
-that another builds on.
+Every qualification of an organization's own catalog is needed for a tool or a promotion, raises a skill, or is a
+prerequisite of another qualification.
 
 ## Why it matters
 
-Agents spend time on a test that opens nothing. Either a tool was forgotten, or the entry outlived its use.
+Agents spend time on a test that gives them nothing. Either a tool was forgotten, or the entry is obsolete.
 
 ## Example
 
@@ -25,8 +25,8 @@ qualifications:
 
 ## Known limits
 
-Catalogs shared between organizations are not looked at. Silent while a file could not be read, because that may be
-where the qualification is used.
+Catalogs shared between organizations are not checked. Nothing is reported while a file could not be read, because that
+file may use the qualification.
 
 ## Since
 
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """A qualification of an own catalog that nothing uses, in any organization that sees it."""
+    """Qualifications of an organization's own catalog that nothing uses, in any organization that sees them."""
     idle = {
         qualification.place(): qualification
         for records in assembly.organizations
@@ -61,8 +61,8 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     for place, qualification in idle.items():
         yield Finding(
             place,
-            f"qualification {quote(qualification.id)} unlocks nothing, raises nothing and is needed for nothing",
-            "let a tool, a promotion or another qualification need it, or remove it",
+            f"qualification {quote(qualification.id)} unlocks no tool, raises no skill and is not needed anywhere",
+            "add it to a tool, a promotion or another qualification that needs it, or remove it",
             f"qualification:{qualification.id}",
         )
 

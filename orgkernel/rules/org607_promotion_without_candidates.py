@@ -1,13 +1,13 @@
-"""A promotion has nobody whom it could promote.
+"""A promotion has no candidates.
 
 ## What it checks
 
-An organization's own promotion does not lead to the lowest rank of the ladder, and where a roster assigns agents to
-the organization, at least one starts below the rank the promotion leads to.
+An organization's own promotion does not lead to the lowest rank of the ladder. If a roster assigns agents to the
+organization, at least one of them starts below the rank that the promotion leads to.
 
 ## Why it matters
 
-Nobody stands on this step of the ladder: its requirements are never tried, and mistakes in them are found by nobody.
+No agent can ever get this promotion. Its requirements are never used, so nobody notices mistakes in them.
 
 ## Example
 
@@ -27,8 +27,8 @@ promotions:
 
 ## Known limits
 
-Agents are taken to be of the rank they start at: what the roster says, else what their trust gives, else the entry
-rank of their role, else the lowest. The shared ladder is not looked at.
+The rule uses the rank at which agents start: the rank in the roster, else the rank their trust gives, else the entry rank
+of their role, else the lowest rank. The shared ladder is not checked.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Promotions nobody can be a candidate for."""
+    """Promotions without candidates."""
     records = view.records
     order = {rank.id: number for number, rank in enumerate(records.ranks)}
     own = [promotion for promotion in records.promotions.values() if promotion.own and promotion.id in order]
@@ -58,19 +58,19 @@ def check(view: OrgView) -> Iterator[Finding]:
         if height == 0:
             why = "it is the lowest rank"
         elif starts and min(starts) >= height:
-            why = "every agent starts at it or above"
+            why = "every agent starts at this rank or above"
         else:
             continue
         yield Finding(
             promotion.place(),
             f"promotion {quote(promotion.id)} has no candidates: {why}",
-            "remove it, or let agents start lower",
+            "remove it, or lower the rank at which agents start",
             f"promotion:{promotion.id}",
         )
 
 
 def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int]:
-    """The position of the rank an agent starts at here; nothing for one that fills no role here."""
+    """The position of the rank at which an agent starts here; nothing for an agent that fills no role here."""
     member, filled = view.records.agents[agent_id].record, view.roles_filled_by(agent_id)
     if not filled or member.tier != "crew":
         return

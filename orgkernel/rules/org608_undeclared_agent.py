@@ -1,14 +1,15 @@
-"""The store knows an agent that no roster declares.
+"""The store has an agent that no roster declares.
 
 ## What it checks
 
-Every agent of the store, but for decommissioned ones, is declared by a roster of an organization that was read. Asked
-with a store only: `orgkernel check --store`, `orgkernel agent list`, and the diagnostics of a registry that has one.
+Every agent in the store is declared by a roster of an organization that was read. Decommissioned agents are exempt. The
+rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a registry
+that has one.
 
 ## Why it matters
 
-The roster declares who exists. An agent that was taken out of it is refused everything, while its rank, grants and locks
-stand in the store and come back to life with whoever is given its id next.
+The roster declares which agents exist. An agent that was removed from it is refused everything, but its rank, grants and
+locks stay in the store. The next agent with the same id inherits them.
 
 ## Example
 
@@ -29,8 +30,8 @@ agents:
 
 ## Known limits
 
-A store that serves several trees holds agents of them all, and of each only its own are known. While a roster cannot be
-read, nobody is said to be undeclared.
+If several trees share a store, the rule reports the agents of the other trees, because it knows only its own. Nothing is
+reported while a roster could not be read.
 
 ## Since
 
@@ -49,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
-    """Agents of the store that are in no roster."""
+    """Agents in the store that no roster declares."""
     if not views or any("crew_roster" in view.records.incomplete for view in views):
         return
     declared = {agent_id for view in views for agent_id in view.records.agents}
@@ -58,14 +59,14 @@ def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
             meant = did_you_mean(agent_id, declared)
             yield Finding(
                 _place(views),
-                f"agent {quote(agent_id)} is {agent.lifecycle} in the store and declared by no roster",
-                meant or f"declare it, or `orgkernel agent move {agent_id} decommissioned`",
+                f"agent {quote(agent_id)} is {agent.lifecycle} in the store, but no roster declares it",
+                meant or f"declare it, or run `orgkernel agent move {agent_id} decommissioned`",
                 f"agent:{agent_id}",
             )
 
 
 def _place(views: Sequence[OrgView]) -> Place:
-    """The agents of the first roster; where there is none, the first organization."""
+    """The agents of the first roster; without a roster, the first organization."""
     rosters = [
         definition.document.place("agents", key=True)
         for view in views

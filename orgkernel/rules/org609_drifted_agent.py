@@ -1,14 +1,20 @@
-"""An agent stands otherwise in the store than its roster says.
+"""An agent in the store differs from its entry in the roster.
 
 ## What it checks
 
-An agent of a roster that is in the store, too, has the rank there that the roster starts it at, where it states one; its
-rank is one of the ladder; and it is neither suspended nor decommissioned. Asked with a store only:
-`orgkernel check --store`, `orgkernel agent list`, and the diagnostics of a registry that has one.
+The rule compares every agent that is both in a roster and in the store:
+
+- If the roster states a rank, the agent has this rank in the store.
+- Its rank in the store is a rank of the ladder.
+- It is neither suspended nor decommissioned.
+
+The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a
+registry that has one.
 
 ## Why it matters
 
-The store decides. Whoever reviews the roster reads a rank the agent has no longer, or counts on one that is suspended.
+The store decides. A reviewer of the roster reads a rank that the agent no longer has, or relies on an agent that is
+suspended.
 
 ## Example
 
@@ -28,8 +34,8 @@ agents:
 
 ## Known limits
 
-A promotion is no mistake, so this is an information. Trust changes with every report and is not compared. Assignments
-are not stored: the roster alone says which roles an agent fills.
+A promotion is not a mistake, so the severity is info. Trust changes with every report and is not compared. Assignments are
+not stored: only the roster says which roles an agent fills.
 
 ## Since
 
@@ -50,7 +56,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
-    """Agents that stand otherwise; one that several organizations share is looked at once."""
+    """Agents that differ; an agent that several organizations share is compared once."""
     seen = set()
     for view in views:
         for agent_id, definition in view.records.agents.items():
@@ -67,22 +73,22 @@ def _differing(view: OrgView, definition: Definition[Member], stored: AgentState
     if stored.rank is not None and ranks and stored.rank not in ranks:
         yield Finding(
             definition.place(),
-            f"{who} is of rank {quote(stored.rank)} in the store, which no ladder declares",
-            did_you_mean(stored.rank, ranks) or f"ranks are {listing(ranks)}",
+            f"{who} has rank {quote(stored.rank)} in the store, which no ladder declares",
+            did_you_mean(stored.rank, ranks) or f"use one of {listing(ranks)}",
             subject,
         )
     elif None not in (stored.rank, start) and stored.rank != start:
         yield Finding(
             definition.place("rank"),
-            f"{who} is of rank {quote(stored.rank)} in the store, its roster starts it at {quote(start)}",
-            "write the rank it has if a new store is to start it there",
+            f"{who} has rank {quote(stored.rank)} in the store but starts at {quote(start)} in the roster",
+            "write the stored rank in the roster if a new store should start the agent there",
             subject,
         )
     if stored.lifecycle in ("suspended", "decommissioned"):
         way = (
-            f"take it out of the roster, or `orgkernel agent move {stored.agent_id} active`"
+            f"remove it from the roster, or run `orgkernel agent move {stored.agent_id} active`"
             if stored.lifecycle == "suspended"
-            else "take it out of the roster"
+            else "remove it from the roster"
         )
         yield Finding(definition.place(), f"{who} is {stored.lifecycle} in the store", way, subject)
 

@@ -1,14 +1,14 @@
-"""A tool that an organization declares itself is used by nothing.
+"""A tool of an organization's own catalog is not used.
 
 ## What it checks
 
-Every tool of an organization's own catalog is one that a role is equipped with, that a plan needs, that another tool
-falls back to, that a policy speaks of, or that is essential.
+Every tool of an organization's own catalog is used: a role is equipped with it, a plan needs it, another tool falls back to
+it, a policy names it, or it is essential.
 
 ## Why it matters
 
-A tool nobody is equipped with is refused to everybody. Either a role was forgotten, or the entry outlived its use and
-only makes the catalog longer to read and to trust.
+A tool that no role is equipped with is refused to everyone. Either a role was forgotten, or the entry is obsolete and only
+makes the catalog harder to read.
 
 ## Example
 
@@ -26,8 +26,9 @@ tools:
 
 ## Known limits
 
-Catalogs shared between organizations are not looked at. Silent while a role has no profile or a file could not be
-read, because that may be where the tool is used. A tool that only a profile in no organization lists counts as used.
+Catalogs shared between organizations are not checked. Nothing is reported while a role has no profile or a file could not
+be read, because the missing document may use the tool. A tool counts as used if a profile lists it, even a profile in no
+organization.
 
 ## Since
 
@@ -49,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """A tool of an own catalog that nothing uses, in any organization that sees it."""
+    """Tools of an organization's own catalog that nothing uses, in any organization that sees them."""
     unused = {
         tool.place(): tool
         for records in assembly.organizations
@@ -67,14 +68,14 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     for place, tool in unused.items():
         yield Finding(
             place,
-            f"tool {quote(tool.id)} is used by no role, plan, policy or other tool",
+            f"tool {quote(tool.id)} is not used by any role, plan, policy or other tool",
             "equip a role with it, or remove it",
             f"tool:{tool.id}",
         )
 
 
 def _uses(records: OrgRecords) -> set[str]:
-    """The tools that something in an organization refers to."""
+    """The tools that an organization refers to."""
     used = {tool for post in records.posts.values() for tool in _equipment(post.profile)}
     for plan in records.plans.values():
         used.update(plan.record.tools)

@@ -1,4 +1,4 @@
-"""A role does not say what it is for.
+"""A role has no description.
 
 ## What it checks
 
@@ -6,8 +6,7 @@ Every role profile has a `description`.
 
 ## Why it matters
 
-Whoever assigns work, be it a person or an agent, chooses a role by what it is for. An id and a list of domains leave
-that to guesswork.
+People and agents who assign work choose a role by its purpose. An id and a list of domains leave the purpose to guesswork.
 
 ## Example
 
@@ -26,7 +25,7 @@ description: Writes new modules, always with tests that show the result works.
 
 ## Known limits
 
-Whether the description says anything is for a reader to judge.
+The rule cannot tell whether the description is useful.
 
 ## Since
 
@@ -44,13 +43,13 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """A profile without a description."""
+    """Profiles without a description."""
     for post in posts:
         if not post.profile.description.strip():
             yield Finding(
                 post.document.place("role_id"),
                 f"role {quote(post.role_id)} has no description",
-                "say in a sentence what the role is for",
+                "describe in one sentence what the role is for",
                 f"role:{post.role_id}",
             )
 

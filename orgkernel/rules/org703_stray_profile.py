@@ -1,13 +1,13 @@
-"""A role profile is part of no organization.
+"""A role profile is not included by any organization.
 
 ## What it checks
 
-Every profile is included by an organization, which does so by naming its role in the `hierarchy`.
+Every profile is included by an organization. An organization includes a profile by naming its role in the `hierarchy`.
 
 ## Why it matters
 
-A profile on its own does nothing: no work is dispatched to the role, nobody commands it, and most rules do not look at
-it. Usually the role was written and its entry in the hierarchy forgotten.
+A profile on its own has no effect: no work is dispatched to the role, nobody commands it, and most rules do not check it.
+Usually the author forgot to add the role to the hierarchy.
 
 ## Example
 
@@ -25,8 +25,8 @@ hierarchy:
 
 ## Known limits
 
-Silent where no organization was read, or where one could not be. A second profile of the same role beside the first is
-reported as a duplicate instead.
+Nothing is reported if no organization was read, or while an organization could not be read. A second profile of the same
+role in the same folder is reported as a duplicate (ORG217) instead.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """A profile no organization includes."""
+    """Profiles that no organization includes."""
     if not assembly.strays_are_known:
         return
     duplicates = {duplicate.place for duplicate in assembly.duplicates}
@@ -65,7 +65,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         if isinstance(profile, RoleProfile) and place not in duplicates:
             yield Finding(
                 place,
-                f"role {quote(profile.role_id)} is in no organization",
+                f"role {quote(profile.role_id)} is not in any organization",
                 _advice(nearest(os.path.dirname(document.path)), profile.role_id),
                 f"role:{profile.role_id}",
             )
@@ -77,15 +77,15 @@ def _shared(one: str, other: str) -> int:
 
 
 def _advice(records: OrgRecords, role_id: str) -> str:
-    """What to do about a stray profile, given the organization that lies nearest."""
+    """Help for a stray profile, given the nearest organization."""
     organization = f"organization {quote(records.org_id)}"
     nearer = records.posts.get(role_id)
     if nearer is not None:
-        return f"{organization} takes the role from {quote(nearer.document.name)}, which is nearer; remove one of the two"
+        return f"remove one of the two profiles; {organization} uses {quote(nearer.document.name)}, which is nearer"
     misspelled = suggest(role_id, records.without_profile)
     if misspelled is not None:
-        return f"did {organization} mean it by {quote(misspelled)}, which has no profile?"
-    return f"name it in the hierarchy of {organization}, in {quote(records.document.name)}"
+        return f"did you mean {quote(misspelled)}, which {organization} names and which has no profile?"
+    return f"add it to the hierarchy of {organization} in {quote(records.document.name)}"
 
 
 RULE = Rule("ORG703", "stray-profile", Severity.WARNING, Scope.TREE, check)

@@ -1,15 +1,15 @@
-"""A value in a document has the shape of a secret.
+"""A value in a document looks like a secret.
 
 ## What it checks
 
 No text in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
-Google, Slack, Stripe, npm, PyPI, SendGrid, Hugging Face, Vault, age, Telegram, JSON web tokens, private keys), and none
-assigns a random value to a key, secret, token or password. The message never repeats what was found.
+Google, Slack, Stripe, npm, PyPI, SendGrid, Hugging Face, Vault, age, Telegram, JSON web tokens, private keys). No text
+assigns a random value to a key, secret, token or password. The message never repeats the secret.
 
 ## Why it matters
 
-Documents are committed, served and shown to agents. A secret in one of them is known to everybody who can read any of
-these, and stays in the history after it is removed.
+Documents are committed, served and shown to agents. Everyone who can read any of these knows the secret, and it stays in
+the history after it is removed.
 
 ## Example
 
@@ -28,8 +28,9 @@ standing_orders:
 
 ## Known limits
 
-Keys and comments are not looked at, nor a document that could not be read: run a scanner of your history besides. A password made of words is not recognized. Where a text is escaped or folded over several lines, the
-place is the line it begins on.
+The rule does not check keys, comments or documents that could not be read, so run a history scanner as well. It does not
+recognize a password made of words. If a text is escaped or folded over several lines, the place is the line on which it
+begins.
 
 ## Since
 
@@ -53,7 +54,7 @@ from orgkernel.runtime.secret_shapes import find_secrets, may_hold_secrets
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """A text that looks like a secret."""
+    """Texts that look like secrets."""
     # As JSON the whole record is one text, searched at once: 30 µs for a full profile.
     texts: Iterator[tuple[tuple[RouteStep, ...], str]] = iter(())
     if may_hold_secrets(msgspec.json.encode(document.record).decode()):
@@ -64,8 +65,8 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             where = ".".join(map(str, route))
             yield Finding(
                 document.place_within(found.start, *route),
-                f"{quote(where)} holds {quote(found.masked)}, which has the shape of {found.what}",
-                "replace it where it is valid, since it is no longer secret, and write the name of a credential",
+                f"{quote(where)} contains {quote(found.masked)}, which looks like {found.what}",
+                "revoke the secret, and write the name of a credential instead",
                 f"field:{where}",
             )
 

@@ -6,8 +6,8 @@ Every entry of a document's `suppressions` silences at least one finding located
 
 ## Why it matters
 
-A suppression that silences nothing today silences the next finding of that rule, which nobody has judged. Often the
-defect was mended and the entry left behind, or its code or subject is misspelled.
+A suppression that silences nothing today will silence the next finding of that rule, which nobody has judged. Usually the
+defect was fixed and the entry was left behind, or its code or subject is misspelled.
 
 ## Example
 
@@ -27,8 +27,8 @@ description: Writes new modules.
 
 ## Known limits
 
-A suppression of ORG705 silences this rule for the document, or for the one code its subject names
-(`subject: "rule:ORG702"`). Two entries that silence the same finding are both in use.
+A suppression of ORG705 silences this rule for the document, or only for the code that its subject names
+(`subject: "rule:ORG702"`). If two entries silence the same finding, both count as used.
 
 ## Since
 
@@ -50,7 +50,7 @@ _CODE = "ORG705"
 
 
 def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
-    """A suppression that silences nothing, unless another accepts that."""
+    """Suppressions that silence nothing, unless a suppression of this rule accepts them."""
     entries = document.record.suppressions
     ours = {number for number, entry in enumerate(entries) if entry.rule == _CODE}
     accepting = set()
@@ -65,8 +65,8 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
             continue
         codes = [*ROWS, *(rule.code for rule in all_rules())]
         if entry.rule not in codes:
-            message = f"suppression names {quote(entry.rule)}, which is no rule"
-            # One digit more or less is another rule; digits in another order are a slip.
+            message = f"suppression names {quote(entry.rule)}, which is not a rule"
+            # A changed digit is another rule; digits in another order are a typo.
             swapped = [code for code in codes if sorted(code) == sorted(entry.rule)]
             help = did_you_mean(entry.rule, swapped) or "remove it"
         else:
@@ -77,7 +77,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
 
 
 def _of_a_store() -> frozenset[str]:
-    """Rules that speak only where a store is named: what suppresses them is not known to be unused."""
+    """Rules that run only with a store, so nothing shows that a suppression of them is unused."""
     return frozenset(rule.code for rule in rules_of(Scope.STATE))
 
 

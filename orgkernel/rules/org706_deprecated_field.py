@@ -1,12 +1,12 @@
-"""A document writes a field that is deprecated.
+"""A document uses a deprecated field.
 
 ## What it checks
 
-Fields that the format keeps only so that older files load are not written.
+No document writes a field that the format keeps only so that older files load.
 
 ## Why it matters
 
-Nothing reads a deprecated field, or it will soon be gone: what it says has no effect, and a reader believes it has.
+Nothing reads a deprecated field, or a later version removes it. Its value has no effect, but readers believe that it does.
 
 ## Example
 
@@ -53,7 +53,7 @@ _Pattern = tuple[str | None, ...]
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """A deprecated field that is written."""
+    """Deprecated fields that a document writes."""
     for pattern, advice in _deprecated_in(document.kind):
         for route in _written(document.marks, pattern):
             where = ".".join(map(str, route))
@@ -67,14 +67,14 @@ def check(document: SourceDocument) -> Iterator[Finding]:
 
 @cache
 def _deprecated_in(kind: str) -> tuple[tuple[_Pattern, str], ...]:
-    """The deprecated fields of a kind; a model that says so is needed only where a document is checked."""
+    """The deprecated fields of a kind; models are imported only when a document is checked."""
     from orgkernel.model.kinds import KINDS
 
     return _deprecated(KINDS[kind])
 
 
 def _deprecated(model: type[BaseModel]) -> tuple[tuple[_Pattern, str], ...]:
-    """Where below a model deprecated fields are, and what to do instead of writing them."""
+    """The places of the deprecated fields below a model, and what to write instead."""
     found: list[tuple[_Pattern, str]] = []
     for name, field in model.model_fields.items():
         written = field.alias or name
@@ -97,7 +97,7 @@ def _models_in(annotation: Any) -> Iterator[tuple[_Pattern, type[BaseModel]]]:
 
 
 def _written(marks: Marks, pattern: _Pattern) -> Iterator[tuple[RouteStep, ...]]:
-    """The routes of a document that a pattern fits."""
+    """The routes of a document that match a pattern."""
     if not pattern:
         yield ()
         return

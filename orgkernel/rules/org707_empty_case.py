@@ -6,7 +6,7 @@ Every case of `decision_cases` asks at least one question: `dispatch`, `access`,
 
 ## Why it matters
 
-A case that asks nothing passes whatever the organization answers, and its name says that something was tested.
+A case without a question always passes, although its name claims that something was tested.
 
 ## Example
 
@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, Scope
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """A case without a question."""
+    """Cases without a question."""
     if document.kind != "decision_cases":
         return
     record = document.record

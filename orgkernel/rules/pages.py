@@ -12,7 +12,7 @@ from orgkernel.rules.rule import Rule
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A code and what there is to read about it."""
+    """The page of a code."""
 
     code: str
     name: str

@@ -1,4 +1,4 @@
-"""What the matches of two policies have to do with one another (ORG411, ORG412, ORG416)."""
+"""How the matches of two policies relate (ORG411, ORG412, ORG416)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.access_policies import STAR, Condition, Match, Principal
 from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
 
-# Fields that one value answers, and that a star can stand in.
+# Fields with one value, in which a star may stand.
 _NAMES = ("system", "webhook", "agent", "role")
 _EXACT = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _WEEKENDS = "weekends"
@@ -21,7 +21,7 @@ _WITH_ARTICLE = {
 
 
 def kinds_of(principal: Principal) -> tuple[str, ...]:
-    """The kinds of principals that must hold at once; more than one is a contradiction."""
+    """The kinds of principals that a match asks for; more than one is a contradiction."""
     person = principal.unknown or principal.relationship or principal.person_id or principal.tags
     kinds = ["person"] if person else []
     kinds += [name for name in ("system", "webhook") if getattr(principal, name) is not None]
@@ -30,16 +30,16 @@ def kinds_of(principal: Principal) -> tuple[str, ...]:
 
 
 def contradiction(match: Match, records: OrgRecords) -> str:
-    """Why a match can never hold; empty where it can."""
+    """Why a match can never be satisfied; empty if it can."""
     if match.principal is not None and (why := _of_principal(match.principal, records.people)):
         return why
     if match.conditions and all(is_empty(condition.time) for condition in match.conditions):
-        return "its time ends when it begins"
+        return "its time window ends when it begins"
     return ""
 
 
 def is_empty(time: str | None) -> bool:
-    """Whether a window of time ends when it begins."""
+    """Whether a time window ends when it begins."""
     return time is not None and time != _WEEKENDS and time[:5] == time[6:]
 
 
@@ -51,14 +51,14 @@ def _of_principal(principal: Principal, people: Mapping[str, Definition[Person]]
         return "an unknown person has no id, relationship or tags"
     owner = _is_owner(principal, people)
     if None not in (principal.is_user, owner) and principal.is_user is not owner:
-        return f"it matches {'nobody but' if owner else 'everybody but'} the owner and asks for the opposite"
+        return f"it asks for {'the owner' if owner else 'somebody other than the owner'} but has `is_user: {str(not owner).lower()}`"
     if principal.person_id is not None:
-        person = people.get(principal.person_id)  # one that is not declared is said by ORG415
+        person = people.get(principal.person_id)  # ORG415 reports a person who is not declared
         wrong = person is not None and not _is(person.record, principal)
-        return "the directory says otherwise about this person" if wrong else ""
+        return "the directory has another relationship or other tags for this person" if wrong else ""
     asks_for_people = principal.relationship not in (None, "owner") or principal.tags
     if asks_for_people and people and not any(_is(each.record, principal) for each in people.values()):
-        return "the directory has no such person"
+        return "nobody in the directory has this relationship and these tags"
     return ""
 
 
@@ -67,7 +67,7 @@ def _is(person: Person, principal: Principal) -> bool:
 
 
 def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) -> bool | None:
-    """Whether whoever is meant, `is_user` left out, is the owner or acts as the owner; None where it depends."""
+    """Whether the principal is the owner or acts as the owner, apart from `is_user`; None if that depends."""
     if principal.person_id is not None and principal.person_id in people:
         return people[principal.person_id].record.relationship == "owner"
     if principal.relationship is not None:
@@ -78,7 +78,7 @@ def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) ->
 
 
 def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]]) -> bool:
-    """Whether `wide` certainly holds whenever `narrow` does."""
+    """Whether `wide` certainly matches whenever `narrow` does."""
     if wide.principal is not None and not _covers_principal(
         wide.principal, narrow.principal or Principal(), people
     ):
@@ -111,7 +111,7 @@ def _covers_principal(wide: Principal, narrow: Principal, people: Mapping[str, D
 
 
 def _facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> dict[str, object]:
-    """What is certain about whoever matches, the directory consulted."""
+    """What is certain about every principal that matches, according to the match and the directory."""
     owner = _is_owner(principal, people)
     relationship, tags = principal.relationship, frozenset(principal.tags)
     if principal.person_id is not None and principal.person_id in people:
@@ -132,7 +132,7 @@ def _covers_condition(wide: Condition, narrow: Condition) -> bool:
 
 
 def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]]) -> bool:
-    """Whether both can hold at once, as far as the documents tell."""
+    """Whether both can match at once, as far as the documents tell."""
     first, second = one.principal or Principal(), other.principal or Principal()
     kinds = {*kinds_of(first)}, {*kinds_of(second)}
     if kinds[0] and kinds[1] and kinds[0].isdisjoint(kinds[1]):

@@ -1,4 +1,4 @@
-"""Sentences that name an id, and the findings about ids that nothing declares (ORG301 to ORG304)."""
+"""References to ids, and the findings about ids that nothing declares (families 3 and 4)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _VERBS = {
 
 
 class Reference(NamedTuple):
-    """A document's sentence `KIND SOURCE VERB TARGET`."""
+    """A reference in a document, as the sentence `KIND SOURCE VERB TARGET`."""
 
     place: Place
     kind: str
@@ -45,14 +45,14 @@ class Reference(NamedTuple):
 
 
 def reference_of(edge: Edge) -> Reference:
-    """An edge as a sentence for messages."""
+    """An edge as a reference for messages."""
     return Reference(edge.place, SCHEMA[edge.kind].source.value, edge.source, _VERBS[edge.kind], edge.target)
 
 
 def find_undeclared(
     view: OrgView, *kinds: EdgeKind, known: Container[str], also: Iterable[Reference] = ()
 ) -> Iterator[Reference]:
-    """The sentences of these kinds of edges, and those `also` given, whose target is not among the known ids."""
+    """The edges of these kinds, and the references in `also`, whose target is not among the known ids."""
     for kind in kinds:
         for target in view.targets_of(kind):
             if target not in known:
@@ -65,7 +65,7 @@ def find_undeclared(
 def undeclared(
     references: Iterable[Reference], what: str, help_for: Callable[[str], str]
 ) -> Iterator[Finding]:
-    """A finding for each of the sentences; help for an id is worked out once, however often it is written."""
+    """A finding for each reference; the help for an id is computed only once."""
     helps: dict[str, str] = {}
     for reference in references:
         target = reference.target

@@ -11,12 +11,12 @@ from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 
 
 class Scope(Enum):
-    """What a rule is given."""
+    """What a rule receives."""
 
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
     PROFILE = "profile"
-    """`check(posts: Iterable[RolePost])`: profiles as an organization overrides them; also profiles nobody includes."""
+    """`check(posts: Iterable[RolePost])`: profiles with the overrides of their organization; also profiles in no organization."""
     CATALOG = "catalog"
     """`check(view: OrgView)`: the catalog entries an organization sees; also catalogs no organization sees."""
     ORGANIZATION = "organization"
@@ -24,14 +24,14 @@ class Scope(Enum):
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
     STATE = "state"
-    """`check(views: Sequence[OrgView], state: StateView)`: all organizations and what is stored, where a store is named."""
+    """`check(views: Sequence[OrgView], state: StateView)`: all organizations and the stored state, if there is a store."""
     SUPPRESSION = "suppression"
     """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule says; code and severity are the rule's."""
+    """What a rule reports; code and severity come from the rule."""
 
     place: Place
     message: str

@@ -1,6 +1,6 @@
-"""The triggers of a post's PACE tiers, parsed once per text: what the doctrine rules read.
+"""The triggers of a post's PACE tiers, parsed once per text, for the doctrine rules.
 
-A trigger on `primary` is not among them: nothing reads it (ORG508 says so).
+A trigger on `primary` is not among them, because nothing reads it (ORG508).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TierTrigger(NamedTuple):
         return post.place_within(offset, "pace_plan", self.tier, "trigger")
 
     def name_in(self, post: RolePost) -> str:
-        """How messages call it."""
+        """The trigger's name in messages."""
         return f"{self.tier} trigger of role {quote(post.role_id)}"
 
 
@@ -48,7 +48,7 @@ def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
 
 
 def tier_triggers(post: RolePost) -> list[TierTrigger]:
-    """The triggers that are written above primary, lowest tier first."""
+    """The triggers of the tiers above primary, lowest tier first."""
     return [
         TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
         for name, tier in tiers_of(post.profile)
@@ -69,6 +69,6 @@ def read_trigger(text: str) -> ParsedTrigger:
 
 @lru_cache(maxsize=REMEMBERED)
 def find_constant(text: str, limit: int) -> Vacuous | None:
-    """Whether a trigger comes out the same whatever happens, at this `max_turns_without_progress`."""
+    """Whether a trigger has a constant value, at this `max_turns_without_progress`."""
     tree = read_trigger(text).tree
     return None if tree is None else find_vacuous(tree, limit)

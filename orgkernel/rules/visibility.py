@@ -1,4 +1,4 @@
-"""Documents that several organizations see: wrong is what is so for every one of them (families 4 and 6)."""
+"""Documents that several organizations see: only what is wrong for all of them is reported (families 4 and 6)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from orgkernel.rules.references import Reference
 from orgkernel.rules.rule import Finding
 
 FindReferences = Callable[[OrgRecords], Iterable[tuple[Reference, bool]]]
-"""The sentences of an organization's documents, each with whether it knows the id, or cannot tell."""
+"""The references in an organization's documents, each with whether the organization knows the id or cannot tell."""
 FindDefects = Callable[[OrgRecords], Iterable[tuple[Place, Finding | None]]]
-"""Places in an organization's documents, each with what is wrong there, if anything."""
+"""Places in an organization's documents, each with its finding, if there is one."""
 
 
 def unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Reference]:
-    """The sentences whose id no organization knows that sees them."""
+    """The references whose id is unknown to every organization that sees them."""
     references: dict[Place, Reference] = {}
 
     def defects(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
@@ -30,7 +30,7 @@ def unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Referen
 
 
 def wrong_for_all(assembly: Assembly, find: FindDefects) -> Iterator[Finding]:
-    """Findings that every organization makes that sees the place; none while an organization could not be read."""
+    """Findings made by every organization that sees the place; none while an organization could not be read."""
     if not assembly.strays_are_known:
         return
     found: dict[Place, Finding] = {}
@@ -50,12 +50,12 @@ def knows_role(records: OrgRecords, role_id: str) -> bool:
 
 
 def knows_agent(records: OrgRecords, agent_id: str) -> bool:
-    """Whether a roster the organization sees has the agent, or one could not be read."""
+    """Whether a roster that the organization sees has the agent, or a roster could not be read."""
     return agent_id in records.agents or "crew_roster" in records.incomplete
 
 
 def ids_of(assembly: Assembly, choose: Callable[[OrgRecords], Collection[str]]) -> tuple[str, ...]:
-    """Ids of every organization, each once, for suggestions."""
+    """The ids of all organizations, each once, for suggestions."""
     return tuple(dict.fromkeys(each for records in assembly.organizations for each in choose(records)))
 
 

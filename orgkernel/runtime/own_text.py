@@ -27,11 +27,6 @@ def mark_own_text(body: str) -> tuple[str, str]:
     return f"{MARK} {words} [{fingerprint}]", fingerprint
 
 
-def find_own_text(text: str) -> tuple[str, ...]:
-    """The fingerprints of orgkernel's own texts in a text, in order."""
-    return tuple(match[2] for match in _OWN.finditer(text) if _is_own(match))
-
-
 def strip_own_text(text: str) -> str:
     """A text without orgkernel's own texts. Everything else stays, even if it only looks like one of them."""
     return _OWN.sub(lambda match: "" if _is_own(match) else match[0], text) if MARK in text else text

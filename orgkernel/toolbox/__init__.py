@@ -1,8 +1,7 @@
 """The toolbox: the only code that calls a tool, in the caller's process, with a one-use permit (design §5)."""
 
-from orgkernel.toolbox.chain import Gap
-from orgkernel.toolbox.context import ToolContext
-from orgkernel.toolbox.listing import AvailableTool
+from orgkernel.toolbox.cascade import Gap
+from orgkernel.toolbox.context import AvailableTool, ToolContext
 from orgkernel.toolbox.parts import Handover
 from orgkernel.toolbox.providers import HttpApi, McpServer, PythonFunction
 from orgkernel.toolbox.result import Step, ToolResult

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
-from orgkernel.errors import OrgkernelError
-from orgkernel.operations.permits import encode_input
+from orgkernel.decisions.state_view import ToolLock
+from orgkernel.errors import Conflict, OrgkernelError
+from orgkernel.operations.permits import Ruling, encode_input, record_use
+from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
-from orgkernel.toolbox.invocation import Planned, call_permitted
+from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply, mask_values
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.result import Step, StepKind
+from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 
 WHOLE = ("", "use", "run")
+_HANDED_OUT = "credential:"
+GRACE = 0.5
+"""Seconds a call that is stopped has to tidy up before the caller goes on without it."""
+_CODES = {"done": "", "failed": codes.TOOL_FAILED, "unavailable": codes.TOOL_UNAVAILABLE}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolRequest:
     """What is asked for: a tool, what with it, and by whom in which circumstances."""
 
     org: str
@@ -47,7 +58,7 @@ class Attempt:
     """Whether it can have changed something although it did not end well."""
 
 
-async def attempt(parts: Parts, asked: Asked) -> Attempt:
+async def attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     """Try a tool once."""
     started = time.perf_counter()
     try:
@@ -61,7 +72,7 @@ async def attempt(parts: Parts, asked: Asked) -> Attempt:
     return Attempt(step, found.output, found.may_have_happened)
 
 
-async def _attempt(parts: Parts, asked: Asked) -> Attempt:
+async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     who = f"tool:{asked.tool_id}"
     tool = parts.tool(asked.org, asked.tool_id)
     actions = () if tool is None else tuple(tool.required_levels)
@@ -74,9 +85,13 @@ async def _attempt(parts: Parts, asked: Asked) -> Attempt:
     except (TypeError, ValueError) as error:
         text = f"the input is no JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
-    path = parts.path_in(asked.tool_id, json.loads(tool_input))
+    said = json.loads(tool_input)
+    path = parts.path_in(asked.tool_id, said)
     request = msgspec.structs.replace(
-        asked.request, action=action or WHOLE[1], resource=who if path is None else f"{who}:{path}"
+        asked.request,
+        action=action or WHOLE[1],
+        resource=who if path is None else f"{who}:{path}",
+        context=msgspec.structs.replace(asked.request.context, input=said),
     )
     step, reply = await call_permitted(
         parts,
@@ -86,3 +101,173 @@ async def _attempt(parts: Parts, asked: Asked) -> Attempt:
     if reply is None:
         return Attempt(step, None, changes and step.outcome == "timeout")
     return Attempt(step, reply.output, changes and reply.is_uncertain)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A call that has not been decided about."""
+
+    org: str
+    request: AccessRequest
+    """With the input."""
+    tool_id: str
+    tool: Tool | None
+    tool_input: bytes
+    is_sole_action: bool
+    timeout: float | None
+
+    def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
+        """A step about it."""
+        return Step("tool", f"tool:{self.tool_id}", outcome, code, text, self.request.action, **said)
+
+
+async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | None]:
+    """Decide, and call where it is allowed; the reply where the tool answered. Raises `StoreError`."""
+    try:
+        lock = await _find_lock(parts, planned)
+    except Conflict as conflict:
+        return planned.step("unavailable", codes.TOOL_LOCKED, conflict.message), None
+    threads: list[Future[Any]] = []
+    tasks: list[asyncio.Task[Reply]] = []
+    good = True
+    try:
+        adapter = parts.adapters.get(planned.tool_id)
+        ruling = await asyncio.to_thread(
+            parts.permits.decide, planned.org, planned.request, planned.tool_input, permit=adapter is not None
+        )
+        if ruling.decision.outcome != "allow":
+            return await asyncio.to_thread(_refusal, parts, planned, ruling), None
+        if adapter is None:
+            text = f"nothing serves `{planned.tool_id}` here"
+            return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
+        credentials = _hand_out(parts, ruling.decision)
+        call = Call(planned.request.action, planned.tool_input, planned.is_sole_action, credentials, threads)
+        step, reply = await _call(parts, planned, adapter, call, ruling, tasks)
+    finally:
+        if lock is not None:
+            good = await asyncio.shield(_give_back(parts, lock, [*threads, *tasks]))
+    if not good:
+        # Somebody else may have had the tool meanwhile: whoever reads the result has to know.
+        step = msgspec.structs.replace(step, metadata={**step.metadata, "lock": codes.LOCK_LOST})
+    return step, reply
+
+
+async def _call(
+    parts: Parts, planned: Planned, adapter: Adapter, call: Call, ruling: Ruling, tasks: list[asyncio.Task[Reply]]
+) -> tuple[Step, Reply | None]:  # fmt: skip
+    started = time.perf_counter()
+    reply = await _run_for(adapter, ruling.permit, call, planned.timeout, tasks)
+    seconds = time.perf_counter() - started
+    if reply is None:
+        text = f"it took longer than {planned.timeout:g} seconds"
+        step = planned.step("timeout", codes.TIMEOUT, text, audit_id=ruling.audit_id)
+    else:
+        reply = Reply(
+            reply.outcome, mask_values(reply.output, call.credentials),
+            mask_values(reply.error, call.credentials), reply.metadata, reply.is_uncertain,
+        )  # fmt: skip
+        step = planned.step(
+            reply.outcome, _CODES[reply.outcome], reply.error, metadata=dict(reply.metadata), audit_id=ruling.audit_id
+        )  # fmt: skip
+    if parts.store is not None:
+        try:
+            await asyncio.to_thread(
+                record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
+                call.action, code=step.code, seconds=seconds, decision=ruling.audit_id,
+            )  # fmt: skip
+        except OrgkernelError as error:  # the tool has run all the same
+            step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
+    return step, reply
+
+
+def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
+    """A decision that allows nothing, with what is missing and who has it."""
+    decision = ruling.decision
+    told = parts.kernel.explain(planned.org, planned.request)
+    # A lock would be taken once somebody approved; until then that it is not held is no news.
+    asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
+    code = "ASK_APPROVAL" if asks else decision.code
+    said = [reason for reason in told.reasons if not asks or reason.code == code]
+    return planned.step(
+        "ask" if asks else "denied", code, "; ".join(reason.text for reason in said) or code,
+        why=tuple(dict.fromkeys(why for reason in said for why in reason.why)),
+        audit_id=ruling.audit_id, remedies=tuple(remedy.text for remedy in told.remedies),
+        who_can=told.who_can.subjects, metadata={"codes": list(decision.codes)},
+    )  # fmt: skip
+
+
+def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
+    """The values of the credentials the decision says are to be supplied, as far as there are any."""
+    found = {}
+    for obligation in decision.obligations:
+        if parts.credentials is not None and obligation.startswith(_HANDED_OUT):
+            name = obligation.removeprefix(_HANDED_OUT)
+            with contextlib.suppress(Exception):  # theirs; a credential that is not found is missing
+                if value := parts.credentials(name):
+                    found[name] = value
+    return found
+
+
+async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
+    """The lock of an exclusive tool, taken where that is all that is missing; raises `Conflict` (`TOOL_LOCKED`).
+
+    Without a store nobody can hold a lock, and the decision says so.
+    """
+    tool = planned.tool
+    if tool is None or tool.concurrency != "exclusive" or parts.exclusive is None:
+        return None
+    if planned.tool_id not in parts.adapters:
+        return None
+    decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.request)
+    if decision.outcome != "allow" and decision.codes != ("LOCKED",):
+        return None
+    return await asyncio.to_thread(
+        parts.exclusive.enter, parts.view(planned.org).org_id, planned.tool_id, planned.request.subject,
+        tool.lock_timeout_seconds,
+    )  # fmt: skip
+
+
+async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
+    """Leave a lock, at once or when what still runs under it has ended; whether it was good until now."""
+    assert parts.exclusive is not None
+    leave = parts.exclusive.leave
+    still = [each for each in running if not each.done()]
+    if not still:
+        return await asyncio.to_thread(leave, lock)
+    still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
+    return True
+
+
+async def _run_for(
+    adapter: Adapter, permit: object, call: Call, seconds: float | None, tasks: list[asyncio.Task[Reply]]
+) -> Reply | None:
+    """How a call ended, None when it took too long; the call is put among `tasks`, because it may then still run.
+
+    Raises `PermitRefused`. A call that does not let itself be stopped is left behind, so that the caller goes on.
+    """
+    task = asyncio.ensure_future(adapter.run(permit, call))
+    tasks.append(task)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            task.cancel()
+            await asyncio.wait({task}, timeout=GRACE)
+            task.add_done_callback(_seen)
+            return None
+    except asyncio.CancelledError:
+        task.cancel()
+        task.add_done_callback(_seen)
+        raise
+    if task.cancelled():
+        return Reply("failed", error="the call was cancelled", is_uncertain=True)
+    error = task.exception()
+    if error is not None and not isinstance(error, OrgkernelError):
+        text = f"an error of orgkernel itself: {type(error).__name__}: {error}"
+        return Reply("failed", error=text, is_uncertain=True)
+    return task.result()
+
+
+def _seen(task: asyncio.Task[Reply]) -> None:
+    """Nobody waits for it any more; an error of it is no news."""
+    if not task.cancelled():
+        task.exception()

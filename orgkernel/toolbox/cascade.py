@@ -1,23 +1,31 @@
 """When a tool is unavailable: other tools, the caller's own reasoning, the chain of command, the top (facts: crew §9.5).
 
 Every tool on the way is decided about anew. Nothing is done twice without being told so: after a call that may have
-changed something and did not end well, no other tool is tried unless the caller says it may be.
+changed something and did not end well, no other tool is tried unless the caller says it may be. In the chain of command
+each superior who may be escalated to is asked, nearest first; then the top is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why, why_edge
+from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.operations.permits import record_gap
+from orgkernel.records.organization import USER
 from orgkernel.toolbox import result as codes
-from orgkernel.toolbox.attempt import WHOLE, Asked, Attempt, attempt
-from orgkernel.toolbox.calling import answer_of
-from orgkernel.toolbox.chain import Gap, go_up, superiors_of
+from orgkernel.toolbox.attempt import WHOLE, Attempt, ToolRequest, attempt
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.result import Outcome, Step, ToolResult
+from orgkernel.toolbox.result import Step, ToolOutcome, ToolResult
 
 # The caller is wrong, or is nobody who works here: another tool would not change that.
 FINAL = frozenset({
@@ -25,16 +33,49 @@ FINAL = frozenset({
     "EVALUATION_ERROR", codes.ACTION_NEEDED, codes.PERMIT_REFUSED,
 })  # fmt: skip
 GOES_ON = ("denied", "unavailable", "timeout")
-_ENDS: dict[str, Outcome] = {
+_ENDS: dict[str, ToolOutcome] = {
     "timeout": "timeout",
     "denied": "denied",
     "ask": "ask",
     "unavailable": "unavailable",
 }
+SHOWN = 5
+"""Of those who can use a tool, this many are named."""
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """What could not be done: what the caller, a superior or the top needs to know to do it in another way."""
+
+    org_id: str
+    subject: str
+    tool: str
+    action: str
+    input: Mapping[str, Any]
+    code: str
+    text: str
+    steps: tuple[Step, ...]
+    """What was tried."""
+    who_can: tuple[str, ...]
+    """Roles and agents that may use the tool; the first few."""
+
+    @classmethod
+    def of(cls, parts: Parts, asked: ToolRequest, steps: list[Step]) -> Gap:
+        """The gap after some steps."""
+        first = steps[0]
+        action = first.action or asked.action or "use"
+        able: tuple[str, ...] = ()
+        with contextlib.suppress(StoreError):  # then nobody knows who can
+            rows = parts.kernel.who_can(asked.org, action, f"tool:{asked.tool_id}", kinds=("role", "agent"))
+            able = tuple(row.subject for row in rows if row.outcome == "allow")[:SHOWN]
+        org_id = parts.view(asked.org).org_id
+        return cls(
+            org_id, asked.request.subject, asked.tool_id, action, dict(asked.tool_input), first.code,
+            first.text, tuple(steps), able,
+        )  # fmt: skip
 
 
 async def invoke(
-    parts: Parts, asked: Asked, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
+    parts: Parts, asked: ToolRequest, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
 ) -> ToolResult:  # fmt: skip
     """Ask for a tool, and where it is unavailable go down the cascade. Never raises for what a tool does."""
     first = await attempt(parts, asked)
@@ -59,7 +100,7 @@ async def invoke(
         given = instead.get(other, asked.tool_input)
         tried = await attempt(
             parts,
-            Asked(asked.org, asked.request, other, action, given, asked.timeout, "alternative", (why,)),
+            ToolRequest(asked.org, asked.request, other, action, given, asked.timeout, "alternative", (why,)),
         )
         steps.append(tried.step)
         if tried.step.outcome == "done":
@@ -68,7 +109,7 @@ async def invoke(
     return await _hand_back(parts, asked, steps)
 
 
-async def escalate(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResult:
+async def escalate(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
     """Up the chain of command and, where nobody answers, to the top: what follows a hand-back."""
     gap = Gap.of(parts, asked, steps)
     answer, by, more = await go_up(parts, asked, gap)
@@ -78,13 +119,13 @@ async def escalate(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResult:
     return _result(asked, "reported" if more[-1].outcome == "reported" else "unavailable", steps)
 
 
-async def _hand_back(parts: Parts, asked: Asked, steps: list[Step]) -> ToolResult:
+async def _hand_back(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
     subject = asked.request.subject
     if parts.handover.reason is None:
         steps.append(Step("own_reasoning", subject, "offered"))
         return _result(asked, "handed_back", steps, next=superiors_of(parts, asked))
     try:
-        answer = await answer_of(parts.handover.reason, Gap.of(parts, asked, steps))
+        answer = await _answer_of(parts.handover.reason, Gap.of(parts, asked, steps))
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         steps.append(Step("own_reasoning", subject, "failed", codes.NO_ANSWER, text))
@@ -110,7 +151,7 @@ def _alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
         level = found
 
 
-def _action_of(parts: Parts, asked: Asked, other: str) -> str | None:
+def _action_of(parts: Parts, asked: ToolRequest, other: str) -> str | None:
     """What another tool is to do: the action of the same name, or the only one it has."""
     tool = parts.tool(asked.org, other)
     actions = () if tool is None else tuple(tool.required_levels)
@@ -119,12 +160,12 @@ def _action_of(parts: Parts, asked: Asked, other: str) -> str | None:
     return WHOLE[0] if len(actions) <= 1 else None
 
 
-def _done(asked: Asked, found: Attempt, steps: list[Step]) -> ToolResult:
+def _done(asked: ToolRequest, found: Attempt, steps: list[Step]) -> ToolResult:
     return _result(asked, "done", steps, output=found.output, by=found.step.who)
 
 
 def _result(
-    asked: Asked, outcome: Outcome, steps: list[Step], *, output: Any = None, by: str = "", next: tuple[str, ...] = ()
+    asked: ToolRequest, outcome: ToolOutcome, steps: list[Step], *, output: Any = None, by: str = "", next: tuple[str, ...] = ()
 ) -> ToolResult:  # fmt: skip
     first, last = steps[0], steps[-1]
     ok = outcome == "done"
@@ -133,3 +174,124 @@ def _result(
         "" if ok else first.code, by, sum(step.seconds for step in steps), last.metadata if ok else first.metadata,
         tuple(steps), next, dict(asked.tool_input) if next else {},
     )  # fmt: skip
+
+
+def superiors_of(parts: Parts, asked: ToolRequest) -> tuple[str, ...]:
+    """Who is asked in turn, and last the top."""
+    view = parts.view(asked.org)
+    chain = _chain(view, asked.request.subject)
+    named = [f"role:{edge.target}" for edge in chain if view.is_role(edge.target)]
+    return (*named, *(top for top in [_top(view, chain)] if top not in named))
+
+
+async def go_up(parts: Parts, asked: ToolRequest, gap: Gap) -> tuple[Any, str, list[Step]]:
+    """The first answer and whose it is, and what was done; no answer ends with a report to the top."""
+    view = parts.view(asked.org)
+    chain = _chain(view, gap.subject)
+    steps: list[Step] = []
+    for edge in chain:
+        if not view.is_role(edge.target):
+            continue
+        superior = f"role:{edge.target}"
+        answer, step = await _ask(parts, asked, gap, superior, edge)
+        steps.append(step)
+        if step.outcome == "done":
+            return answer, superior, steps
+        gap = msgspec.structs.replace(gap, steps=(*gap.steps, step))
+    steps.append(await _report(parts, gap, _top(view, chain)))
+    return None, "", steps
+
+
+async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: Edge) -> tuple[Any, Step]:
+    why = (why_edge(edge),)
+    request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
+    try:
+        ruling = await asyncio.to_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
+        able = parts.kernel.decide(asked.org, AccessRequest(superior, gap.action, f"tool:{gap.tool}"))
+    except StoreError as error:
+        return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
+    if ruling.decision.outcome != "allow":
+        text = f"`{gap.subject}` may not escalate to `{superior}`"
+        return None, Step("superior", superior, "denied", ruling.decision.code, text, "escalate", why, audit_id=ruling.audit_id)  # fmt: skip
+    view = parts.view(asked.org)
+    agents = [each.source for each in view.agents_in(superior.partition(":")[2])]
+    metadata = {"may_use_the_tool": able.outcome, "agents": agents}
+
+    def step(outcome: Any, code: str = "", text: str = "") -> Step:
+        return Step(
+            "superior", superior, outcome, code, text, "escalate", why, 0.0, metadata, ruling.audit_id
+        )
+
+    if parts.handover.ask is None:
+        return None, step("skipped", codes.NOT_ASKED, "nothing here can ask a superior")
+    try:
+        answer = await _answer_of(parts.handover.ask, superior, gap)
+    except Exception as error:
+        return None, step("failed", codes.NO_ANSWER, f"{type(error).__name__}: {error}")
+    if answer is None:
+        return None, step("no_answer", codes.NO_ANSWER)
+    return answer, step("done")
+
+
+async def _report(parts: Parts, gap: Gap, top: str) -> Step:
+    """Tell the top, through the host and in the audit; it is reported when either of them took it."""
+    text = f"nobody could do for `{gap.subject}` what it needed `{gap.tool}` for: {gap.text}"
+    took, audit_id, problems = False, "", []
+    if parts.store is not None:
+        try:
+            audit_id = await asyncio.to_thread(
+                record_gap,
+                parts.store,
+                gap.org_id,
+                gap.subject,
+                gap.tool,
+                gap.action,
+                top=top,
+                code=gap.code,
+                text=text,
+            )
+            took = True
+        except OrgkernelError as error:
+            problems.append(error.message)
+    if parts.handover.report is not None:
+        try:
+            await _answer_of(parts.handover.report, top, gap)
+            took = True
+        except Exception as error:
+            problems.append(f"{type(error).__name__}: {error}")
+    elif parts.store is None:
+        problems.append("nothing here can report to the top")
+    said = "; ".join([text, *problems])
+    code = "" if took else codes.NOT_ASKED
+    return Step("top", top, "reported" if took else "failed", code, said, audit_id=audit_id)
+
+
+def _chain(view: OrgView, subject: str) -> tuple[Edge, ...]:
+    """The chains of command above a subject, of each role it fills, every superior once."""
+    kind, _, name = subject.partition(":")
+    if kind == "agent":
+        roles = [edge.target for edge in view.edges_from(EdgeKind.FILLS, name) if view.is_role(edge.target)]
+    else:
+        roles = [name] if view.is_role(name) else []
+    found: dict[str, Edge] = {}
+    for role in roles:
+        for edge in view.chain_above(role):
+            if edge.target not in roles:
+                found.setdefault(edge.target, edge)
+    return tuple(found.values())
+
+
+def _top(view: OrgView, chain: tuple[Edge, ...]) -> str:
+    """Who is at the top of a chain: a role, or somebody outside; the user where there is nobody above."""
+    if not chain:
+        return f"person:{USER}"
+    last = chain[-1].target
+    return f"role:{last}" if view.is_role(last) else f"person:{last}"
+
+
+async def _answer_of(callback: Callable[..., Any], *arguments: Any) -> Any:
+    """What a callback of the host answers, sync or async; a sync one runs in a thread and may wait."""
+    if inspect.iscoroutinefunction(callback):
+        return await callback(*arguments)
+    answer = await asyncio.to_thread(callback, *arguments)
+    return await answer if inspect.isawaitable(answer) else answer

@@ -14,7 +14,7 @@ StepKind = Literal["tool", "alternative", "own_reasoning", "superior", "top"]
 StepOutcome = Literal[
     "done", "failed", "timeout", "unavailable", "denied", "ask", "skipped", "offered", "no_answer", "reported"
 ]
-Outcome = Literal["done", "failed", "timeout", "denied", "ask", "handed_back", "reported", "unavailable"]
+ToolOutcome = Literal["done", "failed", "timeout", "denied", "ask", "handed_back", "reported", "unavailable"]
 
 # Codes of the toolbox itself; the others are those of access decisions.
 NOTHING_SERVES = "NOTHING_SERVES"
@@ -65,7 +65,7 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     tool: str
     action: str
-    outcome: Outcome
+    outcome: ToolOutcome
     output: Any = None
     error: str = ""
     code: str = ""

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import UsageError
+from orgkernel.errors import BadToolbox, UsageError
 from orgkernel.operations.permits import SECONDS, Permits
-from orgkernel.toolbox.adapters.making import make_adapter
+from orgkernel.toolbox.adapters.adapter import Adapter, Redeem
+from orgkernel.toolbox.adapters.function import FunctionAdapter
+from orgkernel.toolbox.adapters.http_api import HttpAdapter
+from orgkernel.toolbox.adapters.mcp_server import McpAdapter
 from orgkernel.toolbox.context import ToolContext
-from orgkernel.toolbox.exclusive import Exclusive
-from orgkernel.toolbox.parts import Credentials, Handover, Parts
-from orgkernel.toolbox.providers import Provider
+from orgkernel.toolbox.parts import Credentials, Exclusive, Handover, Parts
+from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -82,3 +84,17 @@ class Toolbox:
             )
         request = AccessRequest(subject, "", "", circumstances, on_behalf_of, tuple(via), envelope)
         return ToolContext(self._parts, org, request, self._timeout)
+
+
+def make_adapter(tool_id: str, provider: Provider, redeem: Redeem) -> Adapter:
+    """The adapter of a tool; raises `BadToolbox` for what cannot serve it."""
+    if isinstance(provider, PythonFunction):
+        return FunctionAdapter(tool_id, provider, redeem)
+    if isinstance(provider, HttpApi):
+        return HttpAdapter(tool_id, provider, redeem)
+    if isinstance(provider, McpServer):
+        return McpAdapter(tool_id, provider, redeem)
+    raise BadToolbox(
+        f"what serves `{tool_id}` is a {type(provider).__name__}",
+        "give a `PythonFunction`, an `HttpApi` or an `McpServer`",
+    )

@@ -1,7 +1,7 @@
 """From lark's parse tree to the compiled tree, checking names and kinds on the way.
 
-Every expression is a number, a flag or a condition; a name decides by its entry in `names.py`. An unknown name fits
-anywhere, so that one misspelling is one problem. This module imports lark and is therefore itself imported late.
+Every expression is a number, a flag or a condition. The kind of a name comes from its entry in `names.py`. An unknown name
+fits anywhere, so that one misspelling is one problem. This module imports lark and is therefore itself imported late.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Builder(Transformer_NonRecursive[Token, Part]):
         if entry is None:
             truth = word in ("true", "false")
             self._report(
-                "unknown-name", f"name `{word}` is not known to triggers", start, end, _name_help(word)
+                "unknown-name", f"name `{word}` is unknown in triggers", start, end, _name_help(word)
             )
             return Part(["name", word], "truth" if truth else "unknown", start, end)
         leaf = "flag" if entry.kind == "flag" else "name"
@@ -126,7 +126,7 @@ class Builder(Transformer_NonRecursive[Token, Part]):
     def _expect_number(self, part: Part) -> None:
         if part.kind == "flag":
             shown = self._show(part)
-            advice = f"write `{shown}` by itself, or `NOT {shown}`"
+            advice = f"write `{shown}` alone, or `NOT {shown}`"
             self._report("type", f"`{shown}` is a flag, not a number", part.start, part.end, advice)
         elif part.kind == "condition":
             message = f"`{self._show(part)}` is a condition, not a number"
@@ -167,9 +167,9 @@ def _shorten(text: str) -> str:
 
 def _name_help(word: str) -> str:
     if word in ("true", "false"):
-        return "write a flag by itself, or `NOT` before it"
+        return "write the flag alone, or `NOT` before it"
     suggestion = suggest_trigger_name(word)
     if suggestion:
         return f"did you mean `{suggestion}`?"
     shown = list(NAMES)[:5]
-    return f"names are {', '.join(f'`{name}`' for name in shown)} and {len(NAMES) - len(shown)} more"
+    return f"use one of {', '.join(f'`{name}`' for name in shown)} and {len(NAMES) - len(shown)} more"

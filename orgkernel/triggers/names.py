@@ -1,11 +1,11 @@
-"""The closed list of names a PACE trigger may read, with units and bounds, and the published aliases.
+"""The closed list of names that a PACE trigger may read, with units and bounds, and the published aliases.
 
 Source: design §6 "PACE."; the role profiles of the kernel specification use `consecutive_tool_failures`,
-`context_fill`, `turns_without_progress`, `max` and `unrecoverable_error`. A name outside this list is a finding and
-never a silent false: in the first dispatcher role files and parser used different words, so PACE never left primary
-(facts/agent_zero §9). An alias is a word that published files use for the same measure; it works, with a warning.
+`context_fill`, `turns_without_progress`, `max` and `unrecoverable_error`. A name outside this list is a finding, never
+silently false: in the first dispatcher, role files and parser used different names, so PACE never left the primary tier
+(facts/agent_zero §9). An alias is a name that published files use for the same measure. It works, with a warning.
 
-`context_fill_pct` of the SALUTE report is deliberately no alias: a percentage compared with a fraction trips at once.
+`context_fill_pct` of the SALUTE report is deliberately not an alias: a percentage compared with a fraction trips at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LIST: Final = (
     TriggerName("turns_elapsed", "turns", "turns (model calls) since the task began"),
     TriggerName("elapsed_seconds", "seconds", "wall time since the task began", integer=False),
     TriggerName("max", "turns", "the role's own `doctrine.max_turns_without_progress`", lower=1),
-    TriggerName("unrecoverable_error", "", "the host met an error that no retry can mend", "flag", upper=1),
+    TriggerName("unrecoverable_error", "", "the host met an error that no retry can fix", "flag", upper=1),
     TriggerName(
         "context_exhausted", "", "the context window is full and cannot be compacted", "flag", upper=1
     ),
@@ -77,11 +77,11 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def find_trigger_name(word: str) -> TriggerName | None:
-    """The entry a word stands for, directly or as an alias."""
+    """The entry for a word, directly or as an alias."""
     return NAMES.get(ALIASES.get(word, word))
 
 
 def suggest_trigger_name(word: str) -> str | None:
-    """The listed name a misspelled word most likely meant; never an alias, which would only earn a warning."""
+    """The listed name that a misspelled word most likely meant; never an alias, because that would cause a warning."""
     close = difflib.get_close_matches(word.lower(), [*NAMES, *ALIASES], n=1)
     return ALIASES.get(close[0], close[0]) if close else None

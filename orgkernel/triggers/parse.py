@@ -1,12 +1,12 @@
-"""Parsing of PACE triggers: text in, a compiled tree or placed problems out, and never an exception.
+"""Parsing of PACE triggers: from text to a compiled tree or to problems with places, never to an exception.
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
 Source: design §6 "PACE." and the triggers of the kernel specification. Text is untrusted, so its length and its
 nesting are capped before lark sees it (design §11). lark is imported, and the parser built, at the first parse.
 
-Known limits: the first syntax error hides what follows it; the problems of names and kinds are all reported, but only
-once the syntax is sound. A sum or product of more than 50 terms counts as too deep.
+Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
+the syntax is valid. A sum or product of more than 50 terms counts as too deep.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.]+")
 _PARENTHESIS = re.compile(r"[()]")
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
-# Signs of other languages and what a trigger writes for them; a longer sign stands before its own beginning.
+# Operators of other languages, and what to write in a trigger; a longer sign comes before its own prefix.
 _INSTEAD: Final = {
     "&&": "AND",
     "&": "AND",
@@ -48,7 +48,7 @@ _INSTEAD: Final = {
 
 
 def parse_trigger(text: str) -> ParsedTrigger:
-    """Read a trigger; the result holds either its compiled tree or what is wrong with it."""
+    """Read a trigger; the result has either its compiled tree or its problems."""
     problem = _find_limit(text)
     if problem:
         return ParsedTrigger(text, None, (), (problem,))
@@ -96,7 +96,7 @@ def _find_limit(text: str) -> TriggerProblem | None:
 
 
 def _explain_characters(text: str, at: int) -> TriggerProblem:
-    """Say what is wrong where no word of the language begins, and what to write when that is plain."""
+    """The problem where no word of the language begins, and what to write if that is clear."""
     found = _WORD.match(text, at)
     if found:
         word = found.group()
@@ -121,7 +121,7 @@ def _word_help(word: str, kind: str) -> str:
     if kind == "number":
         return "write digits with at most one decimal point, such as `0.85`"
     entry = find_trigger_name(word.lower())
-    return f"write `{entry.name}`" if entry else "a name is lower-case letters, digits and underscores"
+    return f"write `{entry.name}`" if entry else "use only lower-case letters, digits and underscores"
 
 
 def _percent_help(amount: re.Match[str] | None) -> str:
@@ -134,7 +134,7 @@ def _percent_help(amount: re.Match[str] | None) -> str:
 
 
 def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
-    """Say what is wrong where a word of the language stands in the wrong place."""
+    """The problem where a word of the language is in the wrong place."""
     token = error.token
     operand_wanted = "NAME" in error.expected
     if token.type == "$END":
@@ -152,11 +152,11 @@ def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
         )
     start, end = token.start_pos or 0, token.end_pos or 0
     if operand_wanted:
-        message = f"`{token}` stands where a name or a number belongs"
+        message = f"`{token}` is in the place of a name or a number"
         return TriggerProblem("syntax", message, start, end)
     if token.type == "CLOSE":
         return TriggerProblem("syntax", "`)` closes nothing", start, end, "remove it, or add `(` before it")
-    message = f"`{token}` stands where an operator belongs"
+    message = f"`{token}` is in the place of an operator"
     return TriggerProblem("syntax", message, start, end, "join conditions with AND or OR")
 
 

@@ -1,7 +1,7 @@
 """What parsing a trigger yields: a tree or problems, and every use of a name, all placed in the trigger's text.
 
-Offsets are 0-based characters of the text that was parsed, the end one past the last; whoever knows the file turns
-them into file, line and column. A trigger is bad input, so its problems are values and never exceptions (style §5).
+Offsets are 0-based characters of the parsed text; the end is one past the last. Callers that know the file turn them into
+file, line and column. Problems are values, never exceptions, because triggers are user input (style §5).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ProblemKind: TypeAlias = Literal["syntax", "unknown-name", "type"]
 
 @dataclass(frozen=True, slots=True)
 class TriggerProblem:
-    """One thing wrong with a trigger: what is (message), where (start to end), and what to write instead (help)."""
+    """One problem of a trigger: what it is (message), where (start to end), and what to write instead (help)."""
 
     kind: ProblemKind
     message: str
@@ -27,7 +27,7 @@ class TriggerProblem:
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """One occurrence of a name: as written, where, and the listed name it stands for (None when unknown)."""
+    """One occurrence of a name: as written, its place, and the listed name it means (None if unknown)."""
 
     name: str
     start: int
@@ -40,8 +40,8 @@ class NameUse:
 class ParsedTrigger:
     """A trigger's text, read. It has a tree exactly when it has no problems.
 
-    `uses` is complete whenever the syntax is sound, so a misused or unknown name still shows up there. The tree names
-    only listed names: aliases are resolved, so a host needs no alias table.
+    `uses` is complete whenever the syntax is valid, so it also has misused and unknown names. The tree contains only
+    listed names: aliases are resolved, so a host needs no alias table.
     """
 
     text: str

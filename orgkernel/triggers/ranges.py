@@ -1,8 +1,7 @@
-"""What a trigger can do over all values its names can take; the doctrine rules (design §8, family 5) ask here.
+"""What a trigger can do over all values that its names can have, for the doctrine rules (design §8, family 5).
 
-`find_vacuous` proves that a trigger can never be true, or never be false; `find_vacuous_comparisons` does so for each
-comparison alone, which finds the dead branch of an OR; `thresholds` says where single comparisons trip, so that a rule
-can tell that contingent trips before alternate.
+`find_vacuous` proves that a trigger can never be true, or never be false; `thresholds` says where single comparisons trip,
+so that a rule can tell that contingent trips before alternate.
 
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
@@ -10,10 +9,13 @@ single name. A claim of "never" or "always" is a proof for values within the bou
 Bounds are computed with the float operations the runtime uses. Rounding is monotone, so they never exclude a value
 that evaluation can produce; they may include more than it can (a name used twice counts as two independent values).
 
-Known limits, all on the silent side: relations between names are not used (`consecutive_tool_failures` cannot exceed
-`total_tool_failures`); a name used twice in one comparison counts as two values (`context_fill > context_fill`); only a
-bare name against a constant narrows a name (`context_fill * 2 > 1` does not); branches of two different ORs under one
-AND are not multiplied out; `max` is a constant only when `max_turns` is given.
+Known limits; each can only miss a proof, never claim a wrong one:
+
+- Relations between names are not used (`consecutive_tool_failures` cannot exceed `total_tool_failures`).
+- A name used twice in one comparison counts as two values (`context_fill > context_fill`).
+- Only a bare name compared with a constant narrows the name (`context_fill * 2 > 1` does not).
+- Branches of two different ORs under one AND are not multiplied out.
+- `max` is a constant only when `max_turns` is given.
 """
 
 from __future__ import annotations
@@ -159,14 +161,6 @@ def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | N
         return Vacuous("never", _render_blamed(blamed))
     blamed = _prove_impossible(tree, False, (), max_turns)
     return None if blamed is None else Vacuous("always", _render_blamed(blamed))
-
-
-def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) -> tuple[Vacuous, ...]:
-    """The comparisons that can never, or can only, be true each by itself, in reading order."""
-    if tree[0] in ("or", "and", "not"):
-        return tuple(found for part in tree[1:] for found in find_vacuous_comparisons(part, max_turns))
-    found = find_vacuous(tree, max_turns)
-    return (found,) if found else ()
 
 
 def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None) -> bool:

@@ -100,7 +100,7 @@ def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> 
     assert about == {
         "title": "Bugfix Specialist",
         "description": role["description"],
-        "context": "Takes: bugfix, log_analysis. A role in Software Development Organization that reports to engineering_xo.",
+        "context": "Handles: bugfix, log_analysis. A role in Software Development Organization that reports to engineering_xo.",
         "enabled": True,
     }  # fmt: skip
 
@@ -162,7 +162,7 @@ def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
     document["x_orgkernel"] |= {"enforcment": "observe", "on_error": ["refuse"]}
     path.write_text(json.dumps(document), encoding="utf-8")
     shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
-    slips = "on_error is `['refuse']`, not one of pass, refuse; unknown setting `enforcment`"
+    slips = "`on_error` is `['refuse']`, not one of pass, refuse; unknown setting `enforcment`"
     assert f"bad settings:   {slips}\n" in shown
     assert "on error:       pass\n" in shown
 
@@ -311,7 +311,7 @@ def test_a_crash_leaves_the_old_organization_or_the_new_one(
 
 def test_a_folder_that_is_no_host_is_refused(tmp_path: Path) -> None:
     """Nothing is written where no host lies."""
-    with pytest.raises(UsageError, match="is no Agent-Zero"):
+    with pytest.raises(UsageError, match="is not an Agent-Zero folder"):
         activate(str(tmp_path), BUNDLES["blank"], {})
     assert list(tmp_path.iterdir()) == []
 
@@ -406,8 +406,8 @@ def test_a_tool_named_with_a_method_is_said_to_be_kept_to_as_a_whole(tmp_path: P
     folder = write_tree(tmp_path / "desk", {"org.yaml": org, "roles/clerk.yaml": clerk, "tools.yaml": tools})
     done = run("compile", "--agent-zero", "desk", "--path", folder, cwd=tmp_path)
     assert done.stderr == (
-        "note: `look`: its name has a method, and a host is asked for the whole tool: a role that has one of its methods "
-        "may call all; declare them as `actions` of one tool\n"
+        "note: `look`: the host's name for it has a method, and a host checks only the whole tool, so a role that may call "
+        "one method may call all of them; declare the methods as `actions` of one tool\n"
     )
 
 

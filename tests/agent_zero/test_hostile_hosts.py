@@ -125,7 +125,7 @@ def test_an_edit_that_breaks_leaves_the_last_good_organization(started):
     assert agent._org_active_role["role_id"] == "devops_specialist"
     active.write_text(good, encoding="utf-8")
     started.host.say(agent, BUG)
-    said = [line for line in org_lines(agent) if "no JSON" in line]
+    said = [line for line in org_lines(agent) if "is not valid JSON" in line]
     assert len(said) == 1
     assert said[0].endswith("; the organization loaded before stays active")
     status = json.loads((started.root / "usr/organizations/status.json").read_text(encoding="utf-8"))
@@ -297,7 +297,7 @@ def test_role_files_that_are_missing_or_broken_are_told_and_the_rest_works(start
     agent._bst_store = {"__bst_belief_state__": {"domain": "bugfix"}}
     started.host.say(agent, BUG)
     assert agent._org_active_role["role_id"] == "bugfix_specialist"
-    assert any(line.startswith("co.json is no JSON") for line in org_lines(agent))
+    assert any(line.startswith("co.json is not valid JSON") for line in org_lines(agent))
     assert any(line.startswith("osint_specialist.json cannot be read") for line in org_lines(agent))
 
 

@@ -167,10 +167,10 @@ def test_an_upgrade_replaces_code_and_keeps_what_the_user_changed(tmp_path: Path
 def test_an_upgrade_under_an_active_organization_does_not_call_it_off(tmp_path: Path) -> None:
     """What is said at the end is so: the switch was not touched."""
     root = make_host(tmp_path, "G2")
-    assert "Installed, and off." in installed(root)
+    assert "Installed. No organization is active." in installed(root)
     shutil.copyfile(root / ORGANIZATIONS / "software_dev.json", root / ORGANIZATIONS / "active.json")
     said = installed(root)
-    assert "the organization in active.json stays active" in said
+    assert "The organization in active.json stays active" in said
     assert "off" not in said
 
 
@@ -181,9 +181,7 @@ def test_a_shim_of_somebody_else_is_not_replaced(host: tuple[str, Path]) -> None
     before = picture(root)
     done = run(root)
     assert done.returncode == 1
-    assert done.stderr.startswith(
-        f"error: files of others are in the way: {SHIMS[generation]}/{DISPATCHER}\n"
-    )
+    assert done.stderr.startswith(f"error: other files are in the way: {SHIMS[generation]}/{DISPATCHER}\n")
     assert picture(root) == before
 
 
@@ -241,7 +239,7 @@ def test_other_selectors_stay_as_they_are(tmp_path: Path, text: str) -> None:
     write_tree(root, {name: text})
     said = installed(root)
     assert (root / name).read_text() == text
-    assert ("not of a form this can be added to" in said) == ("something_else" in text)
+    assert ("its form is unknown; it was not changed" in said) == ("something_else" in text)
     assert not (root / f"{name}.before-orgkernel").exists()
 
 
@@ -284,7 +282,7 @@ def test_a_target_that_cannot_be_written_to_is_a_clear_error(host: tuple[str, Pa
         folder.chmod(0o755)
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
-    assert "cannot be made" in done.stderr or "cannot be written to" in done.stderr
+    assert "cannot be created" in done.stderr or "cannot be written to" in done.stderr
     assert picture(root) == before
 
 
@@ -334,7 +332,8 @@ def copy_of_the_sources(folder: Path) -> Path:
     sources = folder / "older checkout"
     for name in ("extension", "orgkernel/runtime"):
         shutil.copytree(REPOSITORY / name, sources / name)
-    shutil.copy(REPOSITORY / "orgkernel/__init__.py", sources / "orgkernel")
+    for name in ("__init__.py", "version.py"):
+        shutil.copy(REPOSITORY / "orgkernel" / name, sources / "orgkernel")
     return sources
 
 

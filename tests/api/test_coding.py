@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifest_api.coding import GZIP, IDENTITY, choose_coding, compress
+from manifest_api.answering import compress
+from manifest_api.guards.request_head import GZIP, IDENTITY, choose_coding
 
 
 @pytest.mark.parametrize(

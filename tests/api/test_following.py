@@ -183,13 +183,13 @@ def test_a_stream_ends_with_its_key(server: Server) -> None:
 
 _IMPATIENT = """
 import sys, time, logging
-from manifest_api import create_app, event_stream, feed
+from manifest_api import create_app, feed
 from manifest_api.server import build_config
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import parse_location
 import uvicorn
-event_stream.SEND_SECONDS = 3.0
-event_stream.HEARTBEAT_SECONDS = 0.2
+feed.SEND_SECONDS = 3.0
+feed.HEARTBEAT_SECONDS = 0.2
 feed.MOST_FOLLOWERS = 2
 logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
 app = create_app(Kernel.open(sys.argv[1]), store=parse_location("state.db", sys.argv[2]))

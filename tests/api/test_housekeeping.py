@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from manifest_api.housekeeping import note_what_ran_out
-from manifest_api.store_access import StoreAccess
+from manifest_api.store_access import StoreAccess, note_what_ran_out
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import Location
 from tests.api.keys import opened

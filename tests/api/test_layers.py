@@ -5,15 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import fields
+from inspect import signature
 
-from manifest_api.questions import CREW_PARAMETERS
+from manifest_api.questions import crew_question
 from orgkernel.manifest.filters import RoleFilter
 from tests.support.trees import REPOSITORY
 
 
 def test_every_filter_of_the_kernel_can_be_asked_for() -> None:
     """Every condition of `RoleFilter` is a parameter of the route."""
-    assert set(CREW_PARAMETERS) == {*(field.name for field in fields(RoleFilter)), "cursor", "limit"}
+    assert set(signature(crew_question).parameters) == {
+        *(field.name for field in fields(RoleFilter)),
+        "cursor",
+        "limit",
+    }
 
 
 def test_importing_the_package_is_light() -> None:

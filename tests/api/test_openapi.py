@@ -105,7 +105,7 @@ def test_operations_are_documented() -> None:
         ("/v1/orgs", "OrganizationList"), (f"/v1/orgs/{ORG}", "OrganizationDetail"),
         (f"/v1/orgs/{ORG}/manifest", "OrganizationManifest"), (f"/v1/orgs/{ORG}/roles/{ROLE}", "RoleManifest"),
         ("/v1/diagnostics", "FindingList"), ("/v1/snapshot", "RegistrySnapshot"), ("/readyz", "Readiness"),
-        ("/version", "Version"), ("/problems/INTERNAL", "ProblemKind"),
+        ("/version", "ProgramVersion"), ("/problems/INTERNAL", "ProblemCode"),
     ],
 )  # fmt: skip
 def test_answers_fit_their_schemas(client: TestClient, path: str, shape: str) -> None:

@@ -14,8 +14,7 @@ from watchfiles import Change
 
 from manifest_api import reloading
 from manifest_api.answering import Answers
-from manifest_api.reloading import Reloader
-from manifest_api.watch_filter import identify, linked_paths, relevant_below
+from manifest_api.reloading import Reloader, identify, linked_paths, relevant_below
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of
 from tests.support.trees import change_line

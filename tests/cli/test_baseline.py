@@ -141,7 +141,7 @@ def test_every_format_leaves_out_what_is_allowed(old: Path, form: str) -> None:
         (b'{"version": 3}', "error: `b.json` is not a baseline: it has no `orgkernel_baseline`\n"),
         (
             b'{"orgkernel_baseline": "7"}',
-            "error: `b.json` is a baseline of version `7`, and this program reads",
+            "error: `b.json` is a baseline of version `7`, but this program reads",
         ),
         (
             b'{"orgkernel_baseline": "1", "entries": [{}]}',

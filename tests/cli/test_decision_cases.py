@@ -70,11 +70,11 @@ def test_failures_stand_at_the_line_that_expects_otherwise(shop: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == (
         "wrong.yaml:7:18: all wrong: dispatch codegen in shop: the outcome is `role` (`dev`), not `not_applicable`, "
-        "because role `dev` handles domain `codegen`; no other role can take it as well as role `dev`\n"
+        "because role `dev` handles domain `codegen`; no other role can take this task\n"
         "wrong.yaml:9:18: all wrong: dispatch osint in shop: the outcome is `not_applicable`, not `role`, "
         "because no role handles domain `osint`\n"
         "wrong.yaml:14:18: all wrong: dispatch docker_ops in shop: the role is `ops`, not `dev`, because role "
-        "`ops` handles domain `docker_ops`; no other role can take it as well as role `ops`\n"
+        "`ops` handles domain `docker_ops`; no other role can take this task\n"
         "wrong.yaml:16:11: all wrong: dispatch docker_ops in shop: the plans are [], not [codegen_module]\n"
         "wrong.yaml:17:16: all wrong: dispatch docker_ops in shop: the tools are [code_execution_tool], not []\n"
         "wrong.yaml:18:18: all wrong: dispatch docker_ops in shop: the reasons are [HANDLES_DOMAIN, ONLY_CANDIDATE], "

@@ -72,7 +72,7 @@ def test_a_role_gains_a_tool(repository: Path) -> None:
 software_dev/codegen_specialist
   + codegen_specialist gains tool browser_agent (org/roles/codegen_specialist.yaml:32)
 
-1 change in 1 organization, 1 role: 1 widened, 0 narrowed, 0 neither
+1 change in 1 organization, 1 role: 1 widened, 0 narrowed, 0 neutral
 """
     )
 
@@ -238,7 +238,7 @@ def test_a_catalog_that_changes_many_roles(tmp_path: Path) -> None:
             f"  + {role} may now use action write of tool text_editor (new/tools.yaml:6, was old/tools.yaml:6)"
             in done.stdout
         )
-    assert "3 widened, 0 narrowed, 2 neither" in done.stdout
+    assert "3 widened, 0 narrowed, 2 neutral" in done.stdout
 
 
 def test_organizations_come_and_go(repository: Path) -> None:
@@ -336,7 +336,9 @@ def test_an_organization_with_errors(repository: Path) -> None:
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert done.returncode == 0
     assert "research_xo gains subordinate nobody" in done.stdout
-    assert done.stderr.startswith("note: NEW (org): organization `software_dev` has 1 error; it is compared")
+    assert done.stderr.startswith(
+        "note: NEW (org): organization `software_dev` has 1 error; only the readable"
+    )
 
 
 def test_a_role_that_cannot_be_read(repository: Path) -> None:
@@ -400,7 +402,7 @@ def test_annotations(repository: Path) -> None:
     assert "::warning file=org/roles/codegen_specialist.yaml,line=32,title=orgkernel diff%3A widened::codegen_specialist gains tool browser_agent" in lines  # fmt: skip
     assert "::notice file=org/org.yaml,line=44,title=orgkernel diff%3A moved::osint_specialist moves from research_xo to engineering_xo" in lines  # fmt: skip
     assert len(lines) == 3
-    assert done.stderr.splitlines()[-1].endswith("2 widened, 1 narrowed, 8 neither")
+    assert done.stderr.splitlines()[-1].endswith("2 widened, 1 narrowed, 8 neutral")
 
 
 def test_json_is_a_summary_and_a_list(repository: Path) -> None:
@@ -415,7 +417,7 @@ def test_json_is_a_summary_and_a_list(repository: Path) -> None:
     (change,) = [each for each in found["changes"] if each["subject"] == "identity:can_delegate"]
     assert (change["before"], change["after"]) == (False, True)
     place = {
-        "text": "chain_of_command.can_delegate is written",
+        "text": "chain_of_command.can_delegate is set",
         "file": "org/roles/codegen_specialist.yaml",
         "line": 15,
     }

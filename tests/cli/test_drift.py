@@ -10,8 +10,8 @@ import pytest
 from tests.support.in_process import run_here
 from tests.support.trees import copy_template
 
-UNDECLARED = "agent `typist` is active in the store and declared by no roster"
-DRIFTED = "agent `clerk` is of rank `senior` in the store, its roster starts it at `lieutenant`"
+UNDECLARED = "agent `typist` is active in the store, but no roster declares it"
+DRIFTED = "agent `clerk` has rank `senior` in the store but starts at `lieutenant` in the roster"
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_github_is_a_command_per_finding(shop: Path) -> None:
         "::error title=ORG301 unknown-domain,file=roles/dev.yaml,line=5,col=26,endLine=5,endColumn=32::"
         "role `dev` handles `codegn`, which is not a declared domain (did you mean `codegen`?)\n"
         "::notice title=ORG702 undescribed-role,file=roles/ops.yaml,line=2,col=10,endLine=2,endColumn=13::"
-        "role `ops` has no description (say in a sentence what the role is for)\n"
+        "role `ops` has no description (describe in one sentence what the role is for)\n"
     )
 
 

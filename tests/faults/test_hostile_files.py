@@ -97,7 +97,7 @@ def test_a_hundred_megabytes(tmp_path: Path) -> None:
         file.truncate(100 * 2**20)
     with within(2):
         assert findings(read_folder(tmp_path)) == [
-            "co.yaml:1:1 ORG003 the file has 100.0 MiB, more than the 16 MiB a file may have"
+            "co.yaml:1:1 ORG003 the file has 100.0 MiB, more than the limit of 16 MiB"
         ]
 
 
@@ -114,24 +114,24 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
 
 
 HOSTILE = {
-    "empty": (b"", "ORG004 the file holds no document"),
-    "latin-1": (b"role_id: \xe9", "ORG002 byte 0xe9 is not UTF-8 here"),
-    "utf-16": ("role_id: co".encode("utf-16"), "ORG002 byte 0xff is not UTF-8 here"),
+    "empty": (b"", "ORG004 the file contains no document"),
+    "latin-1": (b"role_id: \xe9", "ORG002 byte 0xe9 is not valid UTF-8"),
+    "utf-16": ("role_id: co".encode("utf-16"), "ORG002 byte 0xff is not valid UTF-8"),
     "zeros": (b"\x00" * 1000, "ORG015 the character U+0000 is not allowed"),
-    "gzip": (b"\x1f\x8b\x08\x00", "ORG002 byte 0x8b is not UTF-8 here"),
+    "gzip": (b"\x1f\x8b\x08\x00", "ORG002 byte 0x8b is not valid UTF-8"),
     "dashes": (b"- " * 100_000, "ORG012 values are nested more than 40 levels deep"),
     "braces": (b"{" * 100_000, "ORG012 values are nested more than 40 levels deep"),
     "digits": (
         b"a: " + b"9" * 5_000,
-        "ORG013 the number `" + "9" * 79 + "…` does not fit 64 bits or is not finite",
+        "ORG013 the number `" + "9" * 79 + "…` does not fit in 64 bits or is not finite",
     ),
     "fraction": (
         b"a: " + b"9" * 4_000 + b".5e99999",
-        "ORG013 the number `" + "9" * 79 + "…` does not fit 64 bits or is not finite",
+        "ORG013 the number `" + "9" * 79 + "…` does not fit in 64 bits or is not finite",
     ),
     "directives": (b"\n%TAG !a! b" * 200_000, "ORG005 not valid YAML: more than 100 lines begin with `%`"),
-    "values": (b"[" + b"a, " * 1_100_000 + b"]", "ORG003 the file holds more than 1,000,000 values"),
-    "documents": (b"---\n" * 1_100_000, "ORG003 the file holds more than 1,000,000 values"),
+    "values": (b"[" + b"a, " * 1_100_000 + b"]", "ORG003 the file contains more than 1,000,000 values"),
+    "documents": (b"---\n" * 1_100_000, "ORG003 the file contains more than 1,000,000 values"),
 }
 
 
@@ -154,7 +154,7 @@ def test_a_billion_laughs(tmp_path: Path) -> None:
     path = write_tree(tmp_path, {"a.yaml": "_schema: orgkernel:role_profile\n" + "\n".join(lines) + "\n"})
     with within(2):
         tree = read_folder(path)
-    assert findings(tree) == ["a.yaml:6:45 ORG011 the aliases of the file stand for more than 100,000 values"]
+    assert findings(tree) == ["a.yaml:6:45 ORG011 the aliases of the file expand to more than 100,000 values"]
 
 
 def test_quadratic_blow_up(tmp_path: Path) -> None:

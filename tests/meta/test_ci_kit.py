@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from orgkernel.cli import cli
-from orgkernel.cli.reports import FORMATS
+from orgkernel.cli.check import FORMATS
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
 from tests.support.trees import REPOSITORY, write_tree

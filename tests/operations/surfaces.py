@@ -17,9 +17,9 @@ from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
-from orgkernel.operations import agents, grants, keys, locks, reports, requests, restrictions
+from orgkernel.operations import agents, keys, locks, permissions, reports
 from orgkernel.operations.context import Actor, Context, actor_named
-from orgkernel.operations.drafts import GrantDraft, RequestDraft, RestrictionDraft
+from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit_queries import read_rows
 from orgkernel.state.location import Location, parse_location
@@ -124,17 +124,17 @@ SURFACES: dict[str, Callable[[World, str, str, Said], Happened | None]] = {
 }
 
 OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
-    "grant.issue": lambda context, said: grants.issue_grant(context, msgspec.convert(said, GrantDraft)),
-    "grant.revoke": lambda context, said: grants.revoke_grant(context, **_renamed(said, id="grant_id")),
-    "restriction.issue": lambda context, said: restrictions.issue_restriction(
+    "grant.issue": lambda context, said: permissions.issue_grant(context, msgspec.convert(said, GrantDraft)),
+    "grant.revoke": lambda context, said: permissions.revoke_grant(context, **_renamed(said, id="grant_id")),
+    "restriction.issue": lambda context, said: permissions.issue_restriction(
         context, msgspec.convert(said, RestrictionDraft)
     ),
-    "restriction.lift": lambda context, said: restrictions.lift_restriction(
+    "restriction.lift": lambda context, said: permissions.lift_restriction(
         context, **_renamed(said, id="restriction_id")
     ),
-    "request.ask": lambda context, said: requests.ask(context, msgspec.convert(said, RequestDraft)),
-    "request.approve": lambda context, said: requests.approve(context, **_renamed(said, id="request_id")),
-    "request.deny": lambda context, said: requests.deny(context, **_renamed(said, id="request_id")),
+    "request.ask": lambda context, said: permissions.ask(context, msgspec.convert(said, RequestDraft)),
+    "request.approve": lambda context, said: permissions.approve(context, **_renamed(said, id="request_id")),
+    "request.deny": lambda context, said: permissions.deny(context, **_renamed(said, id="request_id")),
     "agent.add": lambda context, said: agents.add_agent(context, **_renamed(said, agent="agent_id")),
     "agent.rank": lambda context, said: agents.set_rank(context, **_renamed(said, agent="agent_id")),
     "agent.trust": lambda context, said: agents.set_trust(context, **_renamed(said, agent="agent_id")),

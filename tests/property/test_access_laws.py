@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, Change
 from orgkernel.decisions.access.engine import static_rows
-from orgkernel.decisions.access.evaluation import NEUTRAL
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layer import NEUTRAL
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest

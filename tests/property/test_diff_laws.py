@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orgkernel.diff.changes import Change
 from orgkernel.diff.diff import (
     Version,
-    compare_manifests,
     compare_versions,
     normalize,
 )
@@ -32,6 +32,11 @@ TREES = {
     "small": small_documents(),
     **{name: template_documents(name) for name in ("software_dev", "sigint_alpha")},
 }
+
+
+def compare_manifests(old: OrganizationManifest, new: OrganizationManifest) -> tuple[Change, ...]:
+    """All changes between two manifests of one organization, each with all its roles."""
+    return compare_versions({old.org_id: Version(old)}, {old.org_id: Version(new)})
 
 
 def plainly(manifest: OrganizationManifest) -> Any:

@@ -74,7 +74,7 @@ def questions(records: OrgRecords) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Every question of the protocol with everything it can be asked with."""
     own = declared(records)
     for name, member in inspect.getmembers(OrgView):
-        if name.startswith("_") or name in ("place_of", "remember"):  # no questions, or places only
+        if name.startswith("_") or name == "place_of":  # no questions, or places only
             continue
         if isinstance(member, property | cached_property):
             yield name, ()

@@ -18,7 +18,8 @@ from orgkernel.runtime.triggers import (
 )
 from orgkernel.triggers.names import NAMES
 from orgkernel.triggers.parse import MAX_LENGTH, parse_trigger
-from orgkernel.triggers.ranges import find_vacuous, find_vacuous_comparisons, thresholds
+from orgkernel.triggers.ranges import find_vacuous, thresholds
+from tests.support.comparisons import find_vacuous_comparisons
 
 NUMBER_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "number")
 FLAG_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "flag")

@@ -17,10 +17,9 @@ from orgkernel.diff.renames import (
     swap_item,
     swap_key,
     swap_part,
-    swap_path,
     swap_record,
 )
-from orgkernel.diff.sections import ORDER, ROLES, address_of
+from orgkernel.diff.sections import ORDER, ROLES, Path, address_of
 
 _OPPOSITE: Mapping[Kind, Kind] = {"removed": "added", "added": "removed", "lost": "gained", "gained": "lost"}
 _INVERSE: Mapping[Effect, Effect] = {
@@ -74,3 +73,13 @@ def _swapped(change: Change, value: Any, names: Names) -> Any:
     if key is None:
         return swap_part(part, value, names)
     return swap_item(part, value, names) if field is None else swap_field(part, field, value, names)
+
+
+def swap_path(path: Path, names: Names) -> Path:
+    """A path, with the role it leads into and the keys on it."""
+    first, *rest = path
+    if first == ROLES and len(rest) > 1:
+        return (ROLES, swap_key(ROLES, str(rest[0]), names), *swap_path(path[2:], names))
+    if rest and isinstance(rest[0], str):
+        return (first, swap_key(str(first), rest[0], names), *rest[1:])
+    return path

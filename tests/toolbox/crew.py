@@ -11,8 +11,8 @@ from orgkernel.operations.permits import Permits
 from orgkernel.state.store import Store
 from orgkernel.toolbox import Toolbox
 from orgkernel.toolbox.adapters.adapter import Adapter, Call
-from orgkernel.toolbox.adapters.making import make_adapter
 from orgkernel.toolbox.providers import Provider
+from orgkernel.toolbox.toolbox import make_adapter
 from tests.support.trees import write_tree
 
 ORG = """

@@ -30,6 +30,4 @@ def test_there_are_examples() -> None:
 def test_a_toolbox_imports_what_its_tools_need_and_no_more(tmp_path: Path) -> None:
     """Neither the HTTP client nor the MCP SDK, for functions; nor the state's database where there is no store."""
     heavy = ("httpx2", "mcp", "sqlalchemy", "alembic", "fastapi", "pydantic", "networkx")
-    assert (
-        imported_by("import orgkernel.toolbox, orgkernel.toolbox.adapters.making", tmp_path, heavy) == set()
-    )
+    assert imported_by("import orgkernel.toolbox, orgkernel.toolbox.toolbox", tmp_path, heavy) == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from orgkernel.decisions.access.evaluation import AccessTables
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.subject import Subject

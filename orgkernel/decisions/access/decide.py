@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessDecision, Outcome
-from orgkernel.decisions.access.evaluation import AccessTables, Evaluation, evaluate, give_reason
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK

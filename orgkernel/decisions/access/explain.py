@@ -11,14 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from orgkernel.decisions.access.decide import FAULT, ask, decide, decide_access, tell_beside
 from orgkernel.decisions.access.decision import AccessExplanation, TraceLine, Who
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Evaluation,
-    Sentence,
-    Value,
-    evaluate,
-    give_reason,
-)
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
+from orgkernel.decisions.access.layer import AccessLayer, Sentence, Value
 from orgkernel.decisions.access.listing import crew_allowed
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.request import AccessRequest

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from orgkernel.decisions.access.candidates import candidate_resources, candidate_subjects
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessRow, Outcome
 from orgkernel.decisions.access.engine.static_rows import (
     is_static_resource,
@@ -19,7 +20,7 @@ from orgkernel.decisions.access.engine.static_rows import (
     static_roles,
     static_row,
 )
-from orgkernel.decisions.access.evaluation import AccessTables, Evaluation, evaluate
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.tables import tables_of

@@ -10,15 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.candidates import helpful_roles
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Change, ChangeKind, Remedy
-from orgkernel.decisions.access.evaluation import (
-    WAIVERS,
-    AccessTables,
-    Assumed,
-    Evaluation,
-    ReasonCode,
-    evaluate,
-)
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.resource import named_credentials
 from orgkernel.decisions.access.subject import Subject, rank_number
 from orgkernel.decisions.state_view import Grant

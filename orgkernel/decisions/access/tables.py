@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakref import finalize
 
-from orgkernel.decisions.access.evaluation import AccessTables
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.graph.questions import OrgView

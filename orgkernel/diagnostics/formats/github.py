@@ -17,17 +17,17 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render_github(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
-    """A command each."""
+    """One command for each finding."""
     return "".join(_command(found, read_lines) for found in diagnostics)
 
 
 def escape_data(text: str) -> str:
-    """Text as the message of a command: `%` and line breaks are what the runner reads."""
+    """Text as the message of a command: `%` and line breaks are escaped, because the runner interprets them."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escape_property(text: str) -> str:
-    """Text as the value of a property, which also ends at `:` and `,`."""
+    """Text as the value of a property: `:` and `,` are escaped as well, because they end the value."""
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
@@ -62,7 +62,7 @@ def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str
         row = _row(found)
         size += len(row.encode())
         if size > _LARGEST:
-            return f"{text}\n{len(diagnostics) - number:,} more: see the log of the step.\n\n"
+            return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
         text += row
     return text + "\n"
 

@@ -1,4 +1,4 @@
-"""The report GitLab reads as `codequality`: a JSON list that the merge request compares with the target branch."""
+"""The report that GitLab reads as `codequality`: a JSON list that a merge request compares with its target branch."""
 
 from __future__ import annotations
 

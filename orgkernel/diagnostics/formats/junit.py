@@ -1,4 +1,4 @@
-"""JUnit XML: a test suite per file, a test case per finding, and one that passes for a file without any."""
+"""JUnit XML: one test suite per file, one test case per finding, and one passing test case for a file without findings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from orgkernel.diagnostics.diagnostic import Diagnostic, Severity
 from orgkernel.diagnostics.render import sentence, title
 from orgkernel.diagnostics.wording import clean
 
-# XML 1.0 has no way to write these, not even as a reference; what is a control character was written out before.
+# XML 1.0 cannot represent these, not even as references; control characters were written out before.
 _ILLEGAL = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], fail_on: Severity) -> str:
-    """Findings that make the check fail are failures, the others skipped tests, so that the two agree."""
+    """Findings that make the check fail are failures; the others are skipped tests, so the report agrees with the check."""
     by_file: dict[str, list[Diagnostic]] = {name: [] for name in files}
     for found in diagnostics:
         by_file.setdefault(found.place.file, []).append(found)
@@ -49,7 +49,7 @@ def _add_cases(
         _add_case(suite, file, "no findings")
     seen: Counter[str] = Counter()
     for found in diagnostics:
-        # The name is what a history of test runs goes by: no line in it, and no two the same.
+        # A history of test runs identifies a test by its name, so names contain no line number and are unique.
         name = f"{title(found)} {found.subject}".rstrip()
         seen[name] += 1
         case = _add_case(suite, file, f"{name} #{seen[name]}" if seen[name] > 1 else name)

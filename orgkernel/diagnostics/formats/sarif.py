@@ -15,15 +15,15 @@ from orgkernel.diagnostics.render import ReadLines, find_end_column, sentence
 from orgkernel.diagnostics.wording import clean
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-# A name, never fetched; code scanning refuses a log without it.
+# Only a name, never fetched; code scanning refuses a log without it.
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _BASE = "%SRCROOT%"
-# Not `primaryLocationLineHash`: GitHub's upload computes that one itself, and warns about any other value.
+# Not `primaryLocationLineHash`: GitHub's upload computes that itself and warns about any other value.
 _FINGERPRINT = "orgkernelFinding/v1"
 
 
 class RulePage(Protocol):
-    """What there is to read about a rule."""
+    """The page of a rule."""
 
     @property
     def code(self) -> str: ...
@@ -103,12 +103,12 @@ def _physical(place: Place, read_lines: ReadLines) -> dict[str, Any]:
 
 
 def _artifact(file: str) -> dict[str, str]:
-    """Outside of the repository a file has its full name, and that is no relative reference."""
+    """A file outside the repository has its full name, which is not a relative reference."""
     if file.startswith("/"):
         return {"uri": f"file://{quote(file)}"}
     return {"uri": quote(file), "uriBaseId": _BASE}
 
 
 def _plain(text: str) -> str:
-    """Viewers make links of `[text](target)`, and what a document says should not become one."""
+    """Text in which viewers find no link: `[text](target)` in a document must not become one."""
     return text.replace("](", "] (")

@@ -1,7 +1,7 @@
 """What every adapter is: something that calls one tool, once for each permit.
 
 An adapter never raises for what a tool does; how it ended is its reply. Only a missing permit is an exception: then the
-code that called is wrong, and nothing was called.
+code that called is wrong, and nothing was called. Credentials go into a call, and are masked in what comes back.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 from orgkernel.operations.permits import Terms
+from orgkernel.toolbox.providers import HttpApi, McpServer
 
 Redeem = Callable[..., Terms]
 """`Permits.redeem` of the kernel whose permits are good here."""
+MASK = "***"
+_LEAST = 4
+"""Values shorter than this are not masked: they would be found in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +85,43 @@ def chosen(table: Any, action: str, is_sole_action: bool) -> Any:
 def not_served(tool_id: str, action: str) -> Reply:
     """A tool that is served, but not with this action."""
     return Reply("unavailable", error=f"nothing serves the action `{action}` of `{tool_id}`")
+
+
+def describe_error(error: BaseException) -> str:
+    """What went wrong, for the error of a reply."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def headers_for(provider: HttpApi | McpServer, credentials: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The headers of a call; and what is missing, where a credential is."""
+    headers = dict(provider.headers)
+    for header, (name, before) in provider.credential_headers.items():
+        if name not in credentials:
+            return {}, missing(name)
+        headers[header] = before + credentials[name]
+    return headers, ""
+
+
+def missing(name: str) -> str:
+    """A credential that is needed and was not handed out, or not found."""
+    return f"the credential `{name}` is missing"
+
+
+def mask_values(value: Any, credentials: Mapping[str, str]) -> Any:
+    """A value without what the credentials say, wherever a text in it repeats it."""
+    secrets = [each for each in credentials.values() if len(each) >= _LEAST]
+    return _mask(value, secrets) if secrets else value
+
+
+def _mask(value: Any, secrets: list[str]) -> Any:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+        return value
+    if isinstance(value, dict):
+        return {_mask(key, secrets): _mask(each, secrets) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_mask(each, secrets) for each in value]
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(_mask(each, secrets) for each in value)
+    return value

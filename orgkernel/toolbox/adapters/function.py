@@ -11,7 +11,15 @@ from concurrent.futures import Future
 from typing import Any
 
 from orgkernel.errors import BadToolbox
-from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, not_served
+from orgkernel.toolbox.adapters.adapter import (
+    Adapter,
+    Call,
+    Redeem,
+    Reply,
+    chosen,
+    describe_error,
+    not_served,
+)
 from orgkernel.toolbox.providers import PythonFunction
 
 
@@ -54,12 +62,8 @@ class FunctionAdapter(Adapter):
                 raise  # we are stopped; otherwise it was the tool that gave up
             return Reply("failed", error="the tool was cancelled", is_uncertain=True)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            return Reply("failed", error=_said(error), is_uncertain=True)
+            return Reply("failed", error=describe_error(error), is_uncertain=True)
         return Reply("done", output)
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 async def _in_thread(call: Call, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from orgkernel.errors import BadToolbox
-from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, not_served
-from orgkernel.toolbox.adapters.credentials import headers_for
+from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, headers_for, not_served
 from orgkernel.toolbox.providers import HttpApi
 
 if TYPE_CHECKING:

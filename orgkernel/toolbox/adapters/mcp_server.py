@@ -11,8 +11,17 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from orgkernel.errors import BadToolbox
-from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, not_served
-from orgkernel.toolbox.adapters.credentials import headers_for, missing
+from orgkernel.toolbox.adapters.adapter import (
+    Adapter,
+    Call,
+    Redeem,
+    Reply,
+    chosen,
+    describe_error,
+    headers_for,
+    missing,
+    not_served,
+)
 from orgkernel.toolbox.providers import McpServer
 
 if TYPE_CHECKING:
@@ -50,8 +59,11 @@ class McpAdapter(Adapter):
         except Exception as error:
             if reply is not None:
                 return reply  # it has answered; that the connection then ended badly changes nothing
+            cause: BaseException = error
+            while isinstance(cause, BaseExceptionGroup):  # the SDK bundles errors in groups
+                cause = cause.exceptions[0]
             what = "it did not answer" if connected else "it cannot be reached"
-            return Reply("unavailable", error=f"{what}: {_said(error)}", is_uncertain=connected)
+            return Reply("unavailable", error=f"{what}: {describe_error(cause)}", is_uncertain=connected)
         return reply
 
     async def _connect(self, stack: AsyncExitStack, call: Call) -> Client | Reply:
@@ -117,10 +129,3 @@ async def _lists(client: Client, name: str) -> bool:
             listed = await client.list_tools(cursor=listed.next_cursor)
     except Exception:
         return True  # not known; then what it said first stands
-
-
-def _said(error: BaseException) -> str:
-    """What the first cause says; the SDK bundles errors in groups."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -67,7 +67,7 @@ def test_a_broader_domain_is_explained_by_what_the_nearer_ones_lack(views: dict[
     ("organization", "word", "text"),
     [
         ("words", "debuging", "no catalog declares domain `debuging`; did you mean `debugging`?"),
-        ("words", "daydreaming", "`daydreaming` is listed as meaning no domain here"),
+        ("words", "daydreaming", "`daydreaming` is an alias that means no domain here"),
         ("words", "conversational", "no role handles domain `conversational`"),
     ],
 )

@@ -97,10 +97,10 @@ ENTRY = {"code": "ORG301", "file": "a", "subject": "", "message": "x", "count": 
         ("1" * 5_000, "is not a baseline: it is not JSON"),
         ("[]", "is not a baseline: it has no `orgkernel_baseline`"),
         ('{"entries": []}', "is not a baseline: it has no `orgkernel_baseline`"),
-        ('{"orgkernel_baseline": "2"}', "is a baseline of version `2`, and this program reads version `1`"),
+        ('{"orgkernel_baseline": "2"}', "is a baseline of version `2`, but this program reads version `1`"),
         ('{"orgkernel_baseline": [1]}', "is a baseline of version `[1]`"),
-        ('{"orgkernel_baseline": "1"}', "is not a baseline: it has no list of `entries`"),
-        ('{"orgkernel_baseline": "1", "entries": {}}', "it has no list of `entries`"),
+        ('{"orgkernel_baseline": "1"}', "is not a baseline: it has no list `entries`"),
+        ('{"orgkernel_baseline": "1", "entries": {}}', "it has no list `entries`"),
         *(
             (
                 json.dumps({"orgkernel_baseline": "1", "entries": [ENTRY, entry]}),

@@ -103,7 +103,7 @@ def test_a_step_summary_is_cut_before_github_drops_it():
     """1 MiB is too much; how many are missing is said."""
     text = render_step_summary([a_finding(message="x" * 1000)] * 2000, "2,000 errors")
     assert len(text.encode()) < 300_000
-    assert f"{2000 - text.count('ORG301'):,} more: see the log of the step." in text
+    assert f"{2000 - text.count('ORG301'):,} more: see the log of this step." in text
 
 
 def test_secrets_are_masked():

@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
     "a domain": (
         profile(),
         able(bst_domains=["codegen"]),
-        ["~ small gains domain codegen, taken by b", "+ b gains domain codegen"],
+        ["~ small gains domain codegen, which goes to b", "+ b gains domain codegen"],
     ),
     "a tool": (
         profile(),
@@ -137,7 +137,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         profile(description="Two", requirements={"required_extensions": ["y"]}, role_name="Chief"),
         [
             "~ b: description is `Two` instead of `One`",
-            "~ b: requirements.required_extensions adds `y`, drops `x`",
+            "~ b: requirements.required_extensions gained `y`, lost `x`",
             "~ b: role_name is `Chief` instead of `B`",
             "~ b loses standing order `Ask.`",
         ],
@@ -235,7 +235,7 @@ def test_summary() -> None:
         for fields in ({"description": "x"}, {"description": "y", "data": ["z"]})
     )
     changes = compare_versions(old, new)
-    assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neither"
+    assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neutral"
     assert summarize(changes).kinds == {"changed": 1, "gained": 1}
     assert render_summary(()) == "no change"
     assert render_text(()) == "no change\n"

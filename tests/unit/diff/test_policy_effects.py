@@ -134,7 +134,7 @@ def test_the_direction_of_a_change(
 def test_what_may_widen_is_shown_like_what_does(tmp_path: Path) -> None:
     """A sign and a count of its own in text, a row of the table in markdown, a warning on GitHub."""
     changes, *_ = effects(tmp_path, {"p": allow({"person_id": "anna"})}, {"p": allow({"person_id": "ben"})})
-    assert "0 widened, 1 may widen, 0 narrowed, 0 neither" in render_summary(changes)
+    assert "0 widened, 1 may widen, 0 narrowed, 0 neutral" in render_summary(changes)
     assert "\n  ? " in render_text(changes)
     assert "| may widen: " in render_markdown(changes)
     assert "title=orgkernel diff%3A may widen::" in render_github(changes)
@@ -243,12 +243,12 @@ ANNA = {"relationship": "friend", "tags": [], "identities": []}
     [
         ({**ANNA, "relationship": "family"}, ANNA,
          "person anna of home: relationship is `friend` instead of `family`, now matched by `w`", "widened"),
-        (ANNA, {**ANNA, "tags": ["cook"]}, "person anna of home: tags adds `cook`, now matched by `x`", "narrowed"),
-        (ANNA, {**ANNA, "tags": ["close"]}, "person anna of home: tags adds `close`", "neutral"),
+        (ANNA, {**ANNA, "tags": ["cook"]}, "person anna of home: tags gained `cook`, now matched by `x`", "narrowed"),
+        (ANNA, {**ANNA, "tags": ["close"]}, "person anna of home: tags gained `close`", "neutral"),
         (ANNA, {**ANNA, "identities": [{"platform": "slack", "id": "u1"}]},
-         "person anna of home: identities adds `slack//u1`", "widened"),
+         "person anna of home: identities gained `slack//u1`", "widened"),
         (ANNA, {"tags": ["cook"]},
-         "person anna of home: relationship is nothing instead of `friend`, tags adds `cook`, now matched by `x`, "
+         "person anna of home: relationship is nothing instead of `friend`, tags gained `cook`, now matched by `x`, "
          "no longer matched by `w`", "narrowed"),
         (None, ANNA, "home gains person anna, matched by `w`", "widened"),
         (ANNA, {**ANNA, "name": "Anna"}, "person anna of home: name is `Anna` instead of nothing", "neutral"),

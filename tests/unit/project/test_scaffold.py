@@ -40,5 +40,5 @@ def test_a_role_cannot_be_added_twice(tmp_path: Path) -> None:
     copy_template("blank", str(tmp_path / "mine"))
     kernel = Kernel.open(tmp_path / "mine")
     add_role(kernel.latest("blank"), "reviewer", "specialist", None)
-    with pytest.raises(UsageError, match="has a role `reviewer` already"):
+    with pytest.raises(UsageError, match="already has a role `reviewer`"):
         add_role(kernel.latest("blank"), "reviewer", "specialist", None)

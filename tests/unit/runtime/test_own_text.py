@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from orgkernel.runtime.own_text import find_own_text, mark_own_text, one_line, strip_own_text
+from orgkernel.runtime.own_text import mark_own_text, one_line, strip_own_text
+from tests.support.own_text import find_own_text
 
 BODY = 'Bugfix Specialist went to contingent. It says: "nach Größe sortieren \\ fertig". Hand over.'
 

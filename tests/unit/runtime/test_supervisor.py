@@ -8,11 +8,12 @@ import pytest
 
 from orgkernel.runtime import signal_records, signals
 from orgkernel.runtime.observation import Observation
-from orgkernel.runtime.own_text import find_own_text, mark_own_text, strip_own_text
+from orgkernel.runtime.own_text import mark_own_text, strip_own_text
 from orgkernel.runtime.pace import PaceDecision, PacePlan, Tier, decide_pace
 from orgkernel.runtime.signal_records import Signals
 from orgkernel.runtime.steering_words import Post
 from orgkernel.runtime.supervisor import COOL_DOWN, Steering, SupervisorMemory, steer, supervise
+from tests.support.own_text import find_own_text
 
 FAILURES = ["name", "consecutive_tool_failures"]
 PLAN = PacePlan(

@@ -70,7 +70,7 @@ def test_a_suppression_needs_a_reason(tmp_path):
     )
     assert [(found.place.file, found.message) for found in errors(snapshot)] == [
         ("roles/a.yaml", "the field `suppressions[0].reason` is missing"),
-        ("roles/b.yaml", "`suppressions[0].reason` has the wrong length, at least 1 character is expected"),
+        ("roles/b.yaml", "`suppressions[0].reason` has the wrong length; it must have at least 1 character"),
     ]
 
 

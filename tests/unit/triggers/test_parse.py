@@ -129,7 +129,7 @@ def test_every_listed_word_parses(name):
 
 EMPTY_HELP = "leave `trigger` out, or write a condition"
 NUMBER_HELP = "write digits with at most one decimal point, such as `0.85`"
-NAME_HELP = "a name is lower-case letters, digits and underscores"
+NAME_HELP = "use only lower-case letters, digits and underscores"
 OPERAND_HELP = "add a name, a number or a condition"
 OPERATOR_HELP = "join conditions with AND or OR"
 
@@ -181,14 +181,14 @@ OPERATOR_HELP = "join conditions with AND or OR"
         ("((max > 1)", "`(` is never closed", 0, 1, "add `)`"),
         ("(max > 1 OR (max > 2", "`(` is never closed", 12, 13, "add `)`"),
         ("max > 1)", "`)` closes nothing", 7, 8, "remove it, or add `(` before it"),
-        ("()", "`)` stands where a name or a number belongs", 1, 2, None),
-        ("or max > 1", "`or` stands where a name or a number belongs", 0, 2, None),
-        ("max > 1 OR and max > 2", "`and` stands where a name or a number belongs", 11, 14, None),
-        ("max > NOT 5", "`NOT` stands where a name or a number belongs", 6, 9, None),
-        ("max <> 5", "`>` stands where a name or a number belongs", 5, 6, None),
-        ("max > 1 max > 2", "`max` stands where an operator belongs", 8, 11, OPERATOR_HELP),
-        ("max 5", "`5` stands where an operator belongs", 4, 5, OPERATOR_HELP),
-        ("max > 1 (max > 2)", "`(` stands where an operator belongs", 8, 9, OPERATOR_HELP),
+        ("()", "`)` is in the place of a name or a number", 1, 2, None),
+        ("or max > 1", "`or` is in the place of a name or a number", 0, 2, None),
+        ("max > 1 OR and max > 2", "`and` is in the place of a name or a number", 11, 14, None),
+        ("max > NOT 5", "`NOT` is in the place of a name or a number", 6, 9, None),
+        ("max <> 5", "`>` is in the place of a name or a number", 5, 6, None),
+        ("max > 1 max > 2", "`max` is in the place of an operator", 8, 11, OPERATOR_HELP),
+        ("max 5", "`5` is in the place of an operator", 4, 5, OPERATOR_HELP),
+        ("max > 1 (max > 2)", "`(` is in the place of an operator", 8, 9, OPERATOR_HELP),
         ("max > 9007199254740993", "number `9007199254740993` is larger than 9007199254740992", 6, 22, None),
     ],
 )
@@ -204,28 +204,28 @@ def test_syntax_errors(text, message, start, end, advice):
     [
         (
             "consecutive_tol_failures >= 3",
-            [("unknown-name", "name `consecutive_tol_failures` is not known to triggers", 0, 24,
+            [("unknown-name", "name `consecutive_tol_failures` is unknown in triggers", 0, 24,
               "did you mean `consecutive_tool_failures`?")],
         ),
         (
             "critical_failur",
-            [("unknown-name", "name `critical_failur` is not known to triggers", 0, 15,
+            [("unknown-name", "name `critical_failur` is unknown in triggers", 0, 15,
               "did you mean `unrecoverable_error`?")],
         ),
         (
             "max > 1 OR zzz",
-            [("unknown-name", "name `zzz` is not known to triggers", 11, 14,
-              "names are `consecutive_tool_failures`, `total_tool_failures`, `context_fill`, "
+            [("unknown-name", "name `zzz` is unknown in triggers", 11, 14,
+              "use one of `consecutive_tool_failures`, `total_tool_failures`, `context_fill`, "
               "`turns_without_progress`, `turns_elapsed` and 4 more")],
         ),
         (
             "context_fil > 1 AND max AND unrecoverable_error > 1",
             [
-                ("unknown-name", "name `context_fil` is not known to triggers", 0, 11, "did you mean `context_fill`?"),
+                ("unknown-name", "name `context_fil` is unknown in triggers", 0, 11, "did you mean `context_fill`?"),
                 ("type", "`max` is a number, not a condition", 20, 23,
                  "compare it with a limit, as in `max >= …`"),
                 ("type", "`unrecoverable_error` is a flag, not a number", 28, 47,
-                 "write `unrecoverable_error` by itself, or `NOT unrecoverable_error`"),
+                 "write `unrecoverable_error` alone, or `NOT unrecoverable_error`"),
             ],
         ),
     ],
@@ -247,15 +247,15 @@ def test_unknown_names_and_every_other_problem_are_reported(text, problems):
         ),
         (
             "-context_exhausted > 1", "`context_exhausted` is a flag, not a number", 1, 18,
-            "write `context_exhausted` by itself, or `NOT context_exhausted`",
+            "write `context_exhausted` alone, or `NOT context_exhausted`",
         ),
         (
             "max * context_exhausted > 1", "`context_exhausted` is a flag, not a number", 6, 23,
-            "write `context_exhausted` by itself, or `NOT context_exhausted`",
+            "write `context_exhausted` alone, or `NOT context_exhausted`",
         ),
         (
             "critical_failure == 1", "`critical_failure` is a flag, not a number", 0, 16,
-            "write `critical_failure` by itself, or `NOT critical_failure`",
+            "write `critical_failure` alone, or `NOT critical_failure`",
         ),
         ("(max > 1) > 2", "`(max > 1)` is a condition, not a number", 0, 9, "join conditions with AND or OR"),
         (
@@ -278,10 +278,10 @@ def test_a_truth_value_is_one_problem():
     assert parse_trigger("unrecoverable_error == true").problems == (
         TriggerProblem(
             "unknown-name",
-            "name `true` is not known to triggers",
+            "name `true` is unknown in triggers",
             23,
             27,
-            "write a flag by itself, or `NOT` before it",
+            "write the flag alone, or `NOT` before it",
         ),
     )
 

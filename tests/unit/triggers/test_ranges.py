@@ -3,7 +3,8 @@
 import pytest
 
 from orgkernel.triggers.parse import parse_trigger
-from orgkernel.triggers.ranges import Vacuous, find_vacuous, find_vacuous_comparisons, thresholds
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, thresholds
+from tests.support.comparisons import find_vacuous_comparisons
 
 
 def tree_of(text: str) -> list[object]:

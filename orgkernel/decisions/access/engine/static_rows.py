@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.evaluation import AccessTables, is_of_run
+from orgkernel.decisions.access.evaluation import is_of_run
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stored import is_stored_for

@@ -6,7 +6,8 @@ read this order.
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, LayerOrder, Sentence
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Sentence
 from orgkernel.decisions.access.layers.delegation import DELEGATION
 from orgkernel.decisions.access.layers.grants import GRANTS
 from orgkernel.decisions.access.layers.identity import IDENTITY

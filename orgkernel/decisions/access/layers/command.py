@@ -5,8 +5,9 @@ It is how a role is bound to other roles, and part of the layer `role binding`.
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import Evaluation, ReasonCode, Sentence
+from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import SubjectIdentity
+from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
 from orgkernel.decisions.access.lines import why_edges, why_profiles
 from orgkernel.decisions.access.resource import DISPATCH

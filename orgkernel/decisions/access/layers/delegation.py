@@ -10,17 +10,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    AccessTables,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-    evaluate_subject,
-    give_reason,
-)
+from orgkernel.decisions.access.compiled import AccessTables
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import UNKNOWN_PRINCIPAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
 from orgkernel.decisions.access.resource import LEVEL, Resource

@@ -10,16 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.evaluation import (
-    NEUTRAL,
-    AccessLayer,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-    evaluate,
-)
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored import (

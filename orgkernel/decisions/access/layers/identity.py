@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import quote

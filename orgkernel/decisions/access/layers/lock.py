@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.state_view import ToolLock

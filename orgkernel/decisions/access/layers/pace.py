@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgkernel.decisions.access.evaluation import (
-    NEUTRAL,
-    AccessLayer,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-)
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.resource import ESCALATE
 from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
 from orgkernel.diagnostics.wording import quote

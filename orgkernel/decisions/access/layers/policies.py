@@ -6,15 +6,8 @@ from collections.abc import Callable, Iterable
 
 from orgkernel.decisions.access.circumstances import words_of
 from orgkernel.decisions.access.decision import Change, Outcome
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Assumed,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-)
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.reasons import Why, why_edge, why_place

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.decisions.access.decision import Change
-from orgkernel.decisions.access.evaluation import (
-    AccessLayer,
-    Assumed,
-    Evaluation,
-    Move,
-    ReasonCode,
-    Sentence,
-    Target,
-)
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.diagnostics.wording import listing

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.access.evaluation import AccessLayer, Evaluation, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.command import (
     CANNOT_DELEGATE,
     COMMANDS,

@@ -1,0 +1,65 @@
+"""The fast path: the route that is asked before every call of a tool, reached without the framework's routing.
+
+It is the same function the documented route calls, behind the same guards, limits, headers and refusals; only looking
+for the route and its parameters, and the objects of the framework, are left out: they cost more than the answer
+(ADR 0011). `create_app(kernel, fast_path=False)` switches it off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from manifest_api.answering import SNAPSHOT
+from manifest_api.authzen import Said
+from manifest_api.guards.limits import take_body
+from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
+from manifest_api.guards.request_head import read_head
+from manifest_api.problems import RequestRefused, refusal_response
+from manifest_api.refusals import refuse_by_kernel
+from orgkernel.errors import OrgkernelError
+
+
+def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Said]]) -> ASGIApp:
+    """The function of a route, from a request and its body to the answer, as an application of its own."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await take_body(receive) if read_head(scope).has_body else b""
+            if body is None:
+                return  # the client is gone: nobody to answer
+            said = await answer(scope, body)
+        except RequestRefused as error:
+            response = refusal_response(error)
+        except OrgkernelError as error:
+            response = await _refuse(Request({**scope, "app": app}), error)
+        except Exception:
+            response = answer_fault(scope)
+        else:
+            headers, place = _headers_of(said.snapshot)
+            headers = [*headers[:place], (b"content-length", b"%d" % len(said.body)), *headers[place + 1 :]]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": said.body})
+            return
+        await StandardHeaders(response)(scope, receive, send)
+
+    return call
+
+
+@lru_cache(maxsize=1)
+def _headers_of(snapshot: str) -> tuple[list[tuple[bytes, bytes]], int]:
+    """The framework's headers of an answer and the standard ones, and where among them the length stands."""
+    headers = with_standard(Response(b"", 200, {SNAPSHOT: snapshot}, "application/json").raw_headers)
+    return headers, [name for name, _ in headers].index(b"content-length")
+
+
+async def _refuse(request: Request, error: OrgkernelError) -> Response:
+    try:
+        return await refuse_by_kernel(request, error)
+    except Exception:
+        return answer_fault(request.scope)

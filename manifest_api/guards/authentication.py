@@ -1,0 +1,205 @@
+"""Who asks, decided once for every request before anything of it is answered (design §10, "Who may ask").
+
+Without a credential loopback may ask; a forwarded header or a foreign Host counts as off loopback, and off loopback
+everything needs a credential. One that is shown and wrong is refused, also where none was needed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from manifest_api.guards.caller import ANYBODY, Caller
+from manifest_api.guards.loopback import refuse_strangers
+from manifest_api.guards.request_head import RequestHead
+from manifest_api.guards.tokens import TokenVerifier, UnfitToken
+from manifest_api.problems import (
+    BAD_CREDENTIAL,
+    RATE_LIMITED,
+    SCOPE_MISSING,
+    TOO_MANY_FAILURES,
+    UNAUTHENTICATED,
+    RequestRefused,
+)
+from manifest_api.store_access import StoreAccess
+from orgkernel.decisions.state_records import KEY_PREFIX
+
+_SCHEME = b"bearer "
+# An address that shows wrong credentials may go on after this many, at this many a second.
+_FAILURES, _FAILURES_PER_SECOND = 20, 0.2
+# Credentials and addresses that are remembered; the one asked with longest ago is forgotten first.
+_MOST_BUCKETS = 4_096
+# Seconds for which a credential may ask at once what it may ask in a second.
+_BURST_SECONDS = 2
+DEFAULT_RATE = 1_000.0
+"""Requests a second of one credential; loopback without one is not limited."""
+
+
+class KeyRing:
+    """The keys there are.
+
+    INVARIANT: a key that was revoked opens nothing from the moment its revocation is committed, since revoking changes
+    the version of the state, and every request is brought up to the version that is stored when it comes.
+    """
+
+    def __init__(self, store_access: StoreAccess, clock: Callable[[], float]) -> None:
+        self._store_access = store_access
+        self._clock = clock
+
+    async def refresh(self) -> None:
+        """Bring the keys up to what is stored."""
+        await self._store_access.refresh()
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether anybody could show a key. Raises `StoreError`."""
+        store = self._store_access.held()
+        return store is not None and any(key.is_active(self._clock()) for key in store.keys.known[1])
+
+    def find(self, secret: str) -> Caller | None:
+        """Who shows this key; None for any text that opens nothing. Raises `StoreError`."""
+        store = self._store_access.held()
+        if store is None or not secret.isascii() or not secret.startswith(KEY_PREFIX) or len(secret) > 200:
+            return None
+        key = store.keys.find_known(secret)
+        if key is None:
+            return None
+        return Caller(f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at)
+
+
+class Rates:
+    """Buckets that fill at a rate and hold `burst`. Times are seconds of a clock that only goes forward."""
+
+    def __init__(self, per_second: float, burst: float) -> None:
+        self._per_second = per_second
+        self._burst = burst
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, name: str, now: float) -> float:
+        """Take one token out of a bucket: 0, or for how many seconds there is none."""
+        left = self._left(name, now)
+        if left < 1:
+            return (1 - left) / self._per_second
+        self._keep(name, left - 1, now)
+        return 0.0
+
+    def wait(self, name: str, now: float) -> float:
+        """For how many seconds a bucket is empty; 0 where it is not. Takes nothing."""
+        left = self._left(name, now)
+        return 0.0 if left >= 1 else (1 - left) / self._per_second
+
+    def _left(self, name: str, now: float) -> float:
+        left, then = self._buckets.get(name, (self._burst, now))
+        return min(self._burst, left + max(0.0, now - then) * self._per_second)
+
+    def _keep(self, name: str, left: float, now: float) -> None:
+        self._buckets[name] = (left, now)
+        self._buckets.move_to_end(name)
+        while len(self._buckets) > _MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """What can be shown at the gate."""
+
+    keys: KeyRing
+    tokens: TokenVerifier | None
+    clock: Callable[[], float]
+    """Seconds that only go forward."""
+    failures: Rates
+    rates: Rates
+
+    async def identify(self, scope: Scope, head: RequestHead) -> Caller:
+        """Who sent a request; raises `RequestRefused`, and `StoreError` where the keys cannot be read."""
+        stranger = refuse_strangers(scope, head)
+        if not head.authorization:
+            if stranger is None:
+                return ANYBODY
+            if self.tokens is None:
+                await self.keys.refresh()
+                if not self.keys.has_keys:
+                    raise RequestRefused(*stranger)
+            _, detail, _ = stranger
+            raise RequestRefused(
+                UNAUTHENTICATED, f"{detail}, so it needs a key", "send `Authorization: Bearer KEY`"
+            )
+        return await self._verify(scope, head.authorization)
+
+    async def _verify(self, scope: Scope, shown: tuple[bytes, ...]) -> Caller:
+        address = _address(scope)
+        secret = shown[0][len(_SCHEME) :].strip() if shown[0][: len(_SCHEME)].lower() == _SCHEME else b""
+        caller = None
+        if len(shown) == 1 and secret:
+            text = secret.decode("latin-1")
+            if text.startswith(KEY_PREFIX):
+                caller = self.keys.find(text)
+            elif self.tokens is not None:
+                # Verifying costs more than refusing, so who has failed too often is refused first.
+                self._refuse_after_failures(address)
+                caller = await self._verify_token(self.tokens, text)
+        if caller is None:
+            self._refuse_after_failures(address)
+            self.failures.take(address, self.clock())
+            raise RequestRefused(
+                BAD_CREDENTIAL,
+                "the credential is none that is valid now",
+                "send one `Authorization: Bearer KEY`; `orgkernel key list` shows which keys there are",
+            )
+        wait = self.rates.take(caller.credential, self.clock())
+        if wait:
+            raise RequestRefused(
+                RATE_LIMITED,
+                "this credential asks too often",
+                "wait as long as `Retry-After` says",
+                headers=_retry_after(wait),
+            )
+        return caller
+
+    async def _verify_token(self, tokens: TokenVerifier, text: str) -> Caller | None:
+        try:
+            return await run_in_threadpool(tokens.verify, text) if tokens.fetches else tokens.verify(text)
+        except UnfitToken:
+            return None
+
+    def _refuse_after_failures(self, address: str) -> None:
+        wait = self.failures.wait(address, self.clock())
+        if wait:
+            raise RequestRefused(
+                TOO_MANY_FAILURES,
+                "too many wrong credentials came from this address",
+                "wait as long as `Retry-After` says",
+                headers=_retry_after(wait),
+            )
+
+
+def build_authenticator(
+    keys: KeyRing, tokens: TokenVerifier | None, clock: Callable[[], float], rate: float = DEFAULT_RATE
+) -> Authenticator:
+    """The authenticator with its limits; `rate` is in requests a second."""
+    return Authenticator(
+        keys, tokens, clock, Rates(_FAILURES_PER_SECOND, _FAILURES), Rates(rate, max(1.0, rate * _BURST_SECONDS))
+    )  # fmt: skip
+
+
+def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
+    """Why a credential may not read; what changes something is asked for its own scope by its route."""
+    if method in ("GET", "HEAD") and not caller.may("read"):
+        return RequestRefused(
+            SCOPE_MISSING, "the credential is not good for `read`", "ask for one with the scope `read`"
+        )
+    return None
+
+
+def _address(scope: Scope) -> str:
+    client: Any = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _retry_after(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(seconds + 0.5)))}

@@ -1,0 +1,109 @@
+"""What stands around the routes: a fault is told without a word of what it was, HEAD is GET without a body, and every
+response carries the standard headers (design §10 and §11).
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from manifest_api.problems import INTERNAL, problem_response
+from orgkernel.diagnostics.wording import quote
+
+logger = logging.getLogger("orgkernel.server")
+
+
+class HttpMiddleware(ABC):
+    """Something that stands around an application; what is not HTTP passes through."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self.answer if scope["type"] == "http" else self._app)(scope, receive, send)
+
+    @abstractmethod
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, by what is inside."""
+
+
+def answer_fault(scope: Scope) -> Response:
+    """The answer for the exception that is being handled; the log has all of it."""
+    logger.exception("a fault of ours at %s %s", scope["method"], quote(scope["path"]))
+    return problem_response(INTERNAL, "the server could not answer", "its log says why")
+
+
+class Faults(HttpMiddleware):
+    """Answer 500 for an exception that nobody inside expected."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def send_noticing(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noticing)
+        except Exception:
+            if started:
+                raise  # the server closes the connection: half a response must not look whole
+            await answer_fault(scope)(scope, receive, send)
+
+
+IS_HEAD = "orgkernel.is_head"
+"""Where in the scope stands that the body is for nobody: what goes on without end need not begin."""
+
+
+class HeadAsGet(HttpMiddleware):
+    """Ask GET inside, keep the headers, drop the body."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_without_body(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self._app({**scope, "method": "GET", IS_HEAD: True}, receive, send_without_body)
+
+
+# Nothing of ours is a page of its own but /docs, which sets its own policy. There is no CORS: a page elsewhere may
+# neither read an answer nor embed it.
+_ALWAYS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_UNLESS_SAID = [
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+]
+
+
+def with_standard(said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a response, and the standard ones."""
+    headers = [*said, *_ALWAYS]
+    names = {name for name, _ in headers}
+    return headers + [each for each in _UNLESS_SAID if each[0] not in names]
+
+
+class StandardHeaders(HttpMiddleware):
+    """Add the headers to whatever answers."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": with_standard(message["headers"])}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

@@ -1,0 +1,261 @@
+"""`orgkernel grant`, `restriction` and `request`: give more or leave less than roles and policies do, and ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import click
+
+from orgkernel.cli.opening import format_option, with_options
+from orgkernel.cli.stores import (
+    acting,
+    acting_here,
+    by_option,
+    change_options,
+    echo_record,
+    echo_records,
+    find_declared,
+    opened,
+    parse_until,
+    reason_option,
+    show_time,
+    store_option,
+)
+from orgkernel.decisions.state_records import Approval
+from orgkernel.decisions.state_view import Waiver
+from orgkernel.operations.context import Context, actor_named
+from orgkernel.operations.permissions import (
+    GrantDraft,
+    RequestDraft,
+    RestrictionDraft,
+    approve,
+    ask,
+    deny,
+    issue_grant,
+    issue_restriction,
+    lift_restriction,
+    revoke_grant,
+)
+from orgkernel.records.levels import LEVELS
+
+_KINDS = ("access", "command", "action")
+_STATES = ("pending", "approved", "denied", "expired")
+_Decorator = Callable[[Any], Any]
+
+
+def _issue_options(level: str, help: str, *more: _Decorator) -> _Decorator:
+    """What a command that issues takes, with the `level` it has by default; `more` come after the level."""
+    return with_options(
+        click.argument("subject"),
+        click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
+        click.option("--level", type=click.Choice(LEVELS), default=level, show_default=True, help=help),
+        *more,
+        click.option("--org", "org_id", metavar="ORG", help="Organization it holds in. Default: all."),
+        click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never."),
+        change_options,
+    )
+
+
+def _list_options(over: str) -> _Decorator:
+    """The options of a command that lists; `over` is what has happened to those that hold no more."""
+    return with_options(
+        click.option("--subject", metavar="SUBJECT", help="Only those of one subject."),
+        click.option("--all", "everything", is_flag=True, help=f"Also what was {over}."),
+        store_option,
+        format_option("text", "json"),
+    )
+
+
+@click.group("grant")
+def grant() -> None:
+    """Give permissions in addition to roles and policies, and take them back."""
+
+
+@grant.command("issue")
+@_issue_options(
+    "full",
+    "What is given.",
+    click.option(
+        "--waive",
+        "waives",
+        multiple=True,
+        type=click.Choice(get_args(Waiver)),
+        help="Cap it lifts; repeatable.",
+    ),
+    click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
+    click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
+    click.option(
+        "--uses",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How often it can be used. Default: without limit.",
+    ),
+)
+def _issue_grant(**values: Any) -> None:
+    """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
+
+    What no document declares is not given. A role or an agent (`--by`) gives what its `may_grant` names.
+    """
+    _issue(issue_grant, GrantDraft, "grant_id", **values)
+
+
+@grant.command("list")
+@_list_options("revoked, used up or has expired")
+def _list_grants(subject: str | None, everything: bool, store: str | None, form: str) -> None:
+    """List grants, and how often they were used."""
+    with opened(store) as state:
+        grants = state.grants.list(subject, active_only=not everything)
+        uses = state.grants.count_uses()
+
+    def row(each: Any) -> tuple[Any, ...]:
+        left = "" if each.uses_left is None else f", {each.uses_left} left"
+        used = f"{uses.get(each.grant_id, 0)}{left}"
+        until = _show_end(each, "revoked")
+        return each.grant_id, each.subject, each.level, until, used, each.issued_by, " ".join(each.resources)
+
+    headings = ("grant", "subject", "level", "until", "used", "by", "resources")
+    echo_records(form, grants, headings, row)
+
+
+@click.group("restriction")
+def restriction() -> None:
+    """Leave somebody less than roles, policies and grants give, and lift that again."""
+
+
+@restriction.command("issue")
+@_issue_options("none", "The most that is left.")
+def _issue_restriction(**values: Any) -> None:
+    """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
+
+    A role or an agent (`--by`) restricts what its `may_grant` names, and only others.
+    """
+    _issue(issue_restriction, RestrictionDraft, "restriction_id", **values)
+
+
+@restriction.command("list")
+@_list_options("lifted or has expired")
+def _list_restrictions(subject: str | None, everything: bool, store: str | None, form: str) -> None:
+    """List restrictions."""
+    with opened(store) as state:
+        found = state.restrictions.list(subject, active_only=not everything)
+
+    def row(each: Any) -> tuple[Any, ...]:
+        until = _show_end(each, "lifted")
+        return each.restriction_id, each.subject, each.level, until, each.issued_by, " ".join(each.resources)
+
+    echo_records(form, found, ("restriction", "subject", "level", "until", "by", "resources"), row)
+
+
+def _issue(
+    issue: Callable[[Context, Any], Any], draft: type, id_field: str, *, expires: str | None, actor: str,
+    paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **values: Any,
+) -> None:  # fmt: skip
+    until = parse_until(expires)
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
+        made = issue(context, draft(expires_at=until, **values))
+    echo_record(form, made, f"{getattr(made, id_field)} issued")
+
+
+def _add_ending(
+    group: click.Group, name: str, done: str, end: Callable[[Context, str, str], Any], help: str
+) -> None:
+    """Add the command that ends a grant or a restriction."""
+
+    @group.command(name, help=help)
+    @click.argument("record_id", metavar=str(group.name).upper())
+    @change_options
+    def command(
+        record_id: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
+    ) -> None:  # fmt: skip
+        kernel = find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
+        with acting(actor, store, kernel) as context:
+            ended = end(context, record_id, reason)
+        echo_record(form, ended, f"{record_id} {done}")
+
+
+_add_ending(grant, "revoke", "revoked", revoke_grant, "Take a grant back; its history stays.")
+_add_ending(restriction, "lift", "lifted", lift_restriction, "Lift a restriction; its history stays.")
+
+
+def _show_end(record: Any, ended: str) -> str:
+    """Until when something holds, or when it `ended`."""
+    return f"{ended} {show_time(record.revoked_at)}" if record.revoked_at else show_time(record.expires_at)
+
+
+@click.group("request")
+def request() -> None:
+    """Ask for a permission, and answer such requests."""
+
+
+@request.command("create")
+@click.argument("requester", metavar="SUBJECT")
+@click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="access", show_default=True,
+    help="Answered within 24 h, 2 min or 1 h; else expired.",
+)  # fmt: skip
+@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True)
+@click.option(
+    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
+)
+@click.option("--org", "org_id", metavar="ORG", help="Organization it is for. Default: all.")
+@change_options
+def _create_request(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **draft: Any
+) -> None:
+    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
+
+    An agent (`--by`) asks for itself and for nobody else.
+    """
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
+        asked = ask(context, RequestDraft(**draft))
+    until = show_time(asked.expires_at)
+    echo_record(form, asked, f"{asked.request_id} is pending until {until}")
+
+
+@request.command("approve")
+@click.argument("request_id", metavar="REQUEST")
+@click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
+@change_options
+def _approve_request(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
+    """Say yes to a request: once (the default), for a day, or always.
+
+    A role or an agent (`--by`) says yes to what its `may_grant` names.
+    """
+    with acting_here(**where) as context:
+        approved, given = approve(context, request_id, approval, reason)
+    echo_record(form, approved, f"{request_id} approved {approval}: {given.grant_id}")
+
+
+@request.command("deny")
+@click.argument("request_id", metavar="REQUEST")
+@by_option
+@reason_option
+@store_option
+@format_option("text", "json")
+def _deny_request(request_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+    """Say no to a request."""
+    with acting(actor, store) as context:
+        denied = deny(context, request_id, reason)
+    echo_record(form, denied, f"{request_id} denied")
+
+
+@request.command("list")
+@click.option("--status", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--subject", metavar="SUBJECT", help="Only those of one requester.")
+@store_option
+@format_option("text", "json")
+def _list_requests(status: str | None, subject: str | None, store: str | None, form: str) -> None:
+    """List requests, oldest first."""
+    with opened(store) as state:
+        requests = state.requests.list(status, subject)  # type: ignore[arg-type]  # click has checked it
+    echo_records(
+        form,
+        requests,
+        ("request", "subject", "status", "until", "grant", "resources"),
+        lambda each: (
+            each.request_id, each.requester, each.status, show_time(each.expires_at), each.grant_id,
+            " ".join(each.resources),
+        ),
+    )  # fmt: skip

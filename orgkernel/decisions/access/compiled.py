@@ -1,0 +1,125 @@
+"""What decisions about one organization are made from: its subjects and resources, compiled as they are asked about."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from weakref import ref
+
+from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.identity import UNKNOWN_SENDER, add_role, identify
+from orgkernel.decisions.access.layer import LayerOrder
+from orgkernel.decisions.access.policies import PolicyTable
+from orgkernel.decisions.access.resource import (
+    Resource,
+    build_resource,
+    named_credentials,
+)
+from orgkernel.decisions.access.subject import Subject, undeclared_subject
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.directory import BUILT_IN_ORIGINS
+from orgkernel.records.organization import USER
+
+
+class AccessTables:
+    """Subjects and resources of one organization, compiled as they are asked about, and what else access keeps of it."""
+
+    def __init__(
+        self, view: OrgView, policies: PolicyTable, order: LayerOrder, removed: frozenset[str] = frozenset()
+    ) -> None:
+        # INVARIANT: nothing here keeps the view alive, which finds its tables by a weak key (`tables_of`).
+        self._view = ref(view)
+        self.org_id = view.org_id
+        self.snapshot = view.digest
+        self.policies = policies
+        self.order = order
+        self.declares_policies = not removed.issuperset(view.records.policies)
+        """Whether anything is declared about people, system origins and webhooks, enabled or not."""
+        self.subjects: dict[str, Subject] = {}
+        """Declared subjects, as far as they were asked about."""
+        self.resources: dict[str, Resource] = {}
+        """Declared resources, as far as they were asked about."""
+        self.undeclared = undeclared_subject(view)
+        self.reasons: dict[tuple[str, ...], tuple[Reason, ...]] = {}
+        """Reasons that rest on documents alone, by action, subject, resource and codes."""
+        self.holding: dict[str, tuple[str, ...]] = {}
+        """Resource to the roles that have it by themselves, as far as it was asked."""
+        self.helpful: dict[str, tuple[str, ...]] = {}
+        """Resource to the roles that could help somebody to it, as far as it was asked."""
+        self.rows: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
+        """Action and resource to the rows of the roles that can, where documents alone decide."""
+        self._stored_roles: tuple[StateView, frozenset[str]] | None = None
+
+    @property
+    def view(self) -> OrgView:
+        """The organization; whoever asks holds it."""
+        view = self._view()
+        assert view is not None
+        return view
+
+    @cached_property
+    def tool_resources(self) -> dict[str, str]:
+        """Every declared tool as a resource, each one text: what a hundred thousand roles hold is kept once."""
+        return {tool: f"tool:{tool}" for tool in self.view.records.tools}
+
+    @cached_property
+    def credentials(self) -> dict[str, None]:
+        """The declared credentials."""
+        return named_credentials(self.view.records)
+
+    @cached_property
+    def outside(self) -> dict[str, tuple[str, ...]]:
+        """Everybody outside the crew by kind, in the order of declaration."""
+        records = self.view.records
+        names = {
+            "person": (*records.people, USER, UNKNOWN_SENDER),
+            "system": (*BUILT_IN_ORIGINS, *records.system_origins),
+            "webhook": tuple(records.webhooks),
+        }
+        return {kind: tuple(f"{kind}:{name}" for name in dict.fromkeys(names[kind])) for kind in names}
+
+    def subject(self, written: str) -> Subject | None:
+        """A subject; None for a name that nothing declares."""
+        found = self.subjects.get(written)
+        if found is None:
+            identity = identify(self.view, written)
+            if identity is None:
+                return None
+            found = Subject(self.view, self.policies, identity, self.tool_resources)
+            if written == found.subject:
+                self.subjects[written] = found
+        return found
+
+    def subject_in_role(self, subject: Subject, role: str, resource: Resource) -> Subject:
+        """A subject that fills a role besides its own, for one resource: what a remedy assumes."""
+        other = self.subject(f"role:{role}")
+        assert other is not None
+        wider = add_role(self.view, subject.identity, role)
+        return subject.joined(self.view, self.policies, wider, other, resource.resource)
+
+    def find(self, written: str) -> tuple[Resource, str | None]:
+        """A resource, and the path within it that is asked for, if one is."""
+        found = self.resources.get(written)
+        if found is not None:
+            return found, None
+        resource, path = build_resource(self.view, written, lambda: self.credentials)
+        if resource.unknown:
+            return resource, path
+        if resource.kind == "tool":
+            resource.resource = self.tool_resources[resource.id]
+        return self.resources.setdefault(resource.resource, resource), path
+
+    def stored_roles(self, state: StateView) -> frozenset[str]:
+        """The roles for which a state holds grants, restrictions or a raised tier; looked up once for a state."""
+        known = self._stored_roles
+        if known is None or known[0] is not state:
+            keys = (*state.grants, *state.restrictions, *state.raised)
+            known = self._stored_roles = state, frozenset(key for key in keys if key.startswith("role:"))
+        return known[1]
+
+    def lacking(self, policies: frozenset[str]) -> AccessTables:
+        """The same without some policies: what a remedy assumes."""
+        tables = AccessTables(self.view, self.policies.without(policies), self.order, policies)
+        tables.resources = self.resources
+        return tables

@@ -1,0 +1,213 @@
+"""What a layer of an access decision is, what a reason code is, and their order.
+
+A layer is handed the `Evaluation` of a question, which is made from this module: hence `Any` stands for it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Literal, NamedTuple, get_args
+
+from orgkernel.decisions.access.decision import Change, ChangeKind, Outcome
+from orgkernel.decisions.access.resource import DISPATCH, FULL, Group, Resource
+from orgkernel.decisions.reasons import Why
+from orgkernel.decisions.state_view import Waiver
+
+WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
+Value = Literal["granted", "ceiling", "stopped"]
+Sentence = tuple[str, tuple[Why, ...]]
+"""What is said, and the lines it rests on."""
+NEUTRAL = "nothing here says otherwise"
+"""What a layer says for which nothing is declared about the question."""
+_BITS = count()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReasonCode:
+    """A stable word for what a layer finds, and all that follows from it."""
+
+    name: str
+    say: Callable[[Any], Sentence]
+    """The reason of this code in a decision."""
+    value: Value | Literal[""] = "ceiling"
+    """The value it is about: the source of an allowance is `granted`; what is only missing moved nothing."""
+    remedies: tuple[ChangeKind, ...] = ()
+    """The kinds of changes that could take it away."""
+    waiver: Waiver | None = None
+    """What a grant has to waive to take it away."""
+    asks: bool = False
+    """Whether it makes the outcome `ask` where nothing denies."""
+    static: bool = False
+    """Whether what it says depends on documents alone, so that it can be said once."""
+    told_in: str = ""
+    """The layer whose line tells it, where that is not the one it belongs to."""
+    bit: int = field(default_factory=lambda: 1 << next(_BITS))
+    """Its place in the sums of what fails. It says nothing about the order."""
+
+
+Move = Callable[[Any], None]
+"""What a layer does to the three values, specialized for a target."""
+
+
+class Target(NamedTuple):
+    """What the layers are compiled for."""
+
+    resource: Resource
+    action: str
+    required: int
+    """The level the action requires; full for an action the resource does not have."""
+    group: Group
+    """The kind of subject."""
+
+    @property
+    def is_crew(self) -> bool:
+        """Whether roles give to the subject."""
+        return self.group in ("role", "agent")
+
+    @property
+    def dispatches(self) -> bool:
+        """Whether what is asked for hands work to others."""
+        resource = self.resource
+        return resource.delegating or (resource.kind == "role" and self.action == DISPATCH)
+
+
+def _never(target: Target) -> Move | None:
+    return None
+
+
+def _nothing_said(evaluation: Any) -> Sentence:
+    return NEUTRAL, ()
+
+
+def _no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
+    return ()
+
+
+def _supposes_nothing(evaluation: Any, kindly: bool) -> None:
+    return
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AccessLayer:
+    """Everything about one layer of the decision."""
+
+    name: str
+    codes: tuple[ReasonCode, ...] = ()
+    """What it can find, in the order in which it is told."""
+    compile: Callable[[Target], Move | None] = _never
+    """How it moves the values for a target; None where it has no say about it."""
+    of_stored: bool = False
+    """Whether it has a say only where grants or restrictions are stored for the subject."""
+    of_run: bool = False
+    """Whether it belongs to the run a request is part of, and not to what the subject brings along."""
+    needs_run: bool = False
+    """Whether it has a say only about a request that is part of a run, or that hands work to others."""
+    of_names: bool = False
+    """Whether it speaks about names: also of a subject that nothing declares."""
+    unchanged: Callable[[Any], Sentence] = _nothing_said
+    """What it says where it has nothing to say with a code."""
+    explains: Mapping[Value, Callable[[Any], Sentence | None]] = field(default_factory=dict)
+    """Why it moved a value although it is none of what decided in the end."""
+    circumstances: Callable[[Any, Outcome], Iterable[str]] = _no_words
+    """What about it could be otherwise at another time, over another channel, and so on, as `KEY:VALUE` words."""
+    suppose: Callable[[Any, bool], None] = _supposes_nothing
+    """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
+    besides: Mapping[str, Callable[[Any], Sentence | None]] = field(default_factory=dict)
+    """Codes that are told beside the reasons of a denial and are none of them."""
+    changes: Mapping[ChangeKind, Callable[[Any], Iterable[Change]]] = field(default_factory=dict)
+    """The changes it knows that could help, by kind. What a grant or another role could do is asked of every layer."""
+
+
+class Moves(NamedTuple):
+    """The layers that have a say about a target."""
+
+    required: int
+    plain: tuple[Move, ...]
+    """Those of what a subject brings along for which nothing is stored."""
+    stored: tuple[Move, ...]
+    """Those of what a subject brings along for which something is."""
+    of_run: tuple[Move, ...]
+    """Those of the run a request is part of."""
+    of_no_run: tuple[Move, ...]
+    """Those of them that speak of a request that is part of none."""
+    all: tuple[tuple[AccessLayer, Move | None], ...]
+    """Every layer, with its move where it has one."""
+    names: frozenset[str]
+    """The names of those that have a say."""
+
+
+class LayerOrder:
+    """Layers in the one order in which they are evaluated and told, and in which their codes are listed."""
+
+    def __init__(self, layers: Iterable[AccessLayer]) -> None:
+        self.layers = tuple(layers)
+        codes = [code for layer in self.layers for code in layer.codes]
+        self.failures = tuple(
+            sorted((code for code in codes if code.value != "granted"), key=lambda code: code.asks)
+        )
+        """The codes of what can fail; what asks comes last, because a denial comes before it."""
+        self.sources = tuple(code for code in codes if code.value == "granted")
+        """The codes of what can allow."""
+        self.codes = {code.name: code for code in (*self.failures, *self.sources)}
+        self.layer_of = {
+            code.name: code.told_in or layer.name for layer in self.layers for code in layer.codes
+        }
+        """Code to the layer that tells it."""
+        self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
+        self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
+        self.stopping = self.bits(code for code in self.failures if code.value == "stopped" and not code.asks)
+        self.asking = self.bits(code for code in self.failures if code.asks)
+        self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
+        """What a grant can waive, with the bit it takes away."""
+        self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _no_words)
+        """The layers about which something could be otherwise in other circumstances."""
+        self.changes = {kind: find for layer in self.layers for kind, find in layer.changes.items()}
+        self.names: dict[int, tuple[str, ...]] = {}
+        """Sums of bits to the names of their codes, as far as they came up."""
+
+    @staticmethod
+    def bits(codes: Iterable[ReasonCode]) -> int:
+        """The sum of the bits of codes."""
+        return sum(code.bit for code in codes)
+
+    def codes_in(self, bits: int) -> Iterator[ReasonCode]:
+        """The codes of a sum of bits, in order."""
+        return (code for code in self.codes.values() if bits & code.bit)
+
+    def names_of(self, bits: int) -> tuple[str, ...]:
+        """The names of a sum of bits, in order."""
+        names = self.names.get(bits)
+        if names is None:
+            names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
+        return names
+
+    def moves_of(self, resource: Resource, action: str, group: Group) -> Moves:
+        """What the layers do to the values for a target, compiled once for each."""
+        found: Moves | None = resource.moves[group].get(action)
+        if found is None:
+            required = resource.required.get(action, FULL)
+            found = self._compile(Target(resource, action, required, group))
+            if action in resource.required:  # whoever asks for made-up actions fills no memory
+                resource.moves[group][action] = found
+        return found
+
+    def _compile(self, target: Target) -> Moves:
+        every = tuple(
+            (layer, layer.compile(target) if target.group != "undeclared" or layer.of_names else None)
+            for layer in self.layers
+        )
+        saying = [(layer, move) for layer, move in every if move is not None]
+        own = [(layer, move) for layer, move in saying if not layer.of_run]
+        return Moves(
+            target.required,
+            tuple(move for layer, move in own if not layer.of_stored),
+            tuple(move for layer, move in own),
+            tuple(move for layer, move in saying if layer.of_run),
+            tuple(
+                move for layer, move in saying if layer.of_run and (target.dispatches or not layer.needs_run)
+            ),
+            every,
+            frozenset(layer.name for layer, _ in saying),
+        )
