@@ -86,8 +86,8 @@ def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...
     return tuple(sorted(unique, key=lambda found: (found.place, found.code, found.message)))
 
 
-# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word, or
-# that somebody wrote (it stands in backticks), tells one finding from another.
+# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word or of
+# user text (in backticks) distinguishes findings.
 _PLACE = re.compile(r":\d+(?::\d+)?(?![\w:])")
 _NUMBER = re.compile(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
 _LENGTH = 32
@@ -106,7 +106,7 @@ def fingerprint_finding(found: Diagnostic) -> str:
 
 
 def fingerprint_each(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
-    """Each finding with a fingerprint of its own: those that look the same are numbered in their order."""
+    """Each finding with a fingerprint of its own: equal findings are numbered in their order."""
     seen: Counter[str] = Counter()
     for found in diagnostics:
         shared = fingerprint_finding(found)
