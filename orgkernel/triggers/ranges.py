@@ -6,12 +6,9 @@ so that a rule can tell that contingent trips before alternate.
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
 
-<<<<<<< HEAD
-=======
 Bounds are computed with the float operations the runtime uses. Rounding is monotone, so they never exclude a value
 that evaluation can produce; they may include more than it can (a name used twice counts as two independent values).
 
->>>>>>> k5
 Known limits; each can only miss a proof, never claim a wrong one:
 
 - Relations between names are not used (`consecutive_tool_failures` cannot exceed `total_tool_failures`).

@@ -21,11 +21,7 @@ from orgkernel.operations import agents, keys, locks, permissions, reports
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute_format import read_report
-<<<<<<< HEAD
 from orgkernel.state.audit import read_rows
-=======
-from orgkernel.state.audit_queries import read_rows
->>>>>>> k5
 from orgkernel.state.location import Location, parse_location
 from tests.support.in_process import run_here
 
