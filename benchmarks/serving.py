@@ -21,7 +21,7 @@ from benchmarks.questions import ORG, open_kernel
 from manifest_api import create_app
 from manifest_api.response_cache import ResponseCache
 from manifest_api.server import build_config
-from orgkernel.kernel.manifest_cache import KeptBytes
+from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.stored import open_store
 from orgkernel.manifest.v1 import RoleManifest
 from orgkernel.state.location import parse_location
@@ -45,7 +45,7 @@ def ours_writing_down(folder: Path) -> Any:
 def ours_keeping_nothing(folder: Path) -> Any:
     """The product with no room to keep an answer: every request is a miss."""
     kernel = open_kernel(folder)
-    kernel._kept = KeptBytes(0)
+    kernel._kept = ManifestCache(0)
     app = create_app(kernel)
     app.state.answers.cache = ResponseCache(0)
     app.state.evaluator.cache = ResponseCache(0)

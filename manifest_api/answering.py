@@ -17,7 +17,7 @@ from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import GZIP, RequestHead, read_head
 from manifest_api.response_cache import Representation, ResponseCache, ResponseKey
 from orgkernel.errors import StoreError
-from orgkernel.kernel.answer_version import Standpoint
+from orgkernel.kernel.answer_version import AnswerVersion
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     """An encoded answer and what its headers say."""
 
     body: bytes
-    standpoint: Standpoint | None
+    answer_version: AnswerVersion | None
     """What the kernel held, what was stored and when it was when it gave the answer; None where the store cannot be read."""
     snapshot: str
     stale: bool = False
@@ -58,10 +58,10 @@ class Answers:
         """Whether the last attempt to read the documents again failed: then nobody knows what is fresh."""
 
     @property
-    def standpoint(self) -> Standpoint | None:
+    def answer_version(self) -> AnswerVersion | None:
         """Where the registry stands; None where the store cannot be read, which is no matter to what needs none."""
         try:
-            return self.kernel.standpoint
+            return self.kernel.answer_version
         except StoreError:
             return None
 
@@ -76,7 +76,7 @@ class Answers:
         headers = self._headers(answer)
         if answer.next is not None:
             headers["Link"] = f'<{_next_page(request, answer.next)}>; rel="next"'
-        return self.respond_with(request, answer.body, "application/json", headers, answer.standpoint)
+        return self.respond_with(request, answer.body, "application/json", headers, answer.answer_version)
 
     def respond_with(
         self,
@@ -84,12 +84,12 @@ class Answers:
         body: bytes,
         media_type: str,
         headers: Mapping[str, str] | None,
-        standpoint: Standpoint | None,
+        answer_version: AnswerVersion | None,
     ) -> Response:
         """The response to a GET with a body that is the same for as long as the registry stands where it did."""
         etag = f'"{hashlib.sha256(body).hexdigest()}"'
-        if standpoint is not None:
-            request.scope[_VERSION].append((standpoint, self.reading_failed))
+        if answer_version is not None:
+            request.scope[_VERSION].append((answer_version, self.reading_failed))
         said = {**(headers or {}), "ETag": etag, "Cache-Control": "no-cache"}
         return Response(body, 200, said, media_type)
 
@@ -109,17 +109,17 @@ class Answers:
         return await run_in_threadpool(self._ask, ask, org)
 
     def _ask(self, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
-        """An answer that is from one standpoint throughout: asked again when a reload or a change came between."""
+        """An answer that is from one answer_version throughout: asked again when a reload or a change came between."""
         kernel = self.kernel
         for _ in range(_TRIES):
-            standpoint, state = self.standpoint, kernel.state
+            answer_version, state = self.answer_version, kernel.state
             value = ask(kernel)
             served = kernel.organization(org) if org is not None else None
-            if self.standpoint is standpoint and kernel.state is state:
+            if self.answer_version is answer_version and kernel.state is state:
                 break
         return Answer(
             value if isinstance(value, bytes) else encode(value),
-            standpoint,
+            answer_version,
             served.snapshot.digest if served else state.latest.digest,
             served.stale if served else False,
             getattr(value, "next", None),
@@ -138,7 +138,7 @@ class Answers:
         """The response to the same request of the same state; the guards have let the request pass."""
         if scope["method"] not in _KEPT_METHODS:
             return None
-        return self.cache.find(self.kernel.standpoint, _key(scope, head, self.reading_failed))
+        return self.cache.find(self.kernel.answer_version, _key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
         """Prepare for the route's word that its response may be kept."""
@@ -146,9 +146,9 @@ class Answers:
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
         """Keep a response, if its route said so and the registry still stands there."""
-        for standpoint, reading_failed in scope[_VERSION]:
-            if standpoint is self.standpoint:
-                self.cache.put(standpoint, _key(scope, head, reading_failed), response)
+        for answer_version, reading_failed in scope[_VERSION]:
+            if answer_version is self.answer_version:
+                self.cache.put(answer_version, _key(scope, head, reading_failed), response)
 
 
 def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:

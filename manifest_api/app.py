@@ -29,7 +29,7 @@ from manifest_api.routes.authzen import EVALUATION
 from manifest_api.store_access import StoreAccess, note_what_ran_out
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.stored import Location
+from orgkernel.kernel.stored import StoreLocation
 
 
 class _Registry(FastAPI):
@@ -55,7 +55,7 @@ def create_app(
     *,
     watch: bool = False,
     access_log: bool = False,
-    store: Location | None = None,
+    store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
     fast_path: bool = True,

@@ -152,18 +152,18 @@ class Evaluator:
             raise RequestRefused(
                 BAD_EVALUATION, "the question is the body; there are no parameters", "see `/docs`"
             )
-        standpoint = None if self._auditor.writes_down else self._kernel.standpoint
+        answer_version = None if self._auditor.writes_down else self._kernel.answer_version
         asked: Question = caller.credential, read_head(scope).content_type, body
-        if standpoint is not None:
-            said = self.cache.find(standpoint, asked)
+        if answer_version is not None:
+            said = self.cache.find(answer_version, asked)
             if said is not None:
                 return said
         question = parse_body(scope, body, _decode, SHOWN, BAD_EVALUATION)
         evaluation = await evaluate(self._auditor, question, caller)
         said = Said(encode(evaluation), evaluation.context.snapshot)
-        if standpoint is not None:
+        if answer_version is not None:
             # Were the documents read again meanwhile, nobody stands there any more and nobody finds it.
-            self.cache.put(standpoint, asked, said)
+            self.cache.put(answer_version, asked, said)
         return said
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import PaceTier
+from orgkernel.decisions.state_view import PaceTierName
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.operations.permissions import LONGEST_WORD, Name
 from orgkernel.records.levels import ToolLevel
@@ -37,7 +37,7 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     hook_id: str | None = None
     event_type: str | None = None
     session: str | None = None
-    pace: PaceTier | None = None
+    pace: PaceTierName | None = None
     input: dict[str, Any] | None = None
     depth: Whole = 0
     children: Whole = 0

@@ -22,7 +22,7 @@ from watchfiles import Change, awatch
 from manifest_api.answering import Answers
 from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.registry_state import Reload, State
+from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.loading.files import SUFFIXES
 
 logger = logging.getLogger("orgkernel.server")
@@ -109,7 +109,7 @@ class Reloader:
                 return
 
 
-def log_reload(before: State, state: State, report: Reload) -> None:
+def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> None:
     """One line for each organization that changed; nothing when nothing did."""
     if not report.changed:
         return
@@ -134,7 +134,7 @@ def log_reload(before: State, state: State, report: Reload) -> None:
         logger.info("read again: no organization changed, %d findings", len(state.latest.diagnostics))
 
 
-def _was_stale(before: State, org_id: str) -> bool:
+def _was_stale(before: RegistryState, org_id: str) -> bool:
     return org_id in before.served and before.served[org_id].stale
 
 

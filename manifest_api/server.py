@@ -28,7 +28,7 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.stored import Location
+from orgkernel.kernel.stored import StoreLocation
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -44,7 +44,7 @@ def serve(
     reload: bool = False,
     access_log: bool = False,
     on_ready: Callable[[str], None] | None = None,
-    store: Location | None = None,
+    store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
 ) -> None:
@@ -132,7 +132,7 @@ class _Server(uvicorn.Server):
         task.add_done_callback(self._reloads.discard)
 
 
-def _has_keys(store: Location | None) -> bool:
+def _has_keys(store: StoreLocation | None) -> bool:
     """Whether anybody could show a key. Raises `StoreError`."""
     store_access = StoreAccess(store)
     try:

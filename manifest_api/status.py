@@ -21,7 +21,7 @@ from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
-from orgkernel.kernel.registry_state import State
+from orgkernel.kernel.registry_state import RegistryState
 
 
 def build_finding(found: Diagnostic) -> DiagnosticRow:
@@ -34,7 +34,7 @@ def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int
     return sum(found.severity is severity for found in diagnostics)
 
 
-def build_standing(state: State, org_id: str) -> OrganizationStanding:
+def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
     """How one organization stands; it is served, refused or both."""
     answering = state.served.get(org_id)
     found = state.refused.get(org_id, ())
@@ -48,7 +48,7 @@ def build_standing(state: State, org_id: str) -> OrganizationStanding:
     )
 
 
-def build_standings(state: State) -> tuple[OrganizationStanding, ...]:
+def build_standings(state: RegistryState) -> tuple[OrganizationStanding, ...]:
     """Every organization there is, those that answer first."""
     return tuple(build_standing(state, org_id) for org_id in {**state.served, **state.refused})
 
@@ -97,7 +97,7 @@ def _active(kernel: Kernel) -> str | None:
         return None
 
 
-def _line(state: State, org_id: str) -> OrganizationLine:
+def _line(state: RegistryState, org_id: str) -> OrganizationLine:
     answering = state.served.get(org_id)
     known = answering.snapshot if answering else state.latest.organizations.get(org_id)
     organization = known.records.organization if known else None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
-from orgkernel.kernel.stored import Location, open_store
+from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class StoreAccess:
     INVARIANT: a store that is there and cannot be read is an error (503), never an empty state: restrictions count.
     """
 
-    def __init__(self, location: Location | None, patience: float = PATIENCE) -> None:
+    def __init__(self, location: StoreLocation | None, patience: float = PATIENCE) -> None:
         self._location = location
         self._patience = patience
         self._opening = threading.Lock()

@@ -13,7 +13,7 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import read_body
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
-from orgkernel.decisions.state_records import Scope
+from orgkernel.decisions.state_records import KeyScope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
@@ -36,7 +36,7 @@ class ReasonBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 async def write(
     request: Request,
-    scope: Scope,
+    scope: KeyScope,
     draft: type[D],
     example: str,
     operation: Callable[[Context, D], Any],
@@ -49,7 +49,7 @@ async def write(
 
 
 async def write_with_reason(
-    request: Request, scope: Scope, operation: Callable[[Context, str], Any]
+    request: Request, scope: KeyScope, operation: Callable[[Context, str], Any]
 ) -> Response:
     """The response to a change of which the body says no more than why."""
     return await write(

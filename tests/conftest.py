@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-from orgkernel.state.location import Location, parse_location
+from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
 from tests.support.depth import DEPTH
 
@@ -90,7 +90,7 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_place(postgres_server: str, tmp_path) -> Location:
+def postgres_place(postgres_server: str, tmp_path) -> StoreLocation:
     """An empty database."""
     import psycopg
 

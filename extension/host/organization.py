@@ -51,7 +51,7 @@ class Active:
     """Whether there is a compiled bundle. Without one, tools are neither trimmed nor refused."""
     remarks: tuple[str, ...] = ()
     """Remarks on what differs from what the user may expect. Each is logged once."""
-    plans: Mapping[str, pace.PacePlan] = field(default_factory=dict)
+    plans: Mapping[str, pace.CompiledPacePlan] = field(default_factory=dict)
     """The PACE plan of each role."""
 
 

@@ -71,9 +71,9 @@ def supervise(
         say(agent, f"Supervisor steers {role.role_name}: {steering.intervention_type.replace('_', ' ')}")
 
 
-def _post(active: Active, role: bundles.BundleRole) -> steering_words.Post:
+def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:
     names = {each.role_id: each.role_name for each in active.bundle.roles.values()}
-    return steering_words.Post(
+    return steering_words.PostInCommand(
         role.role_id,
         role.role_name,
         role.reports_to,

@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.types import Scope as RequestScope
 
 from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, RequestRefused
-from orgkernel.decisions.state_records import Scope
+from orgkernel.decisions.state_records import KeyScope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Actor
 
 _PLACE = "orgkernel.caller"
-SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
+SCOPES: frozenset[KeyScope] = frozenset(get_args(KeyScope))
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Caller(msgspec.Struct, frozen=True):
 
     Not `key:` and not `token:`, which the audit would take for the beginning of a secret and mask.
     """
-    scopes: frozenset[Scope]
+    scopes: frozenset[KeyScope]
     agent_id: str | None = None
     """The agent the credential belongs to."""
     expires_at: float | None = None
@@ -41,7 +41,7 @@ class Caller(msgspec.Struct, frozen=True):
         """Whether there is a credential at all."""
         return self.credential != ANYBODY.credential
 
-    def may(self, scope: Scope) -> bool:
+    def may(self, scope: KeyScope) -> bool:
         """Whether the credential is good for it; `admin` is good for everything."""
         return scope in self.scopes or "admin" in self.scopes
 
@@ -61,7 +61,7 @@ def caller_of(request: Request | RequestScope) -> Caller:
     return caller
 
 
-def require_scope(request: Request | RequestScope, scope: Scope) -> Caller:
+def require_scope(request: Request | RequestScope, scope: KeyScope) -> Caller:
     """Who asks, if the credential is good for this; raises `RequestRefused` (401 without one, 403 with another)."""
     caller = caller_of(request)
     if caller.may(scope):

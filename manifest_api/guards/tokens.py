@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from manifest_api.guards.caller import SCOPES, Caller
-from orgkernel.decisions.state_records import Scope
+from orgkernel.decisions.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
 
@@ -158,7 +158,7 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
 
 
-def _scopes_of(said: Any) -> frozenset[Scope]:
+def _scopes_of(said: Any) -> frozenset[KeyScope]:
     """What the `scope` claim opens here: words in one text, or a list of them."""
     words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
     ours = {

@@ -179,5 +179,5 @@ def _rows(kernel: Kernel, asked: AskedAccess, rows: tuple[AccessRow, ...]) -> Ac
         rows=rows,
         ignored=asked.ignored,
         snapshot=kernel.organization(asked.org).snapshot.digest,
-        state_version=kernel.standpoint.stored_version,
+        state_version=kernel.answer_version.stored_version,
     )

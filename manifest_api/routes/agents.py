@@ -115,4 +115,4 @@ def _list(kernel: Kernel, org: str) -> AgentList:
         )
         for each in known
     )
-    return AgentList(agents=lines, snapshot=view.digest, state_version=kernel.standpoint.stored_version)
+    return AgentList(agents=lines, snapshot=view.digest, state_version=kernel.answer_version.stored_version)

@@ -170,7 +170,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
         kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
         about = (asked.request.action, asked.request.resource)
         found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=kinds)
-        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller.actor)
+        return rows_as_told(kernel.access(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.subject)
 
@@ -190,7 +190,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
         found = kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
-        return rows_as_told(kernel.access_desk(asked.org), found, asked.request, caller.actor)
+        return rows_as_told(kernel.access(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.resource)
 
@@ -211,7 +211,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
 
     def ask(kernel: Kernel) -> ActionList:
         rows = rows_as_told(
-            kernel.access_desk(asked.org),
+            kernel.access(asked.org),
             kernel.what_can(asked.org, asked.request.subject, request=asked.request),
             asked.request,
             caller.actor,
@@ -251,14 +251,14 @@ def _context(
         ),
         ignored=asked.ignored,
         snapshot=kernel.organization(asked.org).snapshot.digest,
-        state_version=kernel.standpoint.stored_version,
+        state_version=kernel.answer_version.stored_version,
     )
 
 
 def _page(kernel: Kernel, asked: AskedAccess, search: Any, found: list[str]) -> tuple[list[str], PageAnswer]:
     """One page of a list. A token continues the list of one version and one question, and no other."""
     page: PageWanted = search.page
-    version = kernel.organization(asked.org).snapshot.digest, kernel.standpoint.stored_version
+    version = kernel.organization(asked.org).snapshot.digest, kernel.answer_version.stored_version
     question = msgspec.json.encode((version, msgspec.structs.replace(search, page=PageWanted())))
     stamp = hashlib.sha256(question).hexdigest()[:16]
     start = start_of_page(page.token or page.next_token, stamp, len(found), "token")

@@ -59,7 +59,7 @@ async def get_problem(
 async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document."""
     document, _ = _documents(request.app.openapi)
-    return answers.respond_with(request, document, "application/json", None, answers.standpoint)
+    return answers.respond_with(request, document, "application/json", None, answers.answer_version)
 
 
 @router.get("/docs", include_in_schema=False)
@@ -68,7 +68,7 @@ async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
     _, page = _documents(request.app.openapi)
     policy = f"default-src 'none'; style-src '{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'"
     headers = {"Content-Security-Policy": policy}
-    return answers.respond_with(request, page, "text/html", headers, answers.standpoint)
+    return answers.respond_with(request, page, "text/html", headers, answers.answer_version)
 
 
 @cache

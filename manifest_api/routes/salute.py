@@ -27,7 +27,7 @@ from manifest_api.store_requests import (
     with_store,
 )
 from orgkernel.decisions.state_records import ReportReceipt
-from orgkernel.decisions.state_view import PaceTier, StoredReport
+from orgkernel.decisions.state_view import PaceTierName, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import encode
@@ -109,7 +109,7 @@ async def get_board(
     answers: AnswersOfApp,
     org: OrgFilter = None,
     role: RoleQuery = None,
-    tier: Annotated[PaceTier | None, Query(description="Only those in this PACE tier.")] = None,
+    tier: Annotated[PaceTierName | None, Query(description="Only those in this PACE tier.")] = None,
     health: Annotated[Health | None, Query(description="Only those of this health.")] = None,
     state: Annotated[RoleState | None, Query(description="Only those in this state.")] = None,
     stale: Annotated[

@@ -19,7 +19,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
-from orgkernel.exchange.agent_zero.host import CHOICES, Settings
+from orgkernel.exchange.agent_zero.host import CHOICES, ActivationSettings
 from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
@@ -49,7 +49,7 @@ _SETTINGS = {
 
 def _setting_option(name: str, words: str) -> Callable[[Any], Any]:
     """An option for a setting. The default is the current setting."""
-    text = f"{words}  [default: the current setting, initially {Settings().as_json()[name]}]"
+    text = f"{words}  [default: the current setting, initially {ActivationSettings().as_json()[name]}]"
     return click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
 
 

@@ -17,7 +17,7 @@ from orgkernel.cli.output import echo_indented
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.settings import find_project
-from orgkernel.kernel.stored import Location, StateAt, locate_store, open_store
+from orgkernel.kernel.stored import StateAt, StoreLocation, locate_store, open_store
 from orgkernel.operations.context import Context, actor_named
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def opened(store: str | None, *, create: bool = False) -> Store:
     return open_store(located(store), create=create)
 
 
-def located(store: str | None) -> Location:
+def located(store: str | None) -> StoreLocation:
     """Where the store of the project one stands in is."""
     here = os.getcwd()
     return locate_store(find_project(here), here, store)

@@ -17,7 +17,7 @@ from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
-from orgkernel.runtime.pace import Obligation, PaceDecision, PacePlan, Tier, decide_pace
+from orgkernel.runtime.pace import CompiledPacePlan, Obligation, PaceDecision, Tier, decide_pace
 from orgkernel.runtime.tiers import PRIMARY, TIERS
 from orgkernel.triggers.parse import parse_trigger
 
@@ -67,7 +67,7 @@ def decide_role_pace(
 
 
 @per_view_and_key(most=_PLANS_KEPT)
-def plan_of(view: OrgView, role_id: str) -> PacePlan:
+def plan_of(view: OrgView, role_id: str) -> CompiledPacePlan:
     """The PACE plan of a role with compiled triggers. A tier that escalates and names nobody goes to the superior."""
     profile = view.records.posts[role_id].profile
     superior = view.superior_of(role_id)
@@ -78,7 +78,7 @@ def plan_of(view: OrgView, role_id: str) -> PacePlan:
             # A trigger on `primary` has no effect (ORG508).
             trigger = parse_trigger(tier.trigger).tree if tier.trigger and name != PRIMARY else None
             tiers[name] = Tier(tier.action, tier.description, trigger, tier.escalate_to or superior)
-    return PacePlan(tiers, profile.doctrine.max_turns_without_progress)
+    return CompiledPacePlan(tiers, profile.doctrine.max_turns_without_progress)
 
 
 def _reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:

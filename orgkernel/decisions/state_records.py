@@ -17,9 +17,9 @@ RequestKind = Literal["access", "command", "action"]
 """A standing permission, one interactive command, or one single action; each has its own timer."""
 RequestStatus = Literal["pending", "approved", "denied", "expired"]
 Approval = Literal["once", "day", "always"]
-Scope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
+KeyScope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
 """What a key is good for; `admin` for everything, keys included."""
-SCOPES: tuple[Scope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
+SCOPES: tuple[KeyScope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
 KEY_PREFIX = "orgk_"
 """What every key begins with, so that one that got somewhere it should not be is recognized."""
 
@@ -47,7 +47,7 @@ def stream_of(kind: AuditKind) -> Stream:
     return "decision" if kind in _SHORT else "history"
 
 
-class AccessRequest(msgspec.Struct, frozen=True):
+class PermissionRequest(msgspec.Struct, frozen=True):
     """Somebody asks for a permission (policies and governance §4.2)."""
 
     request_id: str
@@ -79,7 +79,7 @@ class ApiKey(msgspec.Struct, frozen=True):
 
     key_id: str
     name: str
-    scopes: tuple[Scope, ...]
+    scopes: tuple[KeyScope, ...]
     created_at: float
     agent_id: str | None = None
     """The agent that uses it: such a key can never issue or approve for that agent."""
@@ -100,7 +100,7 @@ class GrantUse(msgspec.Struct, frozen=True):
     audit_id: str
 
 
-class ToolUse(msgspec.Struct, frozen=True):
+class ToolUsage(msgspec.Struct, frozen=True):
     """How often an agent has really called a tool."""
 
     agent_id: str

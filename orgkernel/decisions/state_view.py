@@ -96,7 +96,7 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
     reason: str = ""
 
 
-PaceTier = Literal["primary", "alternate", "contingent", "emergency"]
+PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
 RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
 """The tiers that take something away from a role (design §6)."""
 REPORT_COUNTS_FOR = 3_600.0
@@ -117,7 +117,7 @@ class StoredReport(msgspec.Struct, frozen=True):
     at: float
     """When it was made: by its own clock, but not later than it arrived."""
     received_at: float
-    tier: PaceTier
+    tier: PaceTierName
     body: Mapping[str, Any]
     """The report itself, as the specification writes it."""
 

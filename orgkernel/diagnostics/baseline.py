@@ -29,7 +29,7 @@ class Entry(NamedTuple):
     """Fingerprint of the message."""
 
 
-Name = Callable[[str], str]
+FindingKey = Callable[[str], str]
 """Name of a file, as findings have it, to its name in the baseline."""
 
 
@@ -44,12 +44,12 @@ class Comparison:
     """Entries that allow more findings than there are."""
 
 
-def entry_of(found: Diagnostic, name: Name) -> Entry:
+def entry_of(found: Diagnostic, name: FindingKey) -> Entry:
     """The entry a finding belongs to."""
     return Entry(found.code, name(found.place.file), found.subject, fingerprint_message(found.message))
 
 
-def build_baseline(diagnostics: Iterable[Diagnostic], name: Name) -> dict[Entry, int]:
+def build_baseline(diagnostics: Iterable[Diagnostic], name: FindingKey) -> dict[Entry, int]:
     """All findings, counted by entry."""
     return dict(Counter(entry_of(found, name) for found in diagnostics))
 
@@ -57,7 +57,7 @@ def build_baseline(diagnostics: Iterable[Diagnostic], name: Name) -> dict[Entry,
 def compare(
     baseline: Mapping[Entry, int],
     diagnostics: Iterable[Diagnostic],
-    name: Name,
+    name: FindingKey,
     is_asked: Callable[[str], bool] = lambda _: True,
 ) -> Comparison:
     """Which findings are new, and which entries are stale.

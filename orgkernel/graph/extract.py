@@ -11,8 +11,8 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import STAR, Policy
-from orgkernel.records.crew_roster import CrewRoster, Member
-from orgkernel.records.plan_catalog import Step
+from orgkernel.records.crew_roster import CrewRoster, RosterMember
+from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
 from orgkernel.records.tool_catalog import Tool
@@ -175,7 +175,7 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
         for number, tool_id in enumerate(plan.record.tools):
             needed.setdefault(tool_id, find_mark(marks, ("plans", plan.id, "tools", number)))
         for step_number, step in enumerate(plan.record.steps):
-            for number, tool_id in enumerate(step.tools if isinstance(step, Step) else ()):
+            for number, tool_id in enumerate(step.tools if isinstance(step, PlanStep) else ()):
                 route = ("plans", plan.id, "steps", step_number, "tools", number)
                 needed.setdefault(tool_id, find_mark(marks, route))
         if needed:
@@ -293,7 +293,7 @@ def matches_glob(tool_id: str, glob: str) -> bool:
     return tool_id.startswith(glob[:-1]) if glob.endswith(STAR) else tool_id == glob
 
 
-def _fills(records: OrgRecords, agent: Definition[Member]) -> Iterator[Edge]:
+def _fills(records: OrgRecords, agent: Definition[RosterMember]) -> Iterator[Edge]:
     roster = agent.document.record
     assert isinstance(roster, CrewRoster)
     said: set[str] = set()

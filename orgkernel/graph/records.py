@@ -13,7 +13,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import Policy
-from orgkernel.records.crew_roster import Member
+from orgkernel.records.crew_roster import RosterMember
 from orgkernel.records.directory import Person, SystemOrigin, Webhook
 from orgkernel.records.domain_catalog import Domain
 from orgkernel.records.levels import ToolLevel
@@ -296,7 +296,7 @@ class OrgRecords:
     """Declared ones; those of `BUILT_IN_ORIGINS` exist besides."""
     webhooks: Mapping[str, Definition[Webhook]] = field(default_factory=dict)
     policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
-    agents: Mapping[str, Definition[Member]] = field(default_factory=dict)
+    agents: Mapping[str, Definition[RosterMember]] = field(default_factory=dict)
     """Members of every roster it sees; `agent fills role` says which fill roles here."""
 
     def rank_row_of(self, tool_id: str) -> RankRow | None:

@@ -18,7 +18,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
 
 
-class AccessDesk(msgspec.Struct, frozen=True, gc=False):
+class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
     """An organization that can be asked about access at this moment."""
 
     view: OrgView
@@ -67,7 +67,7 @@ class AccessDesk(msgspec.Struct, frozen=True, gc=False):
         return what_can(self.view, subject, request=asked, state=self.state, kinds=kinds)
 
 
-def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> AccessDesk:
+def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> OrganizationAccess:
     """The desk of an organization with what is stored now. Raises what reading the state raises."""
     state = EMPTY_STATE if source is None else source.read_view(view.org_id)
-    return AccessDesk(view, state, clock or read_clock)
+    return OrganizationAccess(view, state, clock or read_clock)

@@ -1,6 +1,6 @@
 """What an answer depends on at one moment: the documents held, the state that is stored, and the time.
 
-An answer may be given again for as long as the standpoint is the same object. It changes with a reload, with a change
+An answer may be given again for as long as the answer_version is the same object. It changes with a reload, with a change
 of the state, when something that is stored runs out, and every minute where a policy speaks of the time of day.
 """
 
@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgkernel.kernel.registry_state import State
+from orgkernel.kernel.registry_state import RegistryState
 
 if TYPE_CHECKING:
     from orgkernel.decisions.state_view import StateView
@@ -20,12 +20,12 @@ _DAY, _MINUTE = 86_400.0, 60.0
 _NEVER = float("inf")
 
 
-class Standpoint:
+class AnswerVersion:
     """One such moment, and how long it lasts."""
 
     __slots__ = ("_since", "_until", "lasts", "state", "stored_version")
 
-    def __init__(self, state: State, stored_version: int, since: float, until: float) -> None:
+    def __init__(self, state: RegistryState, stored_version: int, since: float, until: float) -> None:
         self.state = state
         self.stored_version = stored_version
         """Version of what is stored."""
@@ -34,7 +34,7 @@ class Standpoint:
         self.lasts = until == _NEVER
         """Whether time alone never ends it."""
 
-    def holds(self, state: State, stored_version: int, now: float) -> bool:
+    def holds(self, state: RegistryState, stored_version: int, now: float) -> bool:
         """Whether nothing has changed since. A clock that was set back changes what has run out, too."""
         return (
             self.state is state
@@ -43,15 +43,15 @@ class Standpoint:
         )
 
 
-class Standpoints:
+class AnswerVersions:
     """The current one. Safe between threads: at worst two are made of the same moment, and one of them is kept."""
 
     def __init__(self) -> None:
-        self._last: Standpoint | None = None
+        self._last: AnswerVersion | None = None
         self._ends: tuple[object, int, tuple[float, ...]] = (None, -1, ())
 
-    def current(self, state: State, source: StateSource | None, clock: Clock | None) -> Standpoint:
-        """The standpoint now. Raises what reading the state raises."""
+    def current(self, state: RegistryState, source: StateSource | None, clock: Clock | None) -> AnswerVersion:
+        """The answer_version now. Raises what reading the state raises."""
         last = self._last
         if source is None and last is not None and last.state is state and last.lasts:
             return last
@@ -70,10 +70,10 @@ class Standpoints:
         until = ends[place] if place < len(ends) else _NEVER
         if any(_speaks_of_time(state)):
             since, until = max(since, now - now % _MINUTE), min(until, now - now % _MINUTE + _MINUTE)
-        self._last = Standpoint(state, version, since, until)
+        self._last = AnswerVersion(state, version, since, until)
         return self._last
 
-    def _ends_of(self, state: State, stored: StateView) -> tuple[float, ...]:
+    def _ends_of(self, state: RegistryState, stored: StateView) -> tuple[float, ...]:
         """When something that is stored runs out, in order."""
         held, version, ends = self._ends
         if held is not state or version != stored.version:
@@ -82,7 +82,7 @@ class Standpoints:
         return ends
 
 
-def _ends(state: State, stored: StateView) -> Iterator[float]:
+def _ends(state: RegistryState, stored: StateView) -> Iterator[float]:
     from orgkernel.decisions.state_view import REPORT_COUNTS_FOR
 
     for grants in stored.grants.values():
@@ -102,7 +102,7 @@ def _ends(state: State, stored: StateView) -> Iterator[float]:
                     yield result.at + declared.record.expires_after_days * _DAY
 
 
-def _speaks_of_time(state: State) -> Iterator[bool]:
+def _speaks_of_time(state: RegistryState) -> Iterator[bool]:
     for organization in state.served.values():
         for policy in organization.snapshot.records.policies.values():
             yield any(condition.time is not None for condition in policy.record.match.conditions)

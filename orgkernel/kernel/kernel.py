@@ -12,8 +12,8 @@ from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UnknownAgent, UnknownRole
-from orgkernel.kernel.answer_version import Standpoints
-from orgkernel.kernel.manifest_cache import KeptBytes
+from orgkernel.kernel.answer_version import AnswerVersions
+from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.registry import Registry
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.reasons import Reason
     from orgkernel.graph.questions import OrgView
-    from orgkernel.kernel.access import AccessDesk
-    from orgkernel.kernel.answer_version import Standpoint
+    from orgkernel.kernel.access import OrganizationAccess
+    from orgkernel.kernel.answer_version import AnswerVersion
     from orgkernel.kernel.clock import Clock, StateSource
     from orgkernel.manifest.filters import RoleFilter
     from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
@@ -58,8 +58,8 @@ class Kernel(Registry):
         super().__init__(request, active, severities or {}, cache)
         self._store = store
         self._clock = clock
-        self._kept = KeptBytes()
-        self._standpoints = Standpoints()
+        self._kept = ManifestCache()
+        self._answer_versions = AnswerVersions()
 
     @classmethod
     def open(
@@ -86,14 +86,14 @@ class Kernel(Registry):
         other = copy.copy(self)
         other._store = store
         other._clock = clock or self._clock
-        other._kept = KeptBytes()
-        other._standpoints = Standpoints()
+        other._kept = ManifestCache()
+        other._answer_versions = AnswerVersions()
         return other
 
     @property
-    def standpoint(self) -> Standpoint:
+    def answer_version(self) -> AnswerVersion:
         """What answers depend on now: the same object for as long as none of them can change. Raises `StoreError`."""
-        return self._standpoints.current(self._state, self._store, self._clock)
+        return self._answer_versions.current(self._state, self._store, self._clock)
 
     def drift(self) -> tuple[Diagnostic, ...]:
         """Where what is stored about agents differs from what the rosters say. Raises `StoreError`.
@@ -143,7 +143,7 @@ class Kernel(Registry):
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
-        return self.access_desk(org).decide(request)
+        return self.access(org).decide(request)
 
     def decide_with_reasons(
         self, org: str, request: AccessRequest
@@ -156,7 +156,7 @@ class Kernel(Registry):
         >>> decision.outcome, reasons[0].why[0].file
         ('allow', 'templates/software_dev/roles/co.yaml')
         """
-        return self.access_desk(org).decide_with_reasons(request)
+        return self.access(org).decide_with_reasons(request)
 
     def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
@@ -169,7 +169,7 @@ class Kernel(Registry):
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        return self.access_desk(org).explain(request)
+        return self.access(org).explain(request)
 
     def who_can(
         self,
@@ -186,7 +186,7 @@ class Kernel(Registry):
         >>> [(row.subject, row.outcome) for row in rows]
         [('role:co', 'allow')]
         """
-        return self.access_desk(org).who_can(action, resource, context, kinds)
+        return self.access(org).who_can(action, resource, context, kinds)
 
     def what_can(
         self,
@@ -202,7 +202,7 @@ class Kernel(Registry):
         >>> [(row.resource, row.actions) for row in rows]
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
         """
-        return self.access_desk(org).what_can(subject, request, kinds)
+        return self.access(org).what_can(subject, request, kinds)
 
     def envelope(self, org: str, subject: str, context: AccessContext | None = None) -> AccessEnvelope:
         """Everything a sender gets in some circumstances: session, tools, credentials, data, and by which policies.
@@ -210,12 +210,12 @@ class Kernel(Registry):
         >>> Kernel.open().envelope("household", "person:owner").routing.session_key
         'main'
         """
-        return self.access_desk(org).envelope(subject, context)
+        return self.access(org).envelope(subject, context)
 
-    def access_desk(self, org: str) -> AccessDesk:
+    def access(self, org: str) -> OrganizationAccess:
         """An organization with the state as it is now, for several questions of one moment. Raises as `decide`.
 
-        >>> Kernel.open().access_desk("blank").state.version
+        >>> Kernel.open().access("blank").state.version
         0
         """
         return _desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
@@ -230,7 +230,7 @@ class Kernel(Registry):
         snapshot = self._snapshot_with(org, role)
         from orgkernel.manifest.role import build_role_manifest
 
-        desk = self.access_desk(org)
+        desk = self.access(org)
         findings = snapshot.findings_about(f"role:{role}")
         return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
 
@@ -281,7 +281,7 @@ class Kernel(Registry):
         """
         from orgkernel.manifest.agent import build_agent_manifest
 
-        desk = self.access_desk(org)
+        desk = self.access(org)
         agents = desk.view.records.agents
         if agent not in agents:
             help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
@@ -295,15 +295,15 @@ class Kernel(Registry):
         >>> Kernel.open().manifest_bytes("blank", "co")[:36]
         b'{"_schema":"orgkernel:crew_manifest"'
         """
-        standpoint = self.standpoint
-        kept = self._kept.find(standpoint, (org, role))
+        answer_version = self.answer_version
+        kept = self._kept.find(answer_version, (org, role))
         if kept is not None:
             return kept
         from orgkernel.manifest.v1 import encode
 
         answer = encode(self.manifest(org, role))
-        if self.standpoint is standpoint:
-            self._kept.put(standpoint, (org, role), answer)
+        if self.answer_version is answer_version:
+            self._kept.put(answer_version, (org, role), answer)
         return answer
 
     def crew(
@@ -327,7 +327,7 @@ class Kernel(Registry):
         from orgkernel.manifest.filters import RoleFilter, select_roles
         from orgkernel.manifest.organization import build_organization_manifest
 
-        desk = self.access_desk(org)
+        desk = self.access(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         start = 0
         if after is not None:
@@ -343,7 +343,7 @@ class Kernel(Registry):
 
 
 @cache
-def _desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], AccessDesk]:
+def _desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], OrganizationAccess]:
     """What opens a desk: a command that asks nothing about access does not import it, and nobody imports it twice."""
     from orgkernel.kernel.access import open_desk
 

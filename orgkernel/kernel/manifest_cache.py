@@ -10,7 +10,7 @@ MAX_BYTES = 32 * 1024 * 1024
 _OVERHEAD = 300
 
 
-class KeptBytes:
+class ManifestCache:
     """What one state answered; the oldest go first. Looking up takes no lock."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
-from orgkernel.kernel.registry_state import Reload, ServedOrganization, State, next_state
+from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, next_state
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request
@@ -35,7 +35,7 @@ class Registry:
         self._state = next_state(self._loader.load(), {})[0]
 
     @property
-    def state(self) -> State:
+    def state(self) -> RegistryState:
         """What is held now; keep it to answer several questions from one version."""
         return self._state
 
@@ -111,7 +111,7 @@ class Registry:
         snapshot.require_role(role)
         return snapshot
 
-    def _resolve(self, org: str, state: State) -> str:
+    def _resolve(self, org: str, state: RegistryState) -> str:
         if org != ACTIVE or ACTIVE in state.served:
             return org
         if self._active is not None:

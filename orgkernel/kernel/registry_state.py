@@ -20,7 +20,7 @@ class ServedOrganization:
 
 
 @dataclass(frozen=True)
-class State:
+class RegistryState:
     """What the kernel holds at one moment; replaced whole, never changed."""
 
     latest: Snapshot
@@ -49,7 +49,7 @@ class Reload:
 
 def next_state(
     latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
-) -> tuple[State, Reload]:
+) -> tuple[RegistryState, Reload]:
     """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
     now: dict[str, ServedOrganization] = {}
     refused: dict[str, tuple[Diagnostic, ...]] = {}
@@ -87,7 +87,7 @@ def next_state(
         tuple(org_id for org_id in served if org_id not in now),
         before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
     )
-    return State(latest, now, refused), report
+    return RegistryState(latest, now, refused), report
 
 
 def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:

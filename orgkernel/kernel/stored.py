@@ -11,21 +11,29 @@ from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.kernel.settings import Project
-from orgkernel.state.location import DEFAULT, Location, parse_location
+from orgkernel.state.location import DEFAULT, StoreLocation, parse_location
 
 if TYPE_CHECKING:
     from orgkernel.state.store import Store
     from orgkernel.state.writer import Ticket
 
 __all__ = [
-    "VARIABLE", "Location", "StateAt", "Store", "Ticket", "locate_store", "open_store", "read_state", "read_stored",
+    "VARIABLE",
+    "StateAt",
+    "Store",
+    "StoreLocation",
+    "Ticket",
+    "locate_store",
+    "open_store",
+    "read_state",
+    "read_stored",
 ]  # fmt: skip
 VARIABLE = "ORGKERNEL_STORE"
 
 
 def locate_store(
     project: Project, here: str, option: str | None = None, environment: Mapping[str, str] = os.environ
-) -> Location:
+) -> StoreLocation:
     """What was said on the command line, in the environment or in the settings, in this order; else a file beside them.
 
     Raises `BadStore`.
@@ -34,7 +42,7 @@ def locate_store(
     return parse_location(said, here) if said else parse_location(project.store or DEFAULT, project.folder)
 
 
-def open_store(location: Location, *, create: bool = True) -> Store:
+def open_store(location: StoreLocation, *, create: bool = True) -> Store:
     """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one."""
     if not create and location.path and not os.path.exists(location.path):
         raise BadStore(
@@ -46,7 +54,7 @@ def open_store(location: Location, *, create: bool = True) -> Store:
     return Store(location, clock=time.time, tokens=os.urandom)
 
 
-def read_state(location: Location, org_id: str | None = None) -> StateView:
+def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:
     """The state for one question; the empty one where nothing was ever stored, which costs nothing to find out."""
     if location.path and not os.path.exists(location.path):
         return EMPTY_STATE
@@ -54,7 +62,7 @@ def read_state(location: Location, org_id: str | None = None) -> StateView:
         return store.read_view(org_id)
 
 
-def read_stored(location: Location) -> StateView:
+def read_stored(location: StoreLocation) -> StateView:
     """The state of a store that has to be there. Raises `BadStore` where it is not, and what reading raises."""
     with open_store(location, create=False) as store:
         return store.read_view()
@@ -63,7 +71,7 @@ def read_stored(location: Location) -> StateView:
 class StateAt:
     """The state of a place as a source for the kernel: read anew for each question, and never made by one."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: StoreLocation) -> None:
         self._location = location
 
     def read_view(self, org_id: str | None = None) -> StateView:

@@ -25,7 +25,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.manifest import v1
 from orgkernel.records.levels import LETTERS, LEVELS, ToolLevel
-from orgkernel.records.plan_catalog import Step
+from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.runtime.utc import as_utc
 
 NOWHERE = AccessContext()
@@ -92,7 +92,9 @@ def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanIte
         name=(plan.name if plan else "") or edge.target,
         description=plan.description if plan else "",
         domains=tuple(served.target for served in view.domains_served_by(edge.target)),
-        steps=tuple(step.step if isinstance(step, Step) else step for step in (plan.steps if plan else ())),
+        steps=tuple(
+            step.step if isinstance(step, PlanStep) else step for step in (plan.steps if plan else ())
+        ),
         runnable=plan is not None and not missing,
         missing_tools=tuple(needed.target for needed in missing),
         stale_after_turns=plan.stale_after_turns if plan else None,

@@ -29,7 +29,7 @@ from orgkernel.manifest.abilities import (
 )
 from orgkernel.manifest.role import finding_item, latest_report, reported_tier
 from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
-from orgkernel.records.crew_roster import Member
+from orgkernel.records.crew_roster import RosterMember
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.rank_ladder import Promotion, Rank
 from orgkernel.runtime.utc import as_utc
@@ -40,7 +40,7 @@ def build_agent_manifest(
 ) -> v1.AgentManifest:
     """The complete current profile of an agent. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
-    member: Member = definition.record
+    member: RosterMember = definition.record
     holder = tables_of(view).subject(f"agent:{agent_id}")
     assert holder is not None  # the roster declares it
     stored = state.agents.get(agent_id)
@@ -83,7 +83,7 @@ def build_agent_manifest(
     )
 
 
-def _posts(view: OrgView, agent_id: str, member: Member) -> Iterator[v1.Post]:
+def _posts(view: OrgView, agent_id: str, member: RosterMember) -> Iterator[v1.Post]:
     watches = {each.role: each.watches for each in member.assignments if each.org in (None, view.org_id)}
     for edge in view.roles_filled_by(agent_id):
         profile = view.records.posts[edge.target].profile

@@ -42,7 +42,7 @@ Data = Annotated[
     ),
 ]
 # Other files name kinds of containers (policies and governance §1.3).
-Peer = Annotated[
+PolicyPeer = Annotated[
     PeerKind,
     BeforeValidator(
         _in_our_words({"direct": "dm", "channel": "group"}),
@@ -146,7 +146,9 @@ class Condition(Record):
 
     channel: Id | None = Field(default=None, validation_alias=AliasChoices("channel", "platform"))
     """Platform of the message, such as `slack`."""
-    peer_kind: Peer | None = Field(default=None, validation_alias=AliasChoices("peer_kind", "container_kind"))
+    peer_kind: PolicyPeer | None = Field(
+        default=None, validation_alias=AliasChoices("peer_kind", "container_kind")
+    )
     """`dm` (or `direct`) for a conversation of two, `group` (or `channel`) for a larger one."""
     account: str | None = None
     """Account on the platform that received the message."""

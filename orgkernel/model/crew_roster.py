@@ -22,7 +22,7 @@ class Assignment(Record):
     """Watches in which the agent fills the role."""
 
 
-class Member(Record):
+class RosterMember(Record):
     """An agent of the crew."""
 
     callsign: str = ""
@@ -45,4 +45,4 @@ class CrewRoster(Document):
     description: str = ""
     org: OrgId | None = None
     """Organization of assignments that name none. Absent means every organization that sees the roster and has the role."""
-    agents: dict[AgentId, Member] = Field(default_factory=dict)
+    agents: dict[AgentId, RosterMember] = Field(default_factory=dict)

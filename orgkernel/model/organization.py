@@ -33,7 +33,7 @@ class Mission(Record):
     constraints: tuple[str, ...] = ()
 
 
-class Post(Record):
+class HierarchyEntry(Record):
     """A role's place in the hierarchy. The key is its role id."""
 
     role_id: RoleId | None = None
@@ -142,7 +142,7 @@ class Organization(Document):
     org_name: str = ""
     description: str = ""
     mission: Mission = Mission.model_construct()
-    hierarchy: dict[RoleId, Post]
+    hierarchy: dict[RoleId, HierarchyEntry]
     """The roles of the organization. The first one without a superior is its root."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag
 from orgkernel.model.record import Document, DomainId, PlanId, Record, ToolId
 
 
-class Step(Record):
+class PlanStep(Record):
     """One step of a plan."""
 
     step: str
@@ -23,7 +23,7 @@ def _step_form(value: Any) -> str:
 
 
 StepEntry = Annotated[
-    Annotated[str, Tag("(step-text)")] | Annotated[Step, Tag("(step)")], Discriminator(_step_form)
+    Annotated[str, Tag("(step-text)")] | Annotated[PlanStep, Tag("(step)")], Discriminator(_step_form)
 ]
 
 

@@ -28,7 +28,7 @@ WebhookId = Id
 # Tools of an MCP server are written `server.tool` (facts: Agent-Zero §7).
 ToolId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$")]
 RuleCode = Annotated[str, StringConstraints(pattern=r"^ORG[0-9]{3}$")]
-Reason = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+SuppressionReason = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 class Record(BaseModel):
@@ -44,7 +44,7 @@ class Suppression(Record):
 
     rule: RuleCode
     """Code of the suppressed rule, such as `ORG305`."""
-    reason: Reason
+    reason: SuppressionReason
     """Why the finding is acceptable here."""
     subject: str | None = None
     """Suppress only findings about this subject, written `role:ID`, `domain:ID`, …. Absent means all findings."""

@@ -22,7 +22,7 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.errors import Conflict
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.access import AccessDesk
+from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor
 from orgkernel.state.writer import Ticket
@@ -73,7 +73,7 @@ class Decided(Struct, frozen=True):
 def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest, actor: Actor) -> Decided:
     """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
     began = time.perf_counter()
-    desk = kernel.access_desk(org)
+    desk = kernel.access(org)
     request = desk.at_this_moment(request)
     decision, reasons = _as_told(*desk.decide_with_reasons(request), request, actor)
     if store is None:
@@ -99,7 +99,7 @@ def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessReque
 
 
 def rows_as_told(
-    desk: AccessDesk, rows: Sequence[AccessRow], asked: AccessRequest, actor: Actor
+    desk: OrganizationAccess, rows: Sequence[AccessRow], asked: AccessRequest, actor: Actor
 ) -> Sequence[AccessRow]:
     """The rows of a list as deciding about each of them would answer."""
     if actor.uses_grants:
@@ -168,7 +168,9 @@ def _as_told(
     return asks, (_NEEDS_REPORT,)
 
 
-def _told(desk: AccessDesk, row: AccessRow, asked: AccessRequest, actor: Actor) -> Iterator[AccessRow]:
+def _told(
+    desk: OrganizationAccess, row: AccessRow, asked: AccessRequest, actor: Actor
+) -> Iterator[AccessRow]:
     if row.outcome != "allow":
         yield row
         return

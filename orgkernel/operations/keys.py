@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orgkernel.decisions.state_records import ApiKey, Scope
+from orgkernel.decisions.state_records import ApiKey, KeyScope
 from orgkernel.operations.context import Context
 from orgkernel.operations.rights import require_outside
 
@@ -12,7 +12,7 @@ from orgkernel.operations.rights import require_outside
 def create_key(
     context: Context,
     name: str,
-    scopes: Sequence[Scope],
+    scopes: Sequence[KeyScope],
     *,
     agent_id: str | None = None,
     expires_at: float | None = None,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from orgkernel.decisions.state_records import AccessRequest, Approval, RequestKind
+from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind
 from orgkernel.decisions.state_view import Grant, Restriction, Waiver
 from orgkernel.operations.context import Context
 from orgkernel.operations.rights import require_declared, require_may_give
@@ -119,7 +119,7 @@ def lift_restriction(context: Context, restriction_id: str, reason: str = "") ->
     return context.store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
 
 
-def ask(context: Context, draft: RequestDraft) -> AccessRequest:
+def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
     """Ask for a permission; raises `Refused`, and `TooManyRequests`. An agent can ask only for itself.
 
     What no document declares cannot be asked for, because nobody could approve it.
@@ -138,7 +138,7 @@ def ask(context: Context, draft: RequestDraft) -> AccessRequest:
 
 def approve(
     context: Context, request_id: str, approval: Approval = "once", reason: str = ""
-) -> tuple[AccessRequest, Grant]:
+) -> tuple[PermissionRequest, Grant]:
     """Say yes; returns the request and the grant. Approving is granting, so it needs the same right.
 
     Raises `Refused`, `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
@@ -150,6 +150,6 @@ def approve(
     return context.store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
 
-def deny(context: Context, request_id: str, reason: str = "") -> AccessRequest:
+def deny(context: Context, request_id: str, reason: str = "") -> PermissionRequest:
     """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already."""
     return context.store.requests.deny(request_id, responder=context.actor.name, reason=reason)

@@ -22,7 +22,7 @@ from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.registry_state import State
+    from orgkernel.kernel.registry_state import RegistryState
 
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 
@@ -69,7 +69,7 @@ def _only_outside(member: str, what: str) -> Refused:
     return Refused(f"{quote(member)} may not {what}", help, MAY_NOT_GRANT)
 
 
-def require_declared(state: State, grant: Grant) -> None:
+def require_declared(state: RegistryState, grant: Grant) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if no document declares the organization, the subject or a resource of a grant."""
     if grant.org_id is not None and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
@@ -83,13 +83,13 @@ def require_declared(state: State, grant: Grant) -> None:
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def _views(state: State, org_id: str | None = None) -> list[OrgView]:
+def _views(state: RegistryState, org_id: str | None = None) -> list[OrgView]:
     """The organization of that id, or all that are served."""
     served = state.served.values() if org_id is None else [state.served[org_id]]
     return [each.snapshot.index for each in served]
 
 
-def _require_known_subject(views: Iterable[OrgView], subject: str, state: State) -> None:
+def _require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:
     views = tuple(views)
     if not any(_knows_subject(view, subject) for view in views):
         known = [each for view in views for each in _subjects(view)]
@@ -123,7 +123,7 @@ def _subjects(view: OrgView) -> Iterable[str]:
     yield from (f"person:{each}" for each in view.records.people)
 
 
-def _way_out(state: State) -> str:
+def _way_out(state: RegistryState) -> str:
     if state.refused:  # it may be declared by documents that cannot be used
         return f"see `orgkernel check`: {listing(state.refused)} cannot be answered for"
     return "declare it first"

@@ -23,7 +23,7 @@ from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.verify import Verification, verify_audit
 
 if TYPE_CHECKING:
-    from orgkernel.kernel.stored import Location, Store
+    from orgkernel.kernel.stored import Store, StoreLocation
 
 AuditCount = Literal["senders", "policies", "decisions"]
 
@@ -62,7 +62,7 @@ def prune(store: Store, decision_days: float, history_days: float) -> tuple[int,
     return sum(each.last - each.first + 1 for each in segments), len(segments)
 
 
-def upgrade(location: Location) -> tuple[str | None, str]:
+def upgrade(location: StoreLocation) -> tuple[str | None, str]:
     """Bring a store to the version this program needs, or make one; the versions before and after. Raises `StoreError`."""
     return upgrade_store(location)
 

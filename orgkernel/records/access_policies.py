@@ -15,7 +15,7 @@ ToolGlob = str
 AnyOr = str
 TimeWindow = str
 Data = DataTier
-Peer = PeerKind
+PolicyPeer = PeerKind
 
 
 class ToolRules(Record, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class Principal(Record, frozen=True, kw_only=True):
 class Condition(Record, frozen=True, kw_only=True):
     """Circumstances. All given fields must match."""
     channel: Id | None = None
-    peer_kind: Peer | None = None
+    peer_kind: PolicyPeer | None = None
     account: str | None = None
     guild: str | None = None
     time: TimeWindow | None = None

@@ -13,7 +13,7 @@ class Assignment(Record, frozen=True, kw_only=True):
     watches: tuple[Id, ...] = ('alpha',)
 
 
-class Member(Record, frozen=True, kw_only=True):
+class RosterMember(Record, frozen=True, kw_only=True):
     """An agent of the crew."""
     callsign: str = ''
     rank: RankId | None = None
@@ -28,4 +28,4 @@ class CrewRoster(Document, frozen=True, kw_only=True):
     kind: Literal['orgkernel:crew_roster'] = msgspec.field(default='orgkernel:crew_roster', name='_schema')
     description: str = ''
     org: OrgId | None = None
-    agents: dict[AgentId, Member] = msgspec.field(default_factory=dict)
+    agents: dict[AgentId, RosterMember] = msgspec.field(default_factory=dict)

@@ -16,7 +16,7 @@ class Mission(Record, frozen=True, kw_only=True):
     constraints: tuple[str, ...] = ()
 
 
-class Post(Record, frozen=True, kw_only=True):
+class HierarchyEntry(Record, frozen=True, kw_only=True):
     """A role's place in the hierarchy. The key is its role id."""
     role_id: RoleId | None = None
     role_name: str | None = None
@@ -107,7 +107,7 @@ class Organization(Document, frozen=True, kw_only=True):
     org_name: str = ''
     description: str = ''
     mission: Mission = Mission()
-    hierarchy: dict[RoleId, Post]
+    hierarchy: dict[RoleId, HierarchyEntry]
     communication_channels: dict[Id, Channel] = msgspec.field(default_factory=dict)
     mode: Literal['microcosm', 'macrocosm'] = 'microcosm'
     microcosm_config: MicrocosmConfig = MicrocosmConfig()

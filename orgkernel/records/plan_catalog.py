@@ -6,11 +6,11 @@ import msgspec
 from orgkernel.records.record import Document, DomainId, PlanId, Record, ToolId
 
 
-class Step(Record, frozen=True, kw_only=True):
+class PlanStep(Record, frozen=True, kw_only=True):
     """One step of a plan."""
     step: str
     tools: tuple[ToolId, ...] = ()
-StepEntry = str | Step
+StepEntry = str | PlanStep
 
 
 class Plan(Record, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ RankId = Id
 WebhookId = Id
 ToolId = str
 RuleCode = str
-Reason = str
+SuppressionReason = str
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -29,7 +29,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 class Suppression(Record, frozen=True, kw_only=True):
     """A finding in this document that the author accepts, with the reason."""
     rule: RuleCode
-    reason: Reason
+    reason: SuppressionReason
     subject: str | None = None
 
 

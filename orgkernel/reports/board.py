@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.state_view import PaceTier, StoredReport
-from orgkernel.kernel.registry_state import State
+from orgkernel.decisions.state_view import PaceTierName, StoredReport
+from orgkernel.kernel.registry_state import RegistryState
 from orgkernel.runtime.utc import as_seconds, as_utc
 
 RoleState = Literal["idle", "active", "waiting", "error_recovery", "escalating", "complete", "aborted"]
@@ -47,7 +47,7 @@ class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
     """The agent whose API key or folder delivered the report. Empty if unknown."""
     agent_number: int
     """The agent's number in its host."""
-    pace_level: PaceTier
+    pace_level: PaceTierName
     health: str
     state: str
     progress: float
@@ -87,7 +87,7 @@ def board_of(reports: Iterable[StoredReport], intervals: Intervals, now: float) 
     return tuple(line_of(each, intervals(each.org_id, each.role_id), now) for each in reports)
 
 
-def intervals_of(state: State | None) -> Intervals:
+def intervals_of(state: RegistryState | None) -> Intervals:
     """The intervals in the profiles of served organizations. Undeclared roles have the default interval."""
 
     def find(org_id: str, role_id: str) -> int:

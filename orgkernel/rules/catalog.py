@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from orgkernel import rules
-from orgkernel.rules.rule import Rule, Scope
+from orgkernel.rules.rule import Rule, RuleScope
 
 _PREFIX = "org"
 
@@ -25,7 +25,7 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 @cache
-def rules_of(scope: Scope) -> tuple[Rule, ...]:
+def rules_of(scope: RuleScope) -> tuple[Rule, ...]:
     """The rules of one scope, by code."""
     return tuple(rule for rule in all_rules() if rule.scope is scope)
 

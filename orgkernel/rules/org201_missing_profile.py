@@ -44,7 +44,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.records.role_profile import RoleProfile
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -73,4 +73,4 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             yield Finding(place, f"role {quote(role_id)} has no profile", help, f"role:{role_id}", related)
 
 
-RULE = Rule("ORG201", "missing-profile", Severity.ERROR, Scope.TREE, check)
+RULE = Rule("ORG201", "missing-profile", Severity.ERROR, RuleScope.TREE, check)

@@ -53,7 +53,7 @@ from orgkernel.rules.command import (
     place_of_authority,
     superior_posts,
 )
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _SHOWN = 5
 
@@ -92,4 +92,4 @@ def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
     return f"give {quote(wrong.role_id)} authority level {level}, the level of {TYPE_IN_WORDS[level]}"
 
 
-RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, Scope.ORGANIZATION, check)
+RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -44,7 +44,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -78,4 +78,4 @@ def _commands(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
         yield below[0].place, f"commands {listing(edge.source for edge in below)}"
 
 
-RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, Scope.ORGANIZATION, check)
+RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -53,4 +53,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG212", "empty-organization", Severity.WARNING, Scope.ORGANIZATION, check)
+RULE = Rule("ORG212", "empty-organization", Severity.WARNING, RuleScope.ORGANIZATION, check)

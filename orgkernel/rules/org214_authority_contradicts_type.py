@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.command import TYPE_IN_WORDS, authority_of_type, is_not_outranked, not_outranked
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -73,4 +73,4 @@ def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
     )
 
 
-RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, Scope.ORGANIZATION, check)
+RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, RuleScope.ORGANIZATION, check)

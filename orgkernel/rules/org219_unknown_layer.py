@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -85,4 +85,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG219", "unknown-layer", Severity.ERROR, Scope.ORGANIZATION, check)
+RULE = Rule("ORG219", "unknown-layer", Severity.ERROR, RuleScope.ORGANIZATION, check)

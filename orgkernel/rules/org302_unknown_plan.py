@@ -41,7 +41,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -53,4 +53,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
 
 
-RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, Scope.CATALOG, check)
+RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, RuleScope.CATALOG, check)

@@ -52,7 +52,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.tool_catalog import EssentialFor
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -87,4 +87,4 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "separation", name, "keeps apart", word)
 
 
-RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, Scope.CATALOG, check)
+RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, RuleScope.CATALOG, check)

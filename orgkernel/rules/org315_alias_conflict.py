@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.domain_catalog import Domain, DomainCatalog
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _OWN, _BETWEEN, _SHARED = range(3)
 
@@ -92,4 +92,4 @@ def _distance(definition: Definition[Domain]) -> int:
     return _SHARED if definition.document.shared else _BETWEEN
 
 
-RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, Scope.CATALOG, check)
+RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, RuleScope.CATALOG, check)

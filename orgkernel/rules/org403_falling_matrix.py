@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -84,4 +84,4 @@ def _falling(
             highest = (height, rank_id)
 
 
-RULE = Rule("ORG403", "falling-matrix", Severity.ERROR, Scope.CATALOG, check)
+RULE = Rule("ORG403", "falling-matrix", Severity.ERROR, RuleScope.CATALOG, check)

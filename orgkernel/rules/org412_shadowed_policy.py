@@ -54,7 +54,7 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Modifiers, Policy, Session
 from orgkernel.rules.policy_matches import contradiction, covers
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.visibility import wrong_for_all
 
 
@@ -143,4 +143,4 @@ def _gives_all(other: Policy, policy: Policy) -> bool:
     return tools and credentials and order.index(narrow.data) <= order.index(wide.data)
 
 
-RULE = Rule("ORG412", "shadowed-policy", Severity.WARNING, Scope.TREE, check)
+RULE = Rule("ORG412", "shadowed-policy", Severity.WARNING, RuleScope.TREE, check)

@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.access_policies import STAR, ToolRules
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -59,4 +59,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, Scope.CATALOG, check)
+RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, RuleScope.CATALOG, check)

@@ -50,7 +50,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.records.access_policies import STAR
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.rules.references import Reference, undeclared
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_to_all
 
 _WORDS = {
@@ -100,4 +100,4 @@ def _declared(records: OrgRecords, field: str) -> Collection[str]:
     }[field]
 
 
-RULE = Rule("ORG415", "unknown-principal", Severity.ERROR, Scope.TREE, check)
+RULE = Rule("ORG415", "unknown-principal", Severity.ERROR, RuleScope.TREE, check)

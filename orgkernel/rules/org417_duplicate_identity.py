@@ -42,7 +42,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.records.directory import Person
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             others.append((person, number))
 
 
-RULE = Rule("ORG417", "duplicate-identity", Severity.ERROR, Scope.CATALOG, check)
+RULE = Rule("ORG417", "duplicate-identity", Severity.ERROR, RuleScope.CATALOG, check)

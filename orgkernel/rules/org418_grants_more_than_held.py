@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LEVELS
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, Scope.ORGANIZATION, check)
+RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, RuleScope.ORGANIZATION, check)

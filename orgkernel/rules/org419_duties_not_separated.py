@@ -47,7 +47,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.organization import Separation
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -105,4 +105,4 @@ def _finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: R
     )
 
 
-RULE = Rule("ORG419", "duties-not-separated", Severity.ERROR, Scope.ORGANIZATION, check)
+RULE = Rule("ORG419", "duties-not-separated", Severity.ERROR, RuleScope.ORGANIZATION, check)

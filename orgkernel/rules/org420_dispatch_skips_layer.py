@@ -45,7 +45,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.organization import Organization
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -84,4 +84,4 @@ def _may(organization: Organization, source: str, target: str) -> bool:
     return layers.index(target) == layers.index(source) + 1
 
 
-RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, Scope.ORGANIZATION, check)
+RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import find_triggers
 
 
@@ -56,4 +56,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG501", "invalid-trigger", Severity.ERROR, Scope.PROFILE, check)
+RULE = Rule("ORG501", "invalid-trigger", Severity.ERROR, RuleScope.PROFILE, check)

@@ -40,7 +40,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import find_triggers
 
 
@@ -58,4 +58,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG502", "unknown-trigger-name", Severity.ERROR, Scope.PROFILE, check)
+RULE = Rule("ORG502", "unknown-trigger-name", Severity.ERROR, RuleScope.PROFILE, check)

@@ -40,7 +40,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import find_triggers
 
 
@@ -57,4 +57,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, Scope.PROFILE, check)
+RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, RuleScope.PROFILE, check)

@@ -46,7 +46,7 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, find_triggers, read_trigger
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_trigger
 from orgkernel.triggers.names import NAMES
@@ -130,4 +130,4 @@ def _bounds(names: dict[str, None], limit: int) -> str:
     return f"choose another limit; {', '.join(bounds)}" if bounds else ""
 
 
-RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, Scope.PROFILE, check)
+RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, RuleScope.PROFILE, check)

@@ -49,7 +49,7 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, read_trigger, tier_triggers
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_number
 from orgkernel.triggers.ranges import is_implied, thresholds
@@ -145,4 +145,4 @@ def _number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 
-RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, Scope.PROFILE, check)
+RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, RuleScope.PROFILE, check)

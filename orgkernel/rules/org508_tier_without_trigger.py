@@ -40,7 +40,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import tiers_of
 from orgkernel.runtime.tiers import PRIMARY
 
@@ -65,4 +65,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, Scope.PROFILE, check)
+RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, RuleScope.PROFILE, check)

@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -58,4 +58,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG601", "vacant-role", Severity.WARNING, Scope.ORGANIZATION, check)
+RULE = Rule("ORG601", "vacant-role", Severity.WARNING, RuleScope.ORGANIZATION, check)

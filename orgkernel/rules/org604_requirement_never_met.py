@@ -44,7 +44,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.records.rank_ladder import Requirement
 from orgkernel.records.role_profile import SkillUse
 from orgkernel.records.skill_catalog import UNIVERSAL
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _WORDS = {
     "universal": "universal skills, but there are only {}",
@@ -82,4 +82,4 @@ def _most(records: OrgRecords, requirement: Requirement) -> int:
     return max(counts, default=0)
 
 
-RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, Scope.CATALOG, check)
+RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, RuleScope.CATALOG, check)

@@ -46,7 +46,7 @@ from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
@@ -75,4 +75,4 @@ def _place(views: Sequence[OrgView]) -> Place:
     return min(rosters) if rosters else views[0].records.document.place("org_id", key=True)
 
 
-RULE = Rule("ORG608", "undeclared-agent", Severity.WARNING, Scope.STATE, check)
+RULE = Rule("ORG608", "undeclared-agent", Severity.WARNING, RuleScope.STATE, check)

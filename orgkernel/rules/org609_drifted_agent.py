@@ -51,8 +51,8 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.records.crew_roster import Member
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.records.crew_roster import RosterMember
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
@@ -66,7 +66,7 @@ def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
                 yield from _differing(view, definition, stored)
 
 
-def _differing(view: OrgView, definition: Definition[Member], stored: AgentState) -> Iterator[Finding]:
+def _differing(view: OrgView, definition: Definition[RosterMember], stored: AgentState) -> Iterator[Finding]:
     who, subject = f"agent {quote(stored.agent_id)}", f"agent:{stored.agent_id}"
     ranks = [rank.id for rank in view.records.ranks]
     start = definition.record.rank
@@ -93,4 +93,4 @@ def _differing(view: OrgView, definition: Definition[Member], stored: AgentState
         yield Finding(definition.place(), f"{who} is {stored.lifecycle} in the store", way, subject)
 
 
-RULE = Rule("ORG609", "drifted-agent", Severity.INFO, Scope.STATE, check)
+RULE = Rule("ORG609", "drifted-agent", Severity.INFO, RuleScope.STATE, check)

@@ -44,9 +44,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.extract import matches_glob
 from orgkernel.graph.records import OrgRecords
-from orgkernel.records.plan_catalog import Step
+from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.records.role_profile import RoleProfile
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def _uses(records: OrgRecords) -> set[str]:
     used = {tool for post in records.posts.values() for tool in _equipment(post.profile)}
     for plan in records.plans.values():
         used.update(plan.record.tools)
-        used.update(tool for step in plan.record.steps if isinstance(step, Step) for tool in step.tools)
+        used.update(tool for step in plan.record.steps if isinstance(step, PlanStep) for tool in step.tools)
     for tool_id, definition in records.tools.items():
         used.update(other for other in definition.record.falls_back_to if other != tool_id)
     for policy in records.policies.values():
@@ -97,4 +97,4 @@ def _equipment(profile: object) -> Iterator[str]:
         yield from (use.tool for use in able.tools if use.level != "none")
 
 
-RULE = Rule("ORG701", "unused-tool", Severity.WARNING, Scope.TREE, check)
+RULE = Rule("ORG701", "unused-tool", Severity.WARNING, RuleScope.TREE, check)

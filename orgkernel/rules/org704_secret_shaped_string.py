@@ -49,7 +49,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.runtime.secret_shapes import find_secrets, may_hold_secrets
 
 
@@ -82,4 +82,4 @@ def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[Rou
             yield from _texts(item, (*route, number))
 
 
-RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, Scope.DOCUMENT, check)
+RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, RuleScope.DOCUMENT, check)

@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks, RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -111,4 +111,4 @@ def _written(marks: Marks, pattern: _Pattern) -> Iterator[tuple[RouteStep, ...]]
         yield from ((key, *route) for route in _written(child, tuple(rest)))
 
 
-RULE = Rule("ORG706", "deprecated-field", Severity.WARNING, Scope.DOCUMENT, check)
+RULE = Rule("ORG706", "deprecated-field", Severity.WARNING, RuleScope.DOCUMENT, check)

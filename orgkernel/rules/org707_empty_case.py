@@ -45,7 +45,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.decision_cases import DecisionCases
-from orgkernel.rules.rule import Finding, Rule, Scope
+from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -64,4 +64,4 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG707", "empty-case", Severity.ERROR, Scope.DOCUMENT, check)
+RULE = Rule("ORG707", "empty-case", Severity.ERROR, RuleScope.DOCUMENT, check)

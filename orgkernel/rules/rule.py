@@ -10,7 +10,7 @@ from typing import Any
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 
 
-class Scope(Enum):
+class RuleScope(Enum):
     """What a rule receives."""
 
     DOCUMENT = "document"
@@ -51,7 +51,7 @@ class Rule:
     code: str
     name: str
     severity: Severity
-    scope: Scope
+    scope: RuleScope
     check: Check
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:

@@ -53,7 +53,7 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True)
-class PacePlan:
+class CompiledPacePlan:
     """What a role does when things go wrong. It never enters a tier that is missing."""
 
     tiers: Mapping[str, Tier]
@@ -131,7 +131,7 @@ class PaceMemory:
 
 
 def decide_pace(
-    plan: PacePlan,
+    plan: CompiledPacePlan,
     observation: Observation,
     previous: str | Iterable[str] = PRIMARY,
     *,
@@ -163,7 +163,12 @@ def decide_pace(
 
 
 def advance(
-    memory: PaceMemory, role_id: str, plan: PacePlan, observation: Observation, *, new_task: bool = False
+    memory: PaceMemory,
+    role_id: str,
+    plan: CompiledPacePlan,
+    observation: Observation,
+    *,
+    new_task: bool = False,
 ) -> tuple[PaceDecision, PaceMemory]:
     """The decision for one role of several, and the memory after it. Other roles keep their tiers."""
     decision = decide_pace(plan, observation, memory.held.get(role_id, ()), new_task=new_task)
@@ -171,7 +176,7 @@ def advance(
     return decision, PaceMemory({**others, role_id: decision.held} if decision.held else others)
 
 
-def obligations_of(plan: PacePlan, tier: str) -> tuple[Obligation, ...]:
+def obligations_of(plan: CompiledPacePlan, tier: str) -> tuple[Obligation, ...]:
     """What a role has to do in a tier. An unknown action (ORG509) counts as the default action of the tier."""
     declared = plan.tiers.get(tier, Tier())
     action = declared.action if declared.action in ACTIONS else ACTIONS[TIERS.index(tier)]
@@ -186,7 +191,7 @@ def obligations_of(plan: PacePlan, tier: str) -> tuple[Obligation, ...]:
     return (Obligation(action, to, f"{text}: {declared.description}" if declared.description else text),)
 
 
-def read_plan(data: Mapping[str, Any]) -> PacePlan:
+def read_plan(data: Mapping[str, Any]) -> CompiledPacePlan:
     """The plan of a role in a bundle: `pace` {tier: …}, `max_turns`, `reports_to`.
 
     A tier that escalates or aborts and names nobody goes to the superior. Raises `PlanError`.
@@ -203,7 +208,9 @@ def read_plan(data: Mapping[str, Any]) -> PacePlan:
     if type(max_turns) is not int or max_turns < 1:
         raise PlanError("`max_turns` is not a number of turns")
     superior = data.get("reports_to")
-    return PacePlan({name: _read_tier(name, tier, superior) for name, tier in tiers.items()}, max_turns)
+    return CompiledPacePlan(
+        {name: _read_tier(name, tier, superior) for name, tier in tiers.items()}, max_turns
+    )
 
 
 def _read_tier(name: str, data: object, superior: object) -> Tier:

@@ -25,7 +25,7 @@ from .own_text import mark_own_text
 from .pace import Obligation, PaceDecision
 from .signal_records import Signals
 from .signals import WARNING, claim, write
-from .steering_words import Post, say_measures, say_report, say_transition
+from .steering_words import PostInCommand, say_measures, say_report, say_transition
 from .tiers import ACTIONS, PRIMARY, TIERS
 
 LAYER: Final = "supervisor"
@@ -85,7 +85,7 @@ def steer(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: Post,
+    post: PostInCommand,
     *,
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
@@ -109,7 +109,7 @@ def supervise(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: Post,
+    post: PostInCommand,
     *,
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
@@ -133,7 +133,7 @@ def _find_due(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: Post,
+    post: PostInCommand,
     failing: Sequence[str],
     cool_down: int,
 ) -> tuple[SupervisorMemory, list[_Notice]]:
@@ -164,7 +164,7 @@ def _find_own(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: Post,
+    post: PostInCommand,
     failing: Sequence[str],
 ) -> _Notice | None:
     told = memory.own.get(post.role_id, PRIMARY)
@@ -183,7 +183,7 @@ def _find_own(
 
 
 def _find_subordinates(
-    reports: Sequence[Mapping[str, Any]], memory: SupervisorMemory, post: Post
+    reports: Sequence[Mapping[str, Any]], memory: SupervisorMemory, post: PostInCommand
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """The messages due about subordinates, the worst first. Tiers that they handle alone are only recorded."""
     latest = {_subject_of(report): report for report in reports if _is_subordinate(report, post)}
@@ -232,7 +232,7 @@ def _is_report(report: object) -> bool:
     )
 
 
-def _is_subordinate(report: Mapping[str, Any], post: Post) -> bool:
+def _is_subordinate(report: Mapping[str, Any], post: PostInCommand) -> bool:
     unit = report["unit"]
     if unit["role_id"] == post.role_id:
         return False

@@ -13,7 +13,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalog import rules_of
-from orgkernel.rules.rule import Scope
+from orgkernel.rules.rule import RuleScope
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
 # What one rule about profiles read of them is still at hand for the next one: their triggers (`read_trigger`).
@@ -24,16 +24,16 @@ def check_organization(view: OrgView) -> list[Diagnostic]:
     """Findings about one organization, before suppressions."""
     found: list[Diagnostic] = []
     for start in range(0, len(view.posts), _TOGETHER):
-        for rule in rules_of(Scope.PROFILE):
+        for rule in rules_of(RuleScope.PROFILE):
             found += rule.run(view.posts[start : start + _TOGETHER])
-    for rule in rules_of(Scope.CATALOG) + rules_of(Scope.ORGANIZATION):
+    for rule in rules_of(RuleScope.CATALOG) + rules_of(RuleScope.ORGANIZATION):
         found += rule.run(view)
     return found
 
 
 def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
     """Findings about each document as such, before suppressions; those of documents that are known are taken over."""
-    rules = rules_of(Scope.DOCUMENT)
+    rules = rules_of(RuleScope.DOCUMENT)
     return {
         document: known[document]
         if document in known
@@ -45,12 +45,12 @@ def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
 def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
     """Findings about reading, and about what stands beside the organizations, before suppressions."""
     found = list(tree.diagnostics)
-    for rule in rules_of(Scope.PROFILE):
+    for rule in rules_of(RuleScope.PROFILE):
         found += rule.run([stray_post(document) for document in assembly.stray_profiles])
     if loose is not None:
-        for rule in rules_of(Scope.CATALOG):
+        for rule in rules_of(RuleScope.CATALOG):
             found += rule.run(loose)
-    for rule in rules_of(Scope.TREE):
+    for rule in rules_of(RuleScope.TREE):
         found += rule.run(assembly)
     return found
 
@@ -84,7 +84,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
     for each in by_file.values():
         for document in each:
             if document.record.suppressions and not tree.broken:
-                for rule in rules_of(Scope.SUPPRESSION):
+                for rule in rules_of(RuleScope.SUPPRESSION):
                     kept += rule.run(document, frozenset(used[id(document)]))
     return kept
 

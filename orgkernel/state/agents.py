@@ -10,7 +10,7 @@ from typing import get_args
 import msgspec
 from sqlalchemy import insert, select, update
 
-from orgkernel.decisions.state_records import AuditEntry, ToolUse
+from orgkernel.decisions.state_records import AuditEntry, ToolUsage
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused
@@ -264,9 +264,9 @@ class Usage:
 
         return self._context.writer.submit(change)
 
-    def list(self, agent_id: str | None = None) -> tuple[ToolUse, ...]:
+    def list(self, agent_id: str | None = None) -> tuple[ToolUsage, ...]:
         """What was called how often, by agent and tool."""
         query = select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
         if agent_id is not None:
             query = query.where(tool_usage.c.agent_id == agent_id)
-        return self._context.read(ToolUse, query)
+        return self._context.read(ToolUsage, query)

@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, SQLAlchemyError
 
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import BadStore, OrgkernelError, Refused, StoreBusy, StoreError, StoreFull
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 
 _FULL = (
     "SQLITE_FULL",
@@ -86,7 +86,7 @@ def _sqlite_failure(cause: sqlite3.Error, shown: str) -> StoreError:
     return StoreError(f"the store {quote(shown)} failed: {cause}")
 
 
-def make_engine(location: Location, busy_seconds: float = 5.0) -> Engine:
+def make_engine(location: StoreLocation, busy_seconds: float = 5.0) -> Engine:
     """An engine for a place; a file that is not there is made. Raises `BadStore`."""
     if not location.path:
         return _postgresql(location, busy_seconds)
@@ -121,7 +121,7 @@ def reading(engine: Engine, shown: str) -> Iterator[Connection]:
         raise failure_of(error, shown) from error
 
 
-def _make_file(location: Location) -> None:
+def _make_file(location: StoreLocation) -> None:
     """The file, readable by nobody else: it says who may do what. Its folder, if it is ours by name, is not for git."""
     folder = os.path.dirname(location.path)
     if os.path.isdir(location.path):
@@ -169,7 +169,7 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql(location: Location, busy_seconds: float) -> Engine:
+def _postgresql(location: StoreLocation, busy_seconds: float) -> Engine:
     try:
         from orgkernel.state.postgresql import bound
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 import msgspec
 from sqlalchemy import insert, select, update
 
-from orgkernel.decisions.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, Scope
+from orgkernel.decisions.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, KeyScope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.rows import (
@@ -43,7 +43,7 @@ class Keys:
     def create(
         self,
         name: str,
-        scopes: Sequence[Scope],
+        scopes: Sequence[KeyScope],
         *,
         created_by: str,
         agent_id: str | None = None,

@@ -18,7 +18,7 @@ _HELP = "a store is the path of a file, or `postgresql://USER@HOST/DATABASE`"
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class StoreLocation:
     """Where the rows are, and where what proves them is."""
 
     url: str
@@ -31,7 +31,7 @@ class Location:
     """For messages: no password."""
 
 
-def parse_location(text: str, folder: str) -> Location:
+def parse_location(text: str, folder: str) -> StoreLocation:
     """A setting or option as a place; relative paths start at `folder`. Raises `BadStore`."""
     scheme = _SCHEME.match(text)
     if scheme is None or scheme[1] == "sqlite":
@@ -39,13 +39,13 @@ def parse_location(text: str, folder: str) -> Location:
         if not path or "\0" in path or path == ":memory:":
             raise BadStore(f"{quote(text)} names no file", _HELP)
         path = os.path.normpath(os.path.join(folder, path))
-        return Location("", path, f"{path}.audit", path)
+        return StoreLocation("", path, f"{path}.audit", path)
     if scheme[1] not in _POSTGRESQL:
         raise BadStore(f"{quote(_shown(text))} is of a kind that is not known", _HELP)
     rest = text[scheme.end() :]
     name = hashlib.sha256(_shown(rest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     checkpoints = os.path.join(folder, ".orgkernel", f"postgresql-{name}.audit")
-    return Location(f"postgresql+psycopg://{rest}", "", checkpoints, _shown(f"postgresql://{rest}"))
+    return StoreLocation(f"postgresql+psycopg://{rest}", "", checkpoints, _shown(f"postgresql://{rest}"))
 
 
 def _shown(url: str) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import column as named
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.state.engine import failure_of, make_engine, reading, writing
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 
 VERSIONS: Sequence[str] = ("0001", "0002")
 """All there are, oldest first; opening a store must not import Alembic to know the newest."""
@@ -83,7 +83,7 @@ def _version(connection: Connection, shown: str) -> str | None:
     return connection.scalar(select(_STAMP.c.version_num))
 
 
-def upgrade_store(location: Location) -> tuple[str | None, str]:
+def upgrade_store(location: StoreLocation) -> tuple[str | None, str]:
     """The version it had, None for a new one, and the one it has; raises `StoreError`."""
     engine = make_engine(location)
     try:

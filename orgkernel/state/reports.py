@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Select, delete, func, insert, select, update
 
 from orgkernel.decisions.state_records import AuditEntry, ReportReceipt
-from orgkernel.decisions.state_view import PaceTier, StoredReport
+from orgkernel.decisions.state_view import PaceTierName, StoredReport
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
@@ -166,7 +166,7 @@ def _draft(body: Mapping[str, Any], agent_id: str) -> StoredReport:
             "the report does not say when it was made", "`time.timestamp` is ISO 8601", code="BAD_VALUE"
         )
     tier: Any = clean["status"].get("pace_level", "primary")
-    require_word("the tier", tier, get_args(PaceTier))
+    require_word("the tier", tier, get_args(PaceTierName))
     return StoredReport(
         0,
         require_id("the organization", unit.get("organization") or ""),
@@ -181,7 +181,7 @@ def _draft(body: Mapping[str, Any], agent_id: str) -> StoredReport:
 
 
 def _note_tier(
-    transaction: Transaction, report: StoredReport, number: int, before: PaceTier | None, actor: str
+    transaction: Transaction, report: StoredReport, number: int, before: PaceTierName | None, actor: str
 ) -> None:
     """A change of tier changes what is decided, so it is written down; other reports are history enough themselves."""
     if report.tier == (before or "primary"):

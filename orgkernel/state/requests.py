@@ -13,7 +13,13 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import func, insert, select, update
 
-from orgkernel.decisions.state_records import AccessRequest, Approval, AuditEntry, RequestKind, RequestStatus
+from orgkernel.decisions.state_records import (
+    Approval,
+    AuditEntry,
+    PermissionRequest,
+    RequestKind,
+    RequestStatus,
+)
 from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, TooManyRequests
@@ -52,7 +58,7 @@ class RequestLimits:
     """… within so many seconds, and nothing can be asked for that long."""
 
 
-def require_room(transaction: Transaction, request: AccessRequest, limits: RequestLimits) -> None:
+def require_room(transaction: Transaction, request: PermissionRequest, limits: RequestLimits) -> None:
     """Whether the requester may ask once more; raises `TooManyRequests`."""
     now, connection = transaction.now, transaction.connection
     mine = requests.c.requester == request.requester
@@ -115,7 +121,7 @@ class Requests:
         original_message: str = "",
         tool_call_id: str | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> AccessRequest:
+    ) -> PermissionRequest:
         """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
         require_reference("the requester", requester, REQUESTERS)
         require_resources("request", resources)
@@ -123,7 +129,7 @@ class Requests:
         require_word("the level", level, LEVELS)
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
-        draft = AccessRequest(
+        draft = PermissionRequest(
             self._context.new_id("r"),
             requester,
             tuple(resources),
@@ -142,7 +148,7 @@ class Requests:
             None if context is None else clean_value(context),
         )
 
-        def change(transaction: Transaction) -> AccessRequest:
+        def change(transaction: Transaction) -> PermissionRequest:
             now = transaction.now
             _expire(transaction)
             request = msgspec.structs.replace(
@@ -158,11 +164,11 @@ class Requests:
 
     def approve(
         self, request_id: str, approval: Approval, *, responder: str, reason: str = ""
-    ) -> tuple[AccessRequest, Grant]:
+    ) -> tuple[PermissionRequest, Grant]:
         """Say yes: once, for a day or always. The request and the grant it led to; raises `Conflict` (`NOT_PENDING`)."""
         require_word("the approval", approval, GRANTED)
 
-        def change(transaction: Transaction) -> tuple[AccessRequest, Grant]:
+        def change(transaction: Transaction) -> tuple[PermissionRequest, Grant]:
             request = _require_pending(transaction, request_id)
             if responder == request.requester:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
@@ -179,10 +185,10 @@ class Requests:
 
         return self._context.change(change)
 
-    def deny(self, request_id: str, *, responder: str, reason: str = "") -> AccessRequest:
+    def deny(self, request_id: str, *, responder: str, reason: str = "") -> PermissionRequest:
         """Say no; raises `UnknownRecord`, `Conflict` (`NOT_PENDING`)."""
 
-        def change(transaction: Transaction) -> AccessRequest:
+        def change(transaction: Transaction) -> PermissionRequest:
             request = _require_pending(transaction, request_id)
             return _answer(transaction, request, "denied", "deny", responder, reason, None)
 
@@ -192,27 +198,27 @@ class Requests:
         """Note which requests nobody answered in time; their number."""
         return self._context.change(_expire)
 
-    def get(self, request_id: str) -> AccessRequest | None:
+    def get(self, request_id: str) -> PermissionRequest | None:
         """One request, None where there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
-        found = self._context.find(AccessRequest, query)
+        found = self._context.find(PermissionRequest, query)
         return None if found is None else _as_of(found, self._context.clock())
 
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
-    ) -> tuple[AccessRequest, ...]:
+    ) -> tuple[PermissionRequest, ...]:
         """Requests, oldest first; one whose time has run out is expired."""
         query = select(requests).order_by(requests.c.created_at, requests.c.request_id)
         if requester is not None:
             query = query.where(requests.c.requester == requester)
         now = self._context.clock()
-        found = (_as_of(each, now) for each in self._context.read(AccessRequest, query))
+        found = (_as_of(each, now) for each in self._context.read(PermissionRequest, query))
         return tuple(request for request in found if status in (None, request.status))
 
 
-def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest:
+def _require_pending(transaction: Transaction, request_id: str) -> PermissionRequest:
     found = require_record(
-        transaction, AccessRequest, requests, request_id, "request", "`orgkernel request list` shows all"
+        transaction, PermissionRequest, requests, request_id, "request", "`orgkernel request list` shows all"
     )
     request = _as_of(found, transaction.now)
     if request.status != "pending":
@@ -222,7 +228,7 @@ def _require_pending(transaction: Transaction, request_id: str) -> AccessRequest
     return request
 
 
-def _as_of(request: AccessRequest, now: float) -> AccessRequest:
+def _as_of(request: PermissionRequest, now: float) -> PermissionRequest:
     if request.status == "pending" and request.expires_at <= now:
         return msgspec.structs.replace(request, status="expired")
     return request
@@ -230,13 +236,13 @@ def _as_of(request: AccessRequest, now: float) -> AccessRequest:
 
 def _answer(
     transaction: Transaction,
-    request: AccessRequest,
+    request: PermissionRequest,
     status: RequestStatus,
     response: str,
     responder: str,
     reason: str,
     grant_id: str | None,
-) -> AccessRequest:
+) -> PermissionRequest:
     values = {
         "status": status, "response": response, "responder": clean_text(responder), "response_at": transaction.now, "grant_id": grant_id,
     }  # fmt: skip
@@ -257,12 +263,12 @@ def _expire(transaction: Transaction) -> int:
             update(requests).where(requests.c.request_id == row.request_id).values(status="expired")
         )
         transaction.touch()
-        _note(transaction, record_of(AccessRequest, row), "expired", "")
+        _note(transaction, record_of(PermissionRequest, row), "expired", "")
     return len(found)
 
 
 def _note(
-    transaction: Transaction, request: AccessRequest, activity: str, actor: str, reason: str = ""
+    transaction: Transaction, request: PermissionRequest, activity: str, actor: str, reason: str = ""
 ) -> None:
     transaction.audit(
         AuditEntry(

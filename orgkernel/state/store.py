@@ -14,7 +14,7 @@ from orgkernel.state.checkpoints import Folder, Tokens
 from orgkernel.state.engine import failure_of, make_engine
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
 from orgkernel.state.reports import KEPT_SECONDS, Reports
@@ -32,7 +32,7 @@ class Store:
 
     def __init__(
         self,
-        location: Location,
+        location: StoreLocation,
         *,
         clock: Callable[[], float],
         tokens: Tokens,

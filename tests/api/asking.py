@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 
 ORG = "software_dev"
 ROLE = "codegen_specialist"
@@ -25,7 +25,11 @@ def client_of(
 
 
 def stored_client(
-    kernel: Kernel, store: Location, address: str = "127.0.0.1", host: str = "127.0.0.1:8000", **options: Any
+    kernel: Kernel,
+    store: StoreLocation,
+    address: str = "127.0.0.1",
+    host: str = "127.0.0.1:8000",
+    **options: Any,
 ) -> TestClient:
     """A client of an application with a store there."""
     app = create_app(kernel, store=store, **options)

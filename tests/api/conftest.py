@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.api.asking import ORG, client_of, stored_client
 from tests.api.keys import location_of
 from tests.support.trees import TEMPLATES, copy_template
@@ -41,20 +41,22 @@ def household() -> Kernel:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Location:
+def file(tmp_path: Path) -> StoreLocation:
     """A place for a store of one file."""
     return location_of(tmp_path / "state.db")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, file: Location) -> Location:
+def store(request: pytest.FixtureRequest, file: StoreLocation) -> StoreLocation:
     """Where the state is: routes are asked over both engines."""
-    place: Location = request.getfixturevalue("postgres_place") if request.param == "postgresql" else file
+    place: StoreLocation = (
+        request.getfixturevalue("postgres_place") if request.param == "postgresql" else file
+    )
     return place
 
 
 @pytest.fixture
-def local(household: Kernel, store: Location) -> Iterator[TestClient]:
+def local(household: Kernel, store: StoreLocation) -> Iterator[TestClient]:
     """A client on loopback."""
     with stored_client(household, store) as client:
         yield client

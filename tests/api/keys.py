@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from orgkernel.kernel.stored import open_store
-from orgkernel.state.location import Location, parse_location
+from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.store import Store
 
 
-def location_of(path: Path) -> Location:
+def location_of(path: Path) -> StoreLocation:
     """A file as the place of a store."""
     return parse_location(path.name, str(path.parent))
 
 
-def first_key(place: Location) -> str:
+def first_key(place: StoreLocation) -> str:
     """The secret of a new key that opens everything, in a store that is new too."""
     return new_key(place, ["admin"])
 
 
 def new_key(
-    place: Location, scopes: Sequence[Any], agent: str | None = None, seconds: float | None = None
+    place: StoreLocation, scopes: Sequence[Any], agent: str | None = None, seconds: float | None = None
 ) -> str:
     """The secret of a new key."""
     with open_store(place) as store:
@@ -31,7 +31,7 @@ def new_key(
         return store.keys.create("test", scopes, created_by="test", agent_id=agent, expires_at=expires)[1]
 
 
-def opened(place: Location) -> Store:
+def opened(place: StoreLocation) -> Store:
     """The store, to look at what was written."""
     return open_store(place, create=False)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.api.keys import bearer, first_key, location_of
 from tests.api.running import Server, running
 from tests.support.salute import salute
@@ -21,7 +21,7 @@ ORG, ROLE = "software_dev", "bugfix_specialist"
 
 
 @contextmanager
-def reporting(folder: Path, elsewhere: Location | None = None) -> Iterator[Server]:
+def reporting(folder: Path, elsewhere: StoreLocation | None = None) -> Iterator[Server]:
     """A server of all templates with a store and a key that opens everything."""
     place = elsewhere or location_of(folder / "state.db")
     secret = "" if place.path and Path(place.path).exists() else first_key(place)

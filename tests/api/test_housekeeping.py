@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from manifest_api.store_access import StoreAccess, note_what_ran_out
 from orgkernel.kernel.stored import open_store
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.api.keys import opened
 from tests.state.contract import history
 
@@ -26,7 +26,7 @@ async def keep_house(store_access: StoreAccess, done: Callable[[], bool]) -> Non
         await task
 
 
-def test_what_ran_out_is_noted_while_serving(store: Location) -> None:
+def test_what_ran_out_is_noted_while_serving(store: StoreLocation) -> None:
     """Once, with a row of the audit; a place without a store is looked at again."""
     store_access = StoreAccess(store)
     with open_store(store) as made:

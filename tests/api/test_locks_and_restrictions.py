@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from manifest_api import build_openapi
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, new_key
 
@@ -33,7 +33,7 @@ def fits(shape: str, said: Any) -> bool:
     return Draft202012Validator({**build_openapi(), "$ref": f"#/components/schemas/{shape}"}).is_valid(said)
 
 
-def test_a_tool_is_taken_held_and_given_back(local: TestClient, store: Location) -> None:
+def test_a_tool_is_taken_held_and_given_back(local: TestClient, store: StoreLocation) -> None:
     """Its holder may use it, nobody else gets it, the token is what it is given back by, and all of it is in the audit."""
     admin = bearer(first_key(store))
     assert outcome(local, "person:owner", "shell") == "deny"
@@ -56,7 +56,9 @@ def test_a_tool_is_taken_held_and_given_back(local: TestClient, store: Location)
     assert [row["entry"]["activity"] for row in rows] == ["released", "acquired"]
 
 
-def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(local: TestClient, store: Location) -> None:
+def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(
+    local: TestClient, store: StoreLocation
+) -> None:
     """The next one asks in vain; whoever breaks the lock needs the scope for it, and the old token is stale."""
     admin = bearer(first_key(store))
     breaking = bearer(new_key(store, ["lock"]))
@@ -76,7 +78,7 @@ def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(local: TestCli
     assert local.post("/v1/locks", json=TAKEN, headers=admin).json()["token"] == taken["token"] + 1
 
 
-def test_who_may_not_have_a_tool_does_not_hold_it(local: TestClient, store: Location) -> None:
+def test_who_may_not_have_a_tool_does_not_hold_it(local: TestClient, store: StoreLocation) -> None:
     """Taking a lock is decided like a use, and the denial is in the audit; nobody takes in another's name."""
     agent = bearer(new_key(store, ["report", "read"], agent="clerk"))
     admin = bearer(first_key(store))
@@ -97,7 +99,7 @@ def test_who_may_not_have_a_tool_does_not_hold_it(local: TestClient, store: Loca
     assert local.get("/v1/locks").json()["locks"] == []
 
 
-def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: Location) -> None:
+def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: StoreLocation) -> None:
     """It holds from the next question on, is listed, and its history stays."""
     admin = bearer(new_key(store, ["grant", "read"]))
     assert outcome(local, "person:owner", "github") == "allow"
@@ -125,7 +127,7 @@ def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: Loca
     problem(local.post("/v1/restrictions", json=LESS), 401, "KEY_REQUIRED")
 
 
-def test_an_agent_lifts_nothing_that_holds_itself(local: TestClient, store: Location) -> None:
+def test_an_agent_lifts_nothing_that_holds_itself(local: TestClient, store: StoreLocation) -> None:
     """Nor what holds others, beyond what its roles may grant; nor does it restrict who is no business of its."""
     admin = bearer(first_key(store))
     agent = bearer(new_key(store, ["grant"], agent="butler"))
@@ -139,7 +141,7 @@ def test_an_agent_lifts_nothing_that_holds_itself(local: TestClient, store: Loca
         assert local.get(path.removesuffix("/lift")).json()["revoked_at"] is None
 
 
-def test_pages_of_restrictions_and_locks(local: TestClient, store: Location) -> None:
+def test_pages_of_restrictions_and_locks(local: TestClient, store: StoreLocation) -> None:
     """One after the other, and no row twice; a cursor of no row is refused."""
     admin = bearer(first_key(store))
     made = [
@@ -157,7 +159,7 @@ def test_pages_of_restrictions_and_locks(local: TestClient, store: Location) -> 
     problem(local.get("/v1/locks?cursor=household%2Fshell"), 409, "BAD_CURSOR")
 
 
-def test_the_audit_is_verified(local: TestClient, store: Location) -> None:
+def test_the_audit_is_verified(local: TestClient, store: StoreLocation) -> None:
     """Every row is looked at; nothing is told of where the store is."""
     first_key(store)
     outcome(local, "person:owner", "github")
@@ -167,7 +169,7 @@ def test_the_audit_is_verified(local: TestClient, store: Location) -> None:
     assert "/tmp" not in found.text
 
 
-def test_a_row_that_was_changed_is_found(household: Kernel, file: Location) -> None:
+def test_a_row_that_was_changed_is_found(household: Kernel, file: StoreLocation) -> None:
     """And named, as by `orgkernel audit verify`."""
     first_key(file)
     connection = sqlite3.connect(file.path)
@@ -180,7 +182,7 @@ def test_a_row_that_was_changed_is_found(household: Kernel, file: Location) -> N
     assert [each["problem"] for each in said["findings"]] == ["changed"]
 
 
-def test_before_there_is_a_store_there_is_nothing_to_verify(household: Kernel, file: Location) -> None:
+def test_before_there_is_a_store_there_is_nothing_to_verify(household: Kernel, file: StoreLocation) -> None:
     """And nothing locked or restricted; asking makes no store."""
     with stored_client(household, file) as client:
         assert client.get("/v1/audit/verification").json()["rows"] == 0

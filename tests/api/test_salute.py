@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem
 from tests.api.keys import bearer, location_of, new_key, opened
 from tests.api.reporting import ORG, ROLE, following, post, report_now, reporting
@@ -242,7 +242,7 @@ def test_reports_are_not_kept_by_anybody(server: Server) -> None:
     assert server.get("/v1/salute").headers["cache-control"] == "no-store"
 
 
-def test_reports_in_postgresql(postgres_place: Location, tmp_path: Path) -> None:
+def test_reports_in_postgresql(postgres_place: StoreLocation, tmp_path: Path) -> None:
     """Handed in once, on the board, in the manifest and in access, and followed from a place: as with a file."""
     with reporting(tmp_path, postgres_place) as server:
         body = salute(ROLE, "emergency", time.time(), task="mend the parser")

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from manifest_api.guards.tokens import TokenSettings
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, new_key, opened
 from tests.support.trees import TEMPLATES
@@ -36,13 +36,13 @@ ISSUER, AUDIENCE = "https://issuer.invalid", "orgkernel"
 
 
 @pytest.fixture
-def file_only(household: Kernel, file: Location) -> Iterator[TestClient]:
+def file_only(household: Kernel, file: StoreLocation) -> Iterator[TestClient]:
     """A client where it does not matter, or has to be a file."""
     with stored_client(household, file) as client:
         yield client
 
 
-def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, file: Location) -> None:
+def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, file: StoreLocation) -> None:
     """Questions are answered, nothing is remembered, and every change wants a key."""
     assert file_only.get("/v1/grants").json() == {"grants": [], "next": None}
     assert file_only.post("/access/v1/evaluation", json=USE).json()["decision"] is False
@@ -62,7 +62,7 @@ def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, f
     assert not os.path.exists(file.path)
 
 
-def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: Location) -> None:
+def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: StoreLocation) -> None:
     """The store is found when it appears; who gave a grant is the key."""
     problem(local.post("/v1/grants", json=GRANT, headers=bearer("orgk_" + "A" * 43)), 401, "BAD_CREDENTIAL")
     secret = first_key(store)
@@ -72,7 +72,7 @@ def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, st
     assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is True
 
 
-def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: Location) -> None:
+def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: StoreLocation) -> None:
     """Also one that was used a moment ago."""
     secret = new_key(store, ["read"])
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
@@ -81,7 +81,7 @@ def test_a_revoked_key_opens_nothing_from_then_on(local: TestClient, store: Loca
     problem(local.get("/v1/orgs", headers=bearer(secret)), 401, "BAD_CREDENTIAL")
 
 
-def test_an_expired_key_opens_nothing(local: TestClient, store: Location) -> None:
+def test_an_expired_key_opens_nothing(local: TestClient, store: StoreLocation) -> None:
     """Expiry is looked at with every request."""
     secret = new_key(store, ["read"], seconds=0.6)
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
@@ -99,13 +99,15 @@ def test_an_expired_key_opens_nothing(local: TestClient, store: Location) -> Non
     ],
 )
 def test_a_key_opens_its_scopes_only(
-    local: TestClient, store: Location, scopes: list[str], path: str, body: dict[str, Any]
+    local: TestClient, store: StoreLocation, scopes: list[str], path: str, body: dict[str, Any]
 ) -> None:
     """Anything else is 403, questions included."""
     problem(local.post(path, json=body, headers=bearer(new_key(store, scopes))), 403, "SCOPE_MISSING")
 
 
-def test_a_key_without_read_does_not_read_from_the_cache_either(local: TestClient, store: Location) -> None:
+def test_a_key_without_read_does_not_read_from_the_cache_either(
+    local: TestClient, store: StoreLocation
+) -> None:
     """What was answered to others is not answered to it."""
     assert local.get("/v1/orgs").status_code == 200
     problem(local.get("/v1/orgs", headers=bearer(new_key(store, ["grant"]))), 403, "SCOPE_MISSING")
@@ -121,7 +123,7 @@ def test_a_key_without_read_does_not_read_from_the_cache_either(local: TestClien
     ],
 )
 def test_off_loopback_everything_needs_a_key(
-    household: Kernel, store: Location, address: str, host: str, headers: dict[str, str]
+    household: Kernel, store: StoreLocation, address: str, host: str, headers: dict[str, str]
 ) -> None:
     """A foreign Host or a forwarded request counts as off loopback; with a key it is answered."""
     secret = new_key(store, ["read"])
@@ -147,7 +149,7 @@ def test_a_credential_that_is_none_is_refused_where_none_was_needed(
     )
 
 
-def test_two_credentials_are_none(local: TestClient, store: Location) -> None:
+def test_two_credentials_are_none(local: TestClient, store: StoreLocation) -> None:
     """Nobody has to guess which one counts."""
     secret = first_key(store)
     headers = [("Authorization", f"Bearer {secret}"), ("Authorization", f"Bearer {secret}")]
@@ -155,7 +157,7 @@ def test_two_credentials_are_none(local: TestClient, store: Location) -> None:
 
 
 @pytest.mark.parametrize("subject", ["agent:butler", "role:steward", "role:errand_runner"])
-def test_an_agent_gives_itself_nothing(local: TestClient, store: Location, subject: str) -> None:
+def test_an_agent_gives_itself_nothing(local: TestClient, store: StoreLocation, subject: str) -> None:
     """Neither to itself nor to a role it fills, whatever its key opens."""
     secret = new_key(store, ["grant", "rank", "read"], agent="butler")
     response = local.post("/v1/grants", json={**GRANT, "subject": subject}, headers=bearer(secret))
@@ -164,7 +166,7 @@ def test_an_agent_gives_itself_nothing(local: TestClient, store: Location, subje
         problem(local.post(f"/v1/agents/butler/{path}", json=body, headers=bearer(secret)), 403, "SELF_GRANT")
 
 
-def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Location) -> None:
+def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: StoreLocation) -> None:
     """As far as `may_grant` goes, no further than what it has itself at this moment, and nothing else."""
     folder = tmp_path / "home"
     shutil.copytree(TEMPLATES / "household", folder)
@@ -191,7 +193,7 @@ def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: Lo
         problem(local.post("/v1/grants", json=gift, headers=agent), 403, "MAY_NOT_GRANT")
 
 
-def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: Location) -> None:
+def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: StoreLocation) -> None:
     """The requester comes from the key; somebody else says yes, and then it may."""
     agent = bearer(new_key(store, ["read", "request", "approve"], agent="clerk"))
     person = bearer(new_key(store, ["approve"]))
@@ -213,7 +215,7 @@ def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store
     assert local.post("/access/v1/evaluation", json=asking, headers=agent).json()["decision"] is True
 
 
-def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: Location) -> None:
+def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: StoreLocation) -> None:
     """A key that reports uses it up with the answer; whoever does not is told to ask, and leaves it."""
     admin = bearer(first_key(store))
     reader = bearer(new_key(store, ["read"]))
@@ -235,7 +237,7 @@ def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, st
 
 
 def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
-    local: TestClient, store: Location
+    local: TestClient, store: StoreLocation
 ) -> None:
     """What hangs on a grant for a number of uses is found by whoever can use it up; others see it among `ask`."""
     admin = bearer(first_key(store))
@@ -257,7 +259,7 @@ def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
         assert not any(text in each for each in reporting["context"]["ask"])
 
 
-def test_every_decision_is_written_before_it_is_told(local: TestClient, store: Location) -> None:
+def test_every_decision_is_written_before_it_is_told(local: TestClient, store: StoreLocation) -> None:
     """With the credential of whoever asked; the row an answer names is there."""
     secret = first_key(store)
     rows = [
@@ -269,7 +271,7 @@ def test_every_decision_is_written_before_it_is_told(local: TestClient, store: L
     assert {found[row]["activity"] for row in rows} == {"deny"}
 
 
-def test_a_caller_does_not_choose_the_time(local: TestClient, store: Location) -> None:
+def test_a_caller_does_not_choose_the_time(local: TestClient, store: StoreLocation) -> None:
     """A grant that has run out stays so, whatever the context says; what is not read is named."""
     admin = bearer(first_key(store))
     local.post("/v1/grants", json={**GRANT, "expires_at": time.time() + 0.7}, headers=admin)
@@ -280,7 +282,7 @@ def test_a_caller_does_not_choose_the_time(local: TestClient, store: Location) -
     assert answer["context"]["ignored"] == ["now", "chanel"]
 
 
-def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store: Location) -> None:
+def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store: StoreLocation) -> None:
     """A manifest from the cache is never older than a grant, nor than its end."""
     admin = bearer(first_key(store))
 
@@ -296,7 +298,7 @@ def test_what_is_kept_ends_with_a_change_and_with_time(local: TestClient, store:
     assert not has_github()
 
 
-def test_too_many_wrong_credentials(local: TestClient, store: Location) -> None:
+def test_too_many_wrong_credentials(local: TestClient, store: StoreLocation) -> None:
     """An address that guesses is slowed down; a valid key from it still opens."""
     secret = first_key(store)
     statuses = [local.get("/v1/orgs", headers=bearer(f"orgk_{n}")).status_code for n in range(25)]
@@ -305,7 +307,7 @@ def test_too_many_wrong_credentials(local: TestClient, store: Location) -> None:
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
 
 
-def test_a_key_may_not_ask_too_often(household: Kernel, store: Location) -> None:
+def test_a_key_may_not_ask_too_often(household: Kernel, store: StoreLocation) -> None:
     """Twice the rate at once, then the rate; others are not held up."""
     mine, other = new_key(store, ["read"]), new_key(store, ["read"])
     with stored_client(household, store, rate=1.0) as client:
@@ -316,7 +318,7 @@ def test_a_key_may_not_ask_too_often(household: Kernel, store: Location) -> None
         assert client.get("/v1/orgs", headers=bearer(other)).status_code == 200
 
 
-def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: Location) -> None:
+def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: StoreLocation) -> None:
     """Restrictions count: what cannot be looked up is not decided, and where the store is is not told."""
     Path(file.path).write_bytes(b"not a database" * 1000)
     with stored_client(household, file) as client:
@@ -325,7 +327,7 @@ def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: Lo
         assert file.path not in response.text
 
 
-def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: Location) -> None:
+def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: StoreLocation) -> None:
     """A misspelt subject, tool or organization is refused with a suggestion."""
     admin = bearer(first_key(store))
     for change in (
@@ -338,7 +340,7 @@ def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: L
     )
 
 
-def test_the_envelope_of_a_sender_needs_no_store(file_only: TestClient, file: Location) -> None:
+def test_the_envelope_of_a_sender_needs_no_store(file_only: TestClient, file: StoreLocation) -> None:
     """The session and the tools of a channel identity, here and now; what means nothing is said."""
     asked = {"subject": "sender:signal//owner-phone", "context": {"peer_kind": "group", "mood": "good"}}
     found = file_only.post("/v1/envelope", json=asked).json()
@@ -371,7 +373,7 @@ def _part(value: Any) -> str:
 
 
 @pytest.fixture
-def trusting(household: Kernel, file: Location, tmp_path: Path) -> Iterator[TestClient]:
+def trusting(household: Kernel, file: StoreLocation, tmp_path: Path) -> Iterator[TestClient]:
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "one", "use": "sig"}
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [public]}), encoding="utf-8")
     settings = TokenSettings(ISSUER, AUDIENCE, str(tmp_path / "jwks.json"), ("ES256",))
@@ -379,7 +381,7 @@ def trusting(household: Kernel, file: Location, tmp_path: Path) -> Iterator[Test
         yield client
 
 
-def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: Location) -> None:
+def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: StoreLocation) -> None:
     """Words of other services open nothing."""
     assert trusting.get("/v1/orgs", headers=bearer(token())).status_code == 200
     problem(trusting.post("/v1/grants", json=GRANT, headers=bearer(token())), 403, "SCOPE_MISSING")
@@ -389,7 +391,7 @@ def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: Loca
     assert trusting.post("/v1/grants", json=GRANT, headers=granting).json()["issued_by"] == "oidc:worker"
 
 
-def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file: Location) -> None:
+def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file: StoreLocation) -> None:
     """Its claim says whose it is; `admin` in it does not count."""
     first_key(file)
     agent = bearer(token(scope="orgkernel:grant orgkernel:admin", orgkernel_agent="butler"))
@@ -436,7 +438,7 @@ def test_a_token_signed_otherwise_opens_nothing(trusting: TestClient) -> None:
         problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
 
 
-def test_the_fast_path_answers_as_the_framework_does(household: Kernel, file: Location) -> None:
+def test_the_fast_path_answers_as_the_framework_does(household: Kernel, file: StoreLocation) -> None:
     """The same status, headers and body, whether the framework looked for the route or not (ADR 0011)."""
     path = "/access/v1/evaluation"
     bodies = [

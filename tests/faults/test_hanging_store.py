@@ -17,7 +17,7 @@ from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.audit import read_rows
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.api.asking import problem, stored_client
@@ -73,7 +73,7 @@ def refused_while(server: Server, ask: Any, callers: int = 30) -> None:
 
 
 @contextmanager
-def locked(place: Location, *statements: str) -> Iterator[None]:
+def locked(place: StoreLocation, *statements: str) -> Iterator[None]:
     """Another process that does this to the file, and keeps what it got."""
     program = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
     program += (
@@ -92,7 +92,7 @@ def locked(place: Location, *statements: str) -> Iterator[None]:
 
 
 def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
-    postgres_place: Location, postgres_server: str, tmp_path: Path
+    postgres_place: StoreLocation, postgres_server: str, tmp_path: Path
 ) -> None:
     """Questions about access, keys and changes are 503; the rest is answered; afterwards all is as before."""
     secret = bearer(new_key(postgres_place, ["admin"]))
@@ -124,7 +124,7 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
 
 
 def test_a_postgresql_that_was_stopped_from_the_start(
-    household: Kernel, postgres_place: Location, postgres_server: str
+    household: Kernel, postgres_place: StoreLocation, postgres_server: str
 ) -> None:
     """What needs no store is answered, and the store is found when it answers."""
     with stored_client(household, postgres_place) as client:
@@ -170,7 +170,7 @@ def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: 
 
 
 @pytest.fixture
-def impatient(postgres_place: Location, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def impatient(postgres_place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """A store that waits for its server for two seconds only."""
     monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", 2.0)
     with opened_store(postgres_place) as store:
@@ -199,7 +199,7 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
 
 
 def test_a_lock_somebody_else_keeps_is_not_waited_for(
-    impatient: Store, postgres_server: str, postgres_place: Location
+    impatient: Store, postgres_server: str, postgres_place: StoreLocation
 ) -> None:
     """Another process that stopped in the middle of a change: whoever wants to change something is told."""
     import psycopg

@@ -22,7 +22,7 @@ from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
-from orgkernel.state.location import Location, parse_location
+from orgkernel.state.location import StoreLocation, parse_location
 from tests.support.in_process import run_here
 
 OPERATOR = "system:cli"
@@ -48,7 +48,7 @@ class World(NamedTuple):
 
     folder: Path
     kernel: Kernel
-    place: Location
+    place: StoreLocation
 
     def prepare(self, before: list[list[Any]]) -> list[str]:
         """Do what happened before; the ids of the records, in order."""
@@ -318,6 +318,6 @@ def _renamed(said: Said, **names: str) -> Said:
     return {names.get(name, name): value for name, value in said.items()}
 
 
-def place_in(folder: Path) -> Location:
+def place_in(folder: Path) -> StoreLocation:
     """A store in a folder."""
     return parse_location("state.db", str(folder))

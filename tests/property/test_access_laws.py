@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
-from orgkernel.decisions.access.decision import AccessDecision, Change
+from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
 from orgkernel.decisions.access.engine import static_rows
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layer import NEUTRAL
@@ -491,7 +491,7 @@ def test_remedies_are_minimal_and_work(seed: int) -> None:
             assert decide(changed, request).outcome == "allow"
 
 
-def minimal(world: World, asked: dict[str, Any]) -> Iterator[frozenset[Change]]:
+def minimal(world: World, asked: dict[str, Any]) -> Iterator[frozenset[RemedyChange]]:
     """Every set of up to three changes that works and of which no lesser one does."""
     working = []
     for size in (1, 2, 3):
@@ -507,7 +507,7 @@ def minimal(world: World, asked: dict[str, Any]) -> Iterator[frozenset[Change]]:
             yield frozenset(changes)
 
 
-def universe(world: World, asked: dict[str, Any]) -> Iterator[Change]:
+def universe(world: World, asked: dict[str, Any]) -> Iterator[RemedyChange]:
     """All single changes."""
     subject = oracle.find_subject(world, asked["subject"])
     assert subject is not None
@@ -516,20 +516,22 @@ def universe(world: World, asked: dict[str, Any]) -> Iterator[Change]:
     level = LEVELS[oracle.required_levels(world, kind, name).get(asked["action"], 4)]
     for size in range(len(waivers) + 1):
         for waives in itertools.combinations(waivers, size):
-            yield Change("grant", asked["resource"], waives, level)
-    yield from (Change("policy_removed", policy) for policy in world["policies"])
+            yield RemedyChange("grant", asked["resource"], waives, level)
+    yield from (RemedyChange("policy_removed", policy) for policy in world["policies"])
     if oracle.crew(subject):
-        yield from (Change("role", role) for role in ROLES if role not in subject["roles"])
-        yield from (Change("qualification", each) for each in world["qualifications"])
+        yield from (RemedyChange("role", role) for role in ROLES if role not in subject["roles"])
+        yield from (RemedyChange("qualification", each) for each in world["qualifications"])
         ranks = [rank["id"] for rank in world["ranks"]]
         held = oracle.rank_of(world, subject)
-        yield from (Change("rank", rank) for rank in ranks[ranks.index(held) + 1 if held in ranks else 0 :])
+        yield from (
+            RemedyChange("rank", rank) for rank in ranks[ranks.index(held) + 1 if held in ranks else 0 :]
+        )
 
 
-def is_less(less: tuple[Change, ...], more: tuple[Change, ...]) -> bool:
+def is_less(less: tuple[RemedyChange, ...], more: tuple[RemedyChange, ...]) -> bool:
     """Whether every change of the first is in the second, or a greater one of its kind."""
 
-    def covered(one: Change) -> bool:
+    def covered(one: RemedyChange) -> bool:
         for other in more:
             if one.kind == other.kind == "rank" and RANKS.index(one.value) <= RANKS.index(other.value):
                 return True
@@ -542,7 +544,9 @@ def is_less(less: tuple[Change, ...], more: tuple[Change, ...]) -> bool:
     return all(covered(one) for one in less)
 
 
-def apply(world: World, asked: dict[str, Any], changes: frozenset[Change]) -> tuple[World, dict[str, Any]]:
+def apply(
+    world: World, asked: dict[str, Any], changes: frozenset[RemedyChange]
+) -> tuple[World, dict[str, Any]]:
     """The world with the changes made, and the request in it; a holder of a role becomes an agent that fills it."""
     changed = {**world, "state": {**world["state"], "agents": dict(world["state"]["agents"])}}
     request = dict(asked)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orgkernel import Kernel
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation
-from orgkernel.runtime.pace import PaceMemory, PacePlan, Tier, advance, decide_pace
+from orgkernel.runtime.pace import CompiledPacePlan, PaceMemory, Tier, advance, decide_pace
 from orgkernel.runtime.tiers import ABORT, ESCALATE, TIERS
 from orgkernel.runtime.triggers import evaluate_trigger
 from tests.property.test_trigger_laws import rising_trees, trees
@@ -25,9 +25,9 @@ def value_of(name: str) -> st.SearchStrategy[Any]:
     return st.floats(0, 1) if name == "context_fill" else st.integers(0, 25)
 
 
-def plans(triggers: st.SearchStrategy[Any]) -> st.SearchStrategy[PacePlan]:
+def plans(triggers: st.SearchStrategy[Any]) -> st.SearchStrategy[CompiledPacePlan]:
     tiers = st.dictionaries(st.sampled_from(TIERS[1:]), triggers.map(lambda tree: Tier(trigger=tree)))
-    return st.builds(PacePlan, tiers, st.integers(1, 20))
+    return st.builds(CompiledPacePlan, tiers, st.integers(1, 20))
 
 
 observations = st.builds(Observation, **{name: st.none() | value_of(name) for name in NAMES})
@@ -57,7 +57,7 @@ def test_escalation_goes_up_the_chain(org: str) -> None:
 
 @given(plans(trees), observations, held, st.booleans())
 def test_escalation_goes_up_for_a_reason(
-    plan: PacePlan, observation: Observation, before: tuple[str, ...], new_task: bool
+    plan: CompiledPacePlan, observation: Observation, before: tuple[str, ...], new_task: bool
 ) -> None:
     """Escalation goes up: a tier is entered from below only by a comparison that is true of its own trigger."""
     decision = decide_pace(plan, observation, before, new_task=new_task)
@@ -77,7 +77,7 @@ def test_escalation_goes_up_for_a_reason(
     st.sets(st.sampled_from(FLAGS)),
 )
 def test_more_failures_never_lower_the_tier(
-    plan: PacePlan,
+    plan: CompiledPacePlan,
     observation: Observation,
     before: tuple[str, ...],
     more: dict[str, int],
@@ -93,7 +93,7 @@ def test_more_failures_never_lower_the_tier(
 
 @given(plans(trees), observations, held)
 def test_clearing_triggers_restores_primary(
-    plan: PacePlan, observation: Observation, before: tuple[str, ...]
+    plan: CompiledPacePlan, observation: Observation, before: tuple[str, ...]
 ) -> None:
     """As soon as every trigger is seen to be false, whatever was before."""
     measures = observation.measures(plan.max_turns)
@@ -105,14 +105,16 @@ def test_clearing_triggers_restores_primary(
 
 @given(plans(trees), observations, held)
 def test_a_new_task_starts_from_primary(
-    plan: PacePlan, observation: Observation, before: tuple[str, ...]
+    plan: CompiledPacePlan, observation: Observation, before: tuple[str, ...]
 ) -> None:
     """What was held before counts for nothing; only what is true now does."""
     assert decide_pace(plan, observation, before, new_task=True).held == decide_pace(plan, observation).held
 
 
 @given(plans(trees), observations, held)
-def test_unknown_is_not_false(plan: PacePlan, observation: Observation, before: tuple[str, ...]) -> None:
+def test_unknown_is_not_false(
+    plan: CompiledPacePlan, observation: Observation, before: tuple[str, ...]
+) -> None:
     """A tier whose trigger is unknown is held exactly if it was held before."""
     decision = decide_pace(plan, observation, before)
     measures = observation.measures(plan.max_turns)
@@ -123,7 +125,7 @@ def test_unknown_is_not_false(plan: PacePlan, observation: Observation, before: 
 
 
 @given(plans(trees), tiers)
-def test_nothing_reported_changes_nothing_that_a_trigger_can_see(plan: PacePlan, before: str) -> None:
+def test_nothing_reported_changes_nothing_that_a_trigger_can_see(plan: CompiledPacePlan, before: str) -> None:
     """A host that goes blind neither raises nor restores a tier its triggers cannot tell."""
     blind = Observation().measures(plan.max_turns)
     known = [evaluate_trigger(tier.trigger, blind).value for tier in plan.tiers.values() if tier.trigger]
@@ -135,7 +137,7 @@ def test_nothing_reported_changes_nothing_that_a_trigger_can_see(plan: PacePlan,
 
 
 @given(plans(trees), st.lists(st.tuples(st.sampled_from("ab"), observations), max_size=8))
-def test_roles_do_not_mix(plan: PacePlan, seen: list[tuple[str, Observation]]) -> None:
+def test_roles_do_not_mix(plan: CompiledPacePlan, seen: list[tuple[str, Observation]]) -> None:
     """Each role's tiers follow from its own observations, in whatever order roles take turns."""
     memory = PaceMemory()
     for role_id, observation in seen:
@@ -158,7 +160,7 @@ def test_roles_do_not_mix(plan: PacePlan, seen: list[tuple[str, Observation]]) -
     st.text() | held,
 )  # type: ignore[arg-type]
 def test_whatever_a_host_reports_there_is_a_tier(
-    plan: PacePlan, observation: Observation, before: Any
+    plan: CompiledPacePlan, observation: Observation, before: Any
 ) -> None:
     """Values of the wrong kind count as not reported, and words that are no tier as primary; nothing raises."""
     decision = decide_pace(plan, observation, before)
@@ -170,7 +172,7 @@ def test_whatever_a_host_reports_there_is_a_tier(
 
 @given(plans(trees), whole_observations, held)
 def test_the_tier_is_the_highest_that_is_true_where_everything_is_seen(
-    plan: PacePlan, observation: Observation, before: tuple[str, ...]
+    plan: CompiledPacePlan, observation: Observation, before: tuple[str, ...]
 ) -> None:
     """With everything reported, and every trigger defined, the past does not matter."""
     measures = observation.measures(plan.max_turns)

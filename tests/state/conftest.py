@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened
 
@@ -17,7 +17,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(place: Location, clock: Clock) -> Iterator[Store]:
+def store(place: StoreLocation, clock: Clock) -> Iterator[Store]:
     """A new store at the place the module or class names."""
     with opened(place, clock) as store:
         yield store

@@ -20,7 +20,7 @@ from orgkernel.state.audit import (
     drop_old,
     read_rows,
 )
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
@@ -282,7 +282,7 @@ class Requests:
         clock.now += 86_400 - 299
         store.requests.create("agent:worf", ["tool:more"])
 
-    def test_limits_are_settings(self, place: Location, clock: Clock) -> None:
+    def test_limits_are_settings(self, place: StoreLocation, clock: Clock) -> None:
         """All of them."""
         limits = RequestLimits(pending=1, cooldown=0, denials=1, denial_window=10)
         with opened(place, clock, limits=limits) as store:
@@ -436,7 +436,9 @@ class LocksAndTheRest:
         assert store.keys.find(secret) is None
         assert [what for what, _ in history(store, "key")] == ["created", "revoked"]
 
-    def test_a_key_revoked_elsewhere_opens_nothing(self, place: Location, store: Store, clock: Clock) -> None:
+    def test_a_key_revoked_elsewhere_opens_nothing(
+        self, place: StoreLocation, store: Store, clock: Clock
+    ) -> None:
         """Keys are remembered between two requests, and the state version says for how long."""
         key, secret = store.keys.create("ci", ["read"], created_by="a")
         assert store.keys.find(secret) == key
@@ -496,7 +498,9 @@ class Views:
         assert store.read_view("shop").locks == {}
         assert store.read_view("shop").expired == {}
 
-    def test_two_processes_see_each_others_changes(self, place: Location, store: Store, clock: Clock) -> None:
+    def test_two_processes_see_each_others_changes(
+        self, place: StoreLocation, store: Store, clock: Clock
+    ) -> None:
         """By the version; a view that was patched equals one that was read anew."""
         with opened(place, clock) as other:
             store.agents.add("worf", actor="a")
@@ -511,7 +515,7 @@ class Views:
                 assert findings(third) == []
 
     def test_whether_a_view_is_current_is_told_without_waiting(
-        self, place: Location, store: Store, clock: Clock
+        self, place: StoreLocation, store: Store, clock: Clock
     ) -> None:
         """A file says so; a server, which would have to be waited for, never does; what others changed is never missed."""
         assert not store.is_current()
@@ -531,7 +535,9 @@ class Views:
             assert store.last_view("shop").locks["press"].holder == "agent:worf"
             assert store.last_view("other").locks == {}
 
-    def test_the_last_view_is_had_without_a_look(self, place: Location, store: Store, clock: Clock) -> None:
+    def test_the_last_view_is_had_without_a_look(
+        self, place: StoreLocation, store: Store, clock: Clock
+    ) -> None:
         """It stays what it was until somebody reads again."""
         assert store.last_view() == StateView()
         store.agents.add("worf", actor="a")
@@ -709,7 +715,7 @@ class Audit:
         assert len({ticket.result(30) for ticket in tickets}) == 4
         assert findings(store) == []
 
-    def test_many_make_a_store_at_once(self, place: Location) -> None:
+    def test_many_make_a_store_at_once(self, place: StoreLocation) -> None:
         """One of them makes its tables, and all can use it."""
         names: list[str] = []
 
@@ -727,7 +733,7 @@ class Audit:
             assert len(names) == 6
             assert findings(store) == []
 
-    def test_a_closed_store_says_so(self, place: Location) -> None:
+    def test_a_closed_store_says_so(self, place: StoreLocation) -> None:
         """What was handed in before is written; afterwards nothing is taken, and nobody waits."""
         store = opened(place)
         ticket = store.audit.defer(decision())
@@ -738,7 +744,7 @@ class Audit:
             store.audit.defer(decision()).result(5)
         store.close()
 
-    def test_a_chain_is_continued_by_who_comes_next(self, place: Location) -> None:
+    def test_a_chain_is_continued_by_who_comes_next(self, place: StoreLocation) -> None:
         """One after the other they share a chain; two at once have one each."""
         for _ in range(3):
             with opened(place) as store:

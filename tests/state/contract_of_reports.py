@@ -11,7 +11,7 @@ from orgkernel.decisions.state_records import AuditFilter, ReportReceipt
 from orgkernel.decisions.state_view import StateView
 from orgkernel.errors import Refused
 from orgkernel.state.audit import read_rows
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from orgkernel.state.reports import KEPT_SECONDS
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
@@ -62,7 +62,7 @@ class Reports:
         stored(store, salute(), "data")
         assert [report.agent_id for report in store.reports.latest()] == ["data", "worf"]
 
-    def test_the_same_report_by_many_at_once_is_one_row(self, place: Location, clock: Clock) -> None:
+    def test_the_same_report_by_many_at_once_is_one_row(self, place: StoreLocation, clock: Clock) -> None:
         """Two processes, eight threads: one of them stores it and all are told its number."""
         receipts: list[ReportReceipt] = []
         with opened(place, clock, busy_seconds=30) as one, opened(place, clock, busy_seconds=30) as other:
@@ -163,7 +163,9 @@ class Reports:
         assert store.read_view("software_dev").raised == frozenset()
         assert store.read_view("yard").raised == {ROLE}
 
-    def test_a_patched_view_is_as_one_read_anew(self, place: Location, store: Store, clock: Clock) -> None:
+    def test_a_patched_view_is_as_one_read_anew(
+        self, place: StoreLocation, store: Store, clock: Clock
+    ) -> None:
         """Whatever order the reports came in."""
         store.read_view()
         for number, tier in enumerate(("contingent", "primary", "emergency", "alternate")):

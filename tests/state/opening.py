@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from orgkernel.state.location import Location, parse_location
+from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.store import Store
 
 
@@ -34,11 +34,11 @@ class Tokens:
         return hashlib.shake_256(f"{self._seed}/{next(self._drawn)}".encode()).digest(number)
 
 
-def sqlite_at(folder: Path) -> Location:
+def sqlite_at(folder: Path) -> StoreLocation:
     """A store in a folder."""
     return parse_location("state.db", str(folder))
 
 
-def opened(location: Location, clock: Clock | None = None, **settings: Any) -> Store:
+def opened(location: StoreLocation, clock: Clock | None = None, **settings: Any) -> Store:
     """A store there."""
     return Store(location, clock=clock or Clock(), tokens=Tokens(), **settings)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.errors import BadStore, StoreError
 from orgkernel.state.backup import back_up, read_info
-from orgkernel.state.location import Location, parse_location
+from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.migrating import NEWEST
 from orgkernel.state.verify import verify_audit
 from orgkernel.state.writer import Transaction
@@ -19,7 +19,7 @@ from tests.state.opening import opened
 
 
 @pytest.fixture
-def place(postgres_place: Location) -> Location:
+def place(postgres_place: StoreLocation) -> StoreLocation:
     return postgres_place
 
 
@@ -27,7 +27,7 @@ class TestPostgresql(StoreContract):
     """Every rule of the contract."""
 
 
-def test_a_connection_that_was_lost_is_made_again(place: Location, postgres_server: str) -> None:
+def test_a_connection_that_was_lost_is_made_again(place: StoreLocation, postgres_server: str) -> None:
     """A restarted server, say: what was in the air fails or not, and the next call works."""
     import psycopg
 
@@ -43,7 +43,7 @@ def test_a_connection_that_was_lost_is_made_again(place: Location, postgres_serv
         assert verify_audit(store.context, store.folder, is_shared=True).findings == ()
 
 
-def test_a_transaction_that_breaks_answers_everybody(place: Location) -> None:
+def test_a_transaction_that_breaks_answers_everybody(place: StoreLocation) -> None:
     """When the server goes away in the middle, each ticket gets an error, and the chain goes on afterwards."""
 
     def break_off(transaction: Transaction) -> None:
@@ -78,14 +78,14 @@ def test_a_database_that_cannot_be_used_is_said_without_its_password(
     assert "hunter2" not in f"{refusal.value.message} {refusal.value.help}"
 
 
-def test_a_backup_is_left_to_the_tools_of_the_server(place: Location, tmp_path: Path) -> None:
+def test_a_backup_is_left_to_the_tools_of_the_server(place: StoreLocation, tmp_path: Path) -> None:
     """And says which."""
     with opened(place) as store, pytest.raises(BadStore, match="PostgreSQL") as refusal:
         back_up(store, str(tmp_path / "copy"))
     assert "pg_dump" in refusal.value.help
 
 
-def test_figures_of_a_store(place: Location) -> None:
+def test_figures_of_a_store(place: StoreLocation) -> None:
     """The same as of a file, except its size."""
     with opened(place) as store:
         store.agents.add("worf", actor="a")

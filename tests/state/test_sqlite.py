@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from orgkernel.state.engine import _write_ahead
-from orgkernel.state.location import Location
+from orgkernel.state.location import StoreLocation
 from tests.state.contract import StoreContract
 from tests.state.opening import sqlite_at
 
 
 @pytest.fixture
-def place(quick_folder: Path) -> Location:
+def place(quick_folder: Path) -> StoreLocation:
     return sqlite_at(quick_folder)
 
 

@@ -14,7 +14,7 @@ from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import link
 from orgkernel.state.checkpoints import Folder
-from orgkernel.state.location import Location, parse_location
+from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 
@@ -22,7 +22,7 @@ Finding = tuple[str, str]
 
 
 @pytest.fixture
-def place(quick_folder: Path) -> Location:
+def place(quick_folder: Path) -> StoreLocation:
     """A store of ten decisions, closed."""
     place = sqlite_at(quick_folder)
     with opened(place) as store:
@@ -33,14 +33,14 @@ def place(quick_folder: Path) -> Location:
     return place
 
 
-def problems(place: Location) -> list[Finding]:
+def problems(place: StoreLocation) -> list[Finding]:
     """What verify finds: the problem, and where in the chain."""
     with opened(place) as store:
         found = verify_audit(store.context, store.folder, is_shared=False)
     return [(each.problem, each.row.partition(":")[2] or "writer") for each in found.findings]
 
 
-def tamper(place: Location, *statements: str) -> None:
+def tamper(place: StoreLocation, *statements: str) -> None:
     connection = sqlite3.connect(place.path)
     with connection:
         for statement in statements:
@@ -48,12 +48,12 @@ def tamper(place: Location, *statements: str) -> None:
     connection.close()
 
 
-def head_of(place: Location) -> Path:
+def head_of(place: StoreLocation) -> Path:
     (head,) = Path(place.checkpoints).glob("*.head")
     return head
 
 
-def test_what_was_not_touched_is_whole(place: Location) -> None:
+def test_what_was_not_touched_is_whole(place: StoreLocation) -> None:
     """And stays so when others write on."""
     assert problems(place) == []
     with opened(place) as store:
@@ -89,7 +89,7 @@ def test_what_was_not_touched_is_whole(place: Location) -> None:
     ],
 )  # fmt: skip
 def test_every_change_is_found_and_named(
-    place: Location, statements: list[str], expected: list[Finding]
+    place: StoreLocation, statements: list[str], expected: list[Finding]
 ) -> None:
     """At once, and also after somebody has gone on writing: the next writer does not cover it up."""
     tamper(place, *statements)
@@ -99,7 +99,7 @@ def test_every_change_is_found_and_named(
     assert problems(place) == expected
 
 
-def test_a_chain_written_anew_does_not_match_its_signed_head(place: Location) -> None:
+def test_a_chain_written_anew_does_not_match_its_signed_head(place: StoreLocation) -> None:
     """Whoever computes all digests again still lacks the key."""
     connection = sqlite3.connect(place.path)
     rows = connection.execute("SELECT writer, stream, sequence, body FROM audit ORDER BY sequence").fetchall()
@@ -117,7 +117,7 @@ def test_a_chain_written_anew_does_not_match_its_signed_head(place: Location) ->
     assert problems(place) == [("changed", "decision:10")]
 
 
-def test_a_replaced_row_is_named_by_the_one_after_it(place: Location) -> None:
+def test_a_replaced_row_is_named_by_the_one_after_it(place: StoreLocation) -> None:
     """A row with a right digest of its own that the next one was not written after."""
     connection = sqlite3.connect(place.path)
     query = "SELECT previous, writer, stream, body FROM audit WHERE sequence = 5"
@@ -142,13 +142,15 @@ def test_a_replaced_row_is_named_by_the_one_after_it(place: Location) -> None:
         pytest.param(lambda head: head.rename(head.with_name("writer-000000000000.head")), id="renamed"),
     ],
 )
-def test_a_checkpoint_that_proves_nothing_is_said(place: Location, damage: Callable[[Path], object]) -> None:
+def test_a_checkpoint_that_proves_nothing_is_said(
+    place: StoreLocation, damage: Callable[[Path], object]
+) -> None:
     """The rows still follow each other, so only the checkpoint is found."""
     damage(head_of(place))
     assert {problem for problem, _ in problems(place)} == {"unproven"}
 
 
-def test_another_key_proves_nothing(place: Location) -> None:
+def test_another_key_proves_nothing(place: StoreLocation) -> None:
     """Neither does none, which is said as a note."""
     key = Path(place.checkpoints) / "key"
     key.write_text("00" * 32 + "\n")
@@ -160,7 +162,7 @@ def test_another_key_proves_nothing(place: Location) -> None:
     assert "there is no key" in found.notes[0]
 
 
-def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: Location, tmp_path: Path) -> None:
+def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: StoreLocation, tmp_path: Path) -> None:
     """Somebody cuts the end off and puts an old checkpoint back: a copy of the newer one knows better."""
     old = head_of(place).read_bytes()
     with opened(place) as store:
@@ -174,7 +176,7 @@ def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: Location,
     assert [(each.problem, each.row[-11:]) for each in found.findings] == [("cut_off", "decision:11")]
 
 
-def test_dropped_rows_are_missing_without_their_segment(place: Location) -> None:
+def test_dropped_rows_are_missing_without_their_segment(place: StoreLocation) -> None:
     """What retention took is proven by a signed line, and by nothing else."""
     with opened(place, Clock(5 + 90 * DAY)) as store:
         assert len(drop_old(store.context, store.folder)) == 1
@@ -188,7 +190,7 @@ def test_dropped_rows_are_missing_without_their_segment(place: Location) -> None
     assert problems(place) == [("missing", "decision:5")]
 
 
-def test_a_segment_noted_but_not_yet_dropped_is_no_finding(place: Location) -> None:
+def test_a_segment_noted_but_not_yet_dropped_is_no_finding(place: StoreLocation) -> None:
     """We may be killed in between; the next time takes the rows."""
     shutil.copy(place.path, f"{place.path}.copy")
     with opened(place, Clock(5 + 90 * DAY)) as store:
@@ -205,7 +207,7 @@ def test_a_segment_noted_but_not_yet_dropped_is_no_finding(place: Location) -> N
     ]
 
 
-def test_a_backup_verifies_like_its_store(place: Location, tmp_path: Path) -> None:
+def test_a_backup_verifies_like_its_store(place: StoreLocation, tmp_path: Path) -> None:
     """While others write; and an existing file is left alone."""
     target = tmp_path / "copy.db"
     with opened(place) as store:
@@ -226,7 +228,7 @@ def test_a_backup_verifies_like_its_store(place: Location, tmp_path: Path) -> No
     assert not Path(f"{target}-journal").exists()
 
 
-def test_heads_of_other_machines_are_a_note(place: Location, tmp_path: Path) -> None:
+def test_heads_of_other_machines_are_a_note(place: StoreLocation, tmp_path: Path) -> None:
     """With a shared database each machine has its own; a chain whose head is elsewhere cannot be finished here."""
     with opened(place) as store:
         empty = Folder(str(tmp_path), Tokens())

@@ -51,7 +51,7 @@ class TraceLine(msgspec.Struct, frozen=True):
     why: tuple[Why, ...] = ()
 
 
-class Change(msgspec.Struct, frozen=True, order=True):
+class RemedyChange(msgspec.Struct, frozen=True, order=True):
     """Something that could be changed: one of the kinds remedies are made of."""
 
     kind: ChangeKind
@@ -66,7 +66,7 @@ class Change(msgspec.Struct, frozen=True, order=True):
 class Remedy(msgspec.Struct, frozen=True):
     """Changes that together, and no fewer of them, would allow the request."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[RemedyChange, ...]
     text: str
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal, NamedTuple, get_args
 
-from orgkernel.decisions.access.decision import Change, ChangeKind, Outcome
-from orgkernel.decisions.access.resource import DISPATCH, FULL, Group, Resource
+from orgkernel.decisions.access.decision import ChangeKind, Outcome, RemedyChange
+from orgkernel.decisions.access.resource import DISPATCH, FULL, Resource, SubjectGroup
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import Waiver
 
@@ -58,7 +58,7 @@ class Target(NamedTuple):
     action: str
     required: int
     """The level the action requires; full for an action the resource does not have."""
-    group: Group
+    group: SubjectGroup
     """The kind of subject."""
 
     @property
@@ -116,7 +116,7 @@ class AccessLayer:
     """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
     besides: Mapping[str, Callable[[Any], Sentence | None]] = field(default_factory=dict)
     """Codes that are told beside the reasons of a denial and are none of them."""
-    changes: Mapping[ChangeKind, Callable[[Any], Iterable[Change]]] = field(default_factory=dict)
+    changes: Mapping[ChangeKind, Callable[[Any], Iterable[RemedyChange]]] = field(default_factory=dict)
     """The changes it knows that could help, by kind. What a grant or another role could do is asked of every layer."""
 
 
@@ -183,7 +183,7 @@ class LayerOrder:
             names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
         return names
 
-    def moves_of(self, resource: Resource, action: str, group: Group) -> Moves:
+    def moves_of(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:
         """What the layers do to the values for a target, compiled once for each."""
         found: Moves | None = resource.moves[group].get(action)
         if found is None:

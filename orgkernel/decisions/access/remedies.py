@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.candidates import helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
-from orgkernel.decisions.access.decision import Change, ChangeKind, Remedy
+from orgkernel.decisions.access.decision import ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.resource import named_credentials
@@ -25,7 +25,7 @@ MOST_ROLES = 5
 """Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""
 _AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role")
 
-Changes = frozenset[Change]
+Changes = frozenset[RemedyChange]
 
 
 def find_remedies(evaluation: Evaluation) -> tuple[Remedy, ...]:
@@ -38,7 +38,7 @@ def find_remedies(evaluation: Evaluation) -> tuple[Remedy, ...]:
     return tuple(Remedy(changes, " and ".join(map(render_change, changes))) for changes in ordered)
 
 
-def render_change(change: Change) -> str:
+def render_change(change: RemedyChange) -> str:
     """A change as something to do.
 
     >>> render_change(Change("grant", "tool:deploy", ("rank",), "full"))
@@ -64,7 +64,7 @@ class _Search:
         self._failing: dict[Changes, int] = {}
         self._assumed: dict[tuple[frozenset[str], str], tuple[AccessTables, Subject]] = {}
         """The tables without some policies, and the subject, in another role where one is named."""
-        self._known: dict[ChangeKind, tuple[Change, ...]] = {}
+        self._known: dict[ChangeKind, tuple[RemedyChange, ...]] = {}
         """The changes of each kind, as far as they were asked for."""
 
     def run(self) -> None:
@@ -103,7 +103,7 @@ class _Search:
     def _asks_less(self, less: Changes, more: Changes) -> bool:
         return all(one in more or any(self._is_less(one, other) for other in more) for one in less)
 
-    def _is_less(self, one: Change, other: Change) -> bool:
+    def _is_less(self, one: RemedyChange, other: RemedyChange) -> bool:
         if one.kind != other.kind:
             return False
         if one.kind == "rank":
@@ -127,27 +127,27 @@ class _Search:
         grant = next((change for change in changes if change.kind == "grant"), None)
         waives = {*(() if grant is None else grant.waives), *(() if code.waiver is None else (code.waiver,))}
         level = LEVELS[evaluation.required]
-        wider = Change("grant", evaluation.request.resource, tuple(sorted(waives)), level)
+        wider = RemedyChange("grant", evaluation.request.resource, tuple(sorted(waives)), level)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
 
-    def _changes(self, kind: ChangeKind) -> tuple[Change, ...]:
+    def _changes(self, kind: ChangeKind) -> tuple[RemedyChange, ...]:
         if kind not in self._known:
             found = self._other_roles() if kind == "role" else self._of_layer(kind)
             self._known[kind] = tuple(found)
         return self._known[kind]
 
-    def _of_layer(self, kind: ChangeKind) -> Iterable[Change]:
+    def _of_layer(self, kind: ChangeKind) -> Iterable[RemedyChange]:
         return self._evaluation.tables.order.changes[kind](self._evaluation)
 
-    def _other_roles(self) -> Iterable[Change]:
+    def _other_roles(self) -> Iterable[RemedyChange]:
         """Roles that are given the resource, that see it, or that it is restricted to."""
         evaluation = self._evaluation
         if not evaluation.subject.is_crew:
             return ()
         near = helpful_roles(evaluation.tables, evaluation.resource, MOST_ROLES)
         others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
-        return (Change("role", role) for role in others)
+        return (RemedyChange("role", role) for role in others)
 
     def _try(self, changes: Changes) -> int:
         """What fails when the request is decided again with the changes made."""
@@ -180,7 +180,7 @@ class _Search:
         return known
 
 
-def _grant(change: Change) -> Grant:
+def _grant(change: RemedyChange) -> Grant:
     level = next(level for level in LEVELS if level == change.level)
     waives = tuple(waiver for waiver in WAIVERS if waiver in change.waives)
     return Grant("", "", (change.value,), level, waives)

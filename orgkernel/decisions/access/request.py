@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.state_view import PaceTier
+from orgkernel.decisions.state_view import PaceTierName
 from orgkernel.records.levels import ToolLevel
 
 
@@ -32,7 +32,7 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     hook_id: str | None = None
     event_type: str | None = None
     session: str | None = None
-    pace: PaceTier | None = None
+    pace: PaceTierName | None = None
     """PACE tier of the role that asks; None where the runtime reports none."""
     input: Mapping[str, Any] | None = None
     """Arguments of the tool, checked against its input schema."""

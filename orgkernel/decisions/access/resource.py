@@ -22,9 +22,9 @@ WHOLE = ("use", "run")
 """A tool can be asked for as a whole: every action it has."""
 
 
-Group = Literal["role", "agent", "outsider", "undeclared"]
+SubjectGroup = Literal["role", "agent", "outsider", "undeclared"]
 """The kinds of subjects that layers tell apart."""
-GROUPS: tuple[Group, ...] = get_args(Group)
+GROUPS: tuple[SubjectGroup, ...] = get_args(SubjectGroup)
 
 
 class Resource:

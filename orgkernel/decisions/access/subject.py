@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.resource import FULL, LEVEL, Group
+from orgkernel.decisions.access.resource import FULL, LEVEL, SubjectGroup
 from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
@@ -28,7 +28,7 @@ class Subject:
         self.keys = identity.keys
         self.is_crew = identity.is_crew
         self.is_agent = identity.kind == "agent"
-        self.group: Group = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
+        self.group: SubjectGroup = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
         self.commands: dict[tuple[str, str], tuple[int, int]] = {}
         """What it may dispatch and escalate to, as far as it was asked."""
         self.bound: dict[str, int] = {}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.exchange.agent_zero.compiling import render_bundle
-from orgkernel.exchange.agent_zero.host import Generation, Settings, find_generation, read_json
+from orgkernel.exchange.agent_zero.host import ActivationSettings, Generation, find_generation, read_json
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.exchange.agent_zero.profiles import find_tool_ids, profile_files
 from orgkernel.runtime.bundle import Bundle, read_bundle
@@ -92,11 +92,11 @@ def deactivate(root: str) -> ActivationReport:
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
 
 
-def read_settings(root: str) -> Settings:
+def read_settings(root: str) -> ActivationSettings:
     """The settings of `active.json`; the defaults if it is missing or cannot be read."""
     data = read_json(root, ACTIVE)
     given = data.get(SETTINGS_KEY) if isinstance(data, dict) else None
-    return Settings().changed(given if isinstance(given, dict) else {})
+    return ActivationSettings().changed(given if isinstance(given, dict) else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,11 @@ class _Group:
 
 
 def _planned(
-    root: str, generation: Generation, compiled: Mapping[str, Any], bundle: Bundle, settings: Settings
+    root: str,
+    generation: Generation,
+    compiled: Mapping[str, Any],
+    bundle: Bundle,
+    settings: ActivationSettings,
 ) -> Iterator[_Group]:
     """Everything that an activation writes, with the switch last."""
     short = bundle.checksum.partition(":")[2][:_SHOWN_OF_CHECKSUM]

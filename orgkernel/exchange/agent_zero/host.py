@@ -58,14 +58,14 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ActivationSettings:
     """The user's settings. The defaults are those of the host."""
 
     enforcement: str = "enforce"
     on_error: str = "pass"
     unlisted_tools: str = "warn"
 
-    def changed(self, chosen: Mapping[str, Any]) -> Settings:
+    def changed(self, chosen: Mapping[str, Any]) -> ActivationSettings:
         """These settings with the valid choices applied. Invalid ones change nothing."""
         return replace(self, **{name: chosen[name] for name in CHOICES if chosen.get(name) in CHOICES[name]})
 

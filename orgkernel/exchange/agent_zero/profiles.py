@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from orgkernel.exchange.agent_zero.host import FIRST, THIRD, Generation, Settings
+from orgkernel.exchange.agent_zero.host import FIRST, THIRD, ActivationSettings, Generation
 from orgkernel.runtime.bundle import Bundle, BundleRole
 
 ToolIds = Mapping[str, tuple[str, ...]]
@@ -29,7 +29,7 @@ def find_tool_ids(root: str) -> ToolIds:
 
 
 def profile_files(
-    generation: Generation, bundle: Bundle, role: BundleRole, settings: Settings, tool_ids: ToolIds
+    generation: Generation, bundle: Bundle, role: BundleRole, settings: ActivationSettings, tool_ids: ToolIds
 ) -> Mapping[str, str]:
     """The files of a role's profile, by their path in the profile's folder."""
     about = {
@@ -65,7 +65,7 @@ def _context(bundle: Bundle, role: BundleRole) -> str:
 
 
 def _tool_access(
-    bundle: Bundle, role: BundleRole, settings: Settings, tool_ids: ToolIds
+    bundle: Bundle, role: BundleRole, settings: ActivationSettings, tool_ids: ToolIds
 ) -> Mapping[str, object]:
     """Tools that the role may not use are blocked. Tools in no catalog follow the setting for unlisted tools."""
     refuses = settings.unlisted_tools == "refuse"

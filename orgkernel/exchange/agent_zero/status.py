@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.exchange.agent_zero.activation import ACTIVE, FOLDER, JOURNAL, SETTINGS_KEY, read_settings
-from orgkernel.exchange.agent_zero.host import Settings, find_generation, read_json
+from orgkernel.exchange.agent_zero.host import ActivationSettings, find_generation, read_json
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 
@@ -74,10 +74,10 @@ def read_status(root: str) -> HostStatus:
     return HostStatus(
         on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
         missing=missing, organization=document["org_id"] if document else None,
-        **(settings.as_json() if settings else dict.fromkeys(Settings().as_json())),
+        **(settings.as_json() if settings else dict.fromkeys(ActivationSettings().as_json())),
         bundle=name, digest=bundle.digest if bundle else None,
         source=_text(journal, "source"), behind=None,
-        slips=Settings.slips(document.get(SETTINGS_KEY)) if document else (),
+        slips=ActivationSettings.slips(document.get(SETTINGS_KEY)) if document else (),
         kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(said, "loaded"),
         last_error=_text(said, "last_error"), since=_text(said, "since"),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.access_policies import DATA_TIERS, STAR
-from orgkernel.records.crew_roster import Member
+from orgkernel.records.crew_roster import RosterMember
 from orgkernel.records.directory import BUILT_IN_ORIGINS
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.organization import USER
@@ -168,7 +168,7 @@ def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[
             yield "Group", f"data:{name}"
 
 
-def _rank(records: OrgRecords, member: Member, profiles: Iterable[RoleProfile]) -> str | None:
+def _rank(records: OrgRecords, member: RosterMember, profiles: Iterable[RoleProfile]) -> str | None:
     """The starting rank of an agent: its own, else by its trust, else the entry rank of its role, else the lowest."""
     if member.rank is not None:
         return _known_rank(records, member.rank)

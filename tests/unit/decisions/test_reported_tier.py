@@ -14,14 +14,14 @@ from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, PaceTier, StateView, StoredReport
+from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, PaceTierName, StateView, StoredReport
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.view import by_unit, reports_by_subject
 from tests.support.salute import salute
 
 NOW = 1_000_000.0
-TIERS: tuple[PaceTier, ...] = ("primary", "alternate", "contingent", "emergency")
+TIERS: tuple[PaceTierName, ...] = ("primary", "alternate", "contingent", "emergency")
 
 
 @pytest.fixture(scope="module", params=["software_dev", "household"])
@@ -31,7 +31,7 @@ def view(request: pytest.FixtureRequest) -> OrgView:
 
 
 def report(
-    role: str, tier: PaceTier, at: float = NOW, *, org: str, agent_id: str = "", agent_number: int = 0
+    role: str, tier: PaceTierName, at: float = NOW, *, org: str, agent_id: str = "", agent_number: int = 0
 ) -> StoredReport:
     body = salute(role, tier, at, org=org, agent=agent_number)
     return StoredReport(1, org, role, agent_id, agent_number, at, at, tier, body)
@@ -52,7 +52,7 @@ def questions(view: OrgView, subject: str) -> Iterator[AccessRequest]:
             yield from (AccessRequest(subject, action, resource, context) for action in actions)
 
 
-def stating(request: AccessRequest, tier: PaceTier) -> AccessRequest:
+def stating(request: AccessRequest, tier: PaceTierName) -> AccessRequest:
     return msgspec.structs.replace(request, context=msgspec.structs.replace(request.context, pace=tier))
 
 
@@ -61,7 +61,7 @@ def without_version(decision: AccessDecision) -> AccessDecision:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTier) -> None:
+def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTierName) -> None:
     """For every role, agent and question; the explanation decides the same and names the report."""
     empty = StateView()
     changed = 0
@@ -81,7 +81,7 @@ def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTier) -
 
 
 @pytest.mark.parametrize("tier", ["contingent", "emergency"])
-def test_lists_say_what_decisions_say(view: OrgView, tier: PaceTier) -> None:
+def test_lists_say_what_decisions_say(view: OrgView, tier: PaceTierName) -> None:
     """Who can, what can and can agree, with everybody in another tier; forward_and_reverse_agree."""
     roles = view.roles
     state = reported(*(report(role, tier, org=view.org_id) for role in roles[::2]))

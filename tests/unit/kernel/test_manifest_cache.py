@@ -9,7 +9,7 @@ import pytest
 
 from orgkernel.errors import UnknownRole
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.manifest_cache import KeptBytes
+from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.manifest.v1 import encode
 from tests.support.trees import TEMPLATES, change_line, copy_template
 
@@ -48,7 +48,7 @@ def test_reload_drops_them(tmp_path: Path) -> None:
 
 def test_room_is_bounded() -> None:
     """The oldest go first; what would fill a quarter is not kept; another state starts anew."""
-    kept, state = KeptBytes(10_000), object()
+    kept, state = ManifestCache(10_000), object()
     for number in range(100):
         kept.put(state, number, b"x" * 700)
     assert len(kept) == 10
@@ -64,7 +64,7 @@ def test_room_is_bounded() -> None:
 
 def test_threads_may_ask_at_once() -> None:
     """Many threads over few places end with the right bytes and within the room."""
-    kept, states = KeptBytes(20_000), [object(), object()]
+    kept, states = ManifestCache(20_000), [object(), object()]
     wrong: list[object] = []
 
     def work(seed: int) -> None:

@@ -17,7 +17,7 @@ from orgkernel.model.domain_catalog import DomainCatalog
 from orgkernel.model.kinds import KINDS
 from orgkernel.model.levels import LEVEL_OF_SIDE_EFFECTS, LEVELS
 from orgkernel.model.organization import USER, Organization
-from orgkernel.model.plan_catalog import PlanCatalog, Step
+from orgkernel.model.plan_catalog import PlanCatalog, PlanStep
 from orgkernel.model.record import Document
 from orgkernel.model.role_profile import AUTHORITY_OF_TYPE, RoleProfile, SkillUse
 from orgkernel.model.skill_catalog import SkillCatalog
@@ -210,7 +210,9 @@ def tools_of(role: RoleProfile) -> tuple[str, ...]:
 
 def needed_tools(plan: str) -> set[str]:
     entry = plans().plans[plan]
-    return {tool for step in entry.steps if isinstance(step, Step) for tool in step.tools} | set(entry.tools)
+    return {tool for step in entry.steps if isinstance(step, PlanStep) for tool in step.tools} | set(
+        entry.tools
+    )
 
 
 def thresholds(trigger: str, limit: int) -> dict[str, float]:

@@ -7,15 +7,15 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from orgkernel.decisions.state_view import PaceTier
+from orgkernel.decisions.state_view import PaceTierName
 from orgkernel.records.decision_cases import Circumstances
 from orgkernel.records.role_profile import PacePlan as PacePlanRecord
 from orgkernel.records.salute_report import Status
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.pace import (
+    CompiledPacePlan,
     Obligation,
     PaceMemory,
-    PacePlan,
     PlanError,
     Tier,
     advance,
@@ -33,7 +33,7 @@ def tree(text: str) -> Any:
 
 
 # The plan of the specification's example.
-SPECIFICATION = PacePlan(
+SPECIFICATION = CompiledPacePlan(
     {
         "primary": Tier("normal_execution", "Execute task using preferred tools and HTN plan"),
         "alternate": Tier("fallback_chain", "Self-recovery", tree("consecutive_tool_failures >= 3")),
@@ -132,12 +132,12 @@ def test_turns_are_compared_with_the_role_s_own_limit():
     """`max` is `doctrine.max_turns_without_progress`."""
     observation = seen(0, turns_without_progress=19)
     assert decide_pace(SPECIFICATION, observation).tier == "emergency"
-    assert decide_pace(PacePlan(SPECIFICATION.tiers, 13), observation).tier == "primary"
+    assert decide_pace(CompiledPacePlan(SPECIFICATION.tiers, 13), observation).tier == "primary"
 
 
 def test_without_a_plan_a_role_stays_in_primary():
     """Nothing is declared, so nothing trips."""
-    decision = decide_pace(PacePlan({}), seen(99), "emergency")
+    decision = decide_pace(CompiledPacePlan({}), seen(99), "emergency")
     assert (decision.tier, decision.obligations[0].action) == ("primary", "normal_execution")
 
 
@@ -157,7 +157,7 @@ def test_each_tier_obliges_to_its_action(tier: str, obligation: Obligation):
 
 def test_an_action_nobody_knows_is_the_usual_one_of_its_tier():
     """A word of the user's own (ORG509) does not leave a role without an obligation."""
-    plan = PacePlan({"contingent": Tier("panic", "", tree("context_exhausted"), "co")})
+    plan = CompiledPacePlan({"contingent": Tier("panic", "", tree("context_exhausted"), "co")})
     assert obligations_of(plan, "contingent") == (Obligation("escalate", "co", "hand over to co"),)
 
 
@@ -214,7 +214,7 @@ def test_what_is_no_plan_is_refused_with_its_place(data: dict[str, Any], message
 
 def test_a_role_without_a_plan_is_read_as_one():
     """`pace` may be missing or null."""
-    assert read_plan({}) == read_plan({"pace": None}) == PacePlan({})
+    assert read_plan({}) == read_plan({"pace": None}) == CompiledPacePlan({})
 
 
 def test_an_observation_has_the_names_of_the_trigger_language():
@@ -254,7 +254,7 @@ def test_what_a_tier_forbids_grows_with_the_tier():
 
 def test_everybody_has_the_same_tiers():
     """Documents, decision cases, reports, requests and the runtime."""
-    assert get_args(PaceTier) == TIERS
+    assert get_args(PaceTierName) == TIERS
     assert PacePlanRecord.__struct_fields__ == TIERS
     assert get_args(get_type_hints(Status)["pace_level"]) == TIERS
     assert get_args(get_args(get_type_hints(Circumstances)["pace"])[0]) == TIERS

@@ -9,14 +9,14 @@ import pytest
 from orgkernel.runtime import signal_records, signals
 from orgkernel.runtime.observation import Observation
 from orgkernel.runtime.own_text import mark_own_text, strip_own_text
-from orgkernel.runtime.pace import PaceDecision, PacePlan, Tier, decide_pace
+from orgkernel.runtime.pace import CompiledPacePlan, PaceDecision, Tier, decide_pace
 from orgkernel.runtime.signal_records import Signals
-from orgkernel.runtime.steering_words import Post
+from orgkernel.runtime.steering_words import PostInCommand
 from orgkernel.runtime.supervisor import COOL_DOWN, Steering, SupervisorMemory, steer, supervise
 from tests.support.own_text import find_own_text
 
 FAILURES = ["name", "consecutive_tool_failures"]
-PLAN = PacePlan(
+PLAN = CompiledPacePlan(
     {
         "alternate": Tier("fallback_chain", "try the other tool", [">=", FAILURES, ["number", 3]]),
         "contingent": Tier(
@@ -25,14 +25,14 @@ PLAN = PacePlan(
         "emergency": Tier("abort_and_report", "", ["flag", "unrecoverable_error"], "co"),
     }
 )
-POST = Post(
+POST = PostInCommand(
     "bugfix_specialist",
     "Bugfix Specialist",
     "engineering_xo",
     tools=("code_execution_tool", "document_query", "response"),
     names={"engineering_xo": "Engineering XO", "co": "CO"},
 )
-XO = Post(
+XO = PostInCommand(
     "engineering_xo",
     "Engineering XO",
     "co",
@@ -64,7 +64,7 @@ def report(tier: str, role: str = "bugfix_specialist", **parts: Any) -> dict[str
 
 
 def said(
-    turn: int, pace: PaceDecision | None, memory: SupervisorMemory, post: Post = POST, *reports: Any
+    turn: int, pace: PaceDecision | None, memory: SupervisorMemory, post: PostInCommand = POST, *reports: Any
 ) -> Any:
     return steer(Signals(turn), pace, reports, memory, post, failing=["code_execution_tool"])
 
@@ -111,9 +111,11 @@ def test_the_emergency_tier_preserves_the_state_and_reports() -> None:
 @pytest.mark.parametrize("superior", [None, "user"])
 def test_a_commander_turns_to_the_user(superior: str | None) -> None:
     """Above the top of the organization is whoever talks to the agent."""
-    plan = PacePlan({"contingent": Tier("escalate", "", [">=", FAILURES, ["number", 1]])})
+    plan = CompiledPacePlan({"contingent": Tier("escalate", "", [">=", FAILURES, ["number", 1]])})
     decision = decide_pace(plan, Observation(consecutive_tool_failures=1))
-    assert "Hand the task over to the user:" in body(said(1, decision, NEW, Post("co", "CO", superior))[0])
+    assert "Hand the task over to the user:" in body(
+        said(1, decision, NEW, PostInCommand("co", "CO", superior))[0]
+    )
 
 
 def test_it_says_a_transition_once() -> None:
@@ -199,7 +201,7 @@ def test_a_new_task_begins_without_a_past() -> None:
 def test_each_role_has_its_own_tier() -> None:
     """A switch of roles is no transition of a tier."""
     _, memory = said(4, decide(5), NEW)
-    other = Post("codegen_specialist", "Codegen Specialist", "engineering_xo")
+    other = PostInCommand("codegen_specialist", "Codegen Specialist", "engineering_xo")
     assert said(10, decide(0), memory, other)[0] is None
     assert "from PACE tier contingent" in body(said(20, decide(0), memory)[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from orgkernel.decisions.access.circumstances import words_of
-from orgkernel.decisions.access.decision import Change, Outcome
+from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.policies import AccessPolicy
@@ -204,7 +204,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
 # -- what would change it ----------------------------------------------------------------------------------------------
 
 
-def _removals(evaluation: Evaluation) -> Iterable[Change]:
+def _removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
     """Policies that decide now, about the subject or whom it acts for."""
     tables, context = evaluation.tables, evaluation.request.context
     parents = [tables.subject(each) for each in evaluation.parent_names()]
@@ -215,7 +215,7 @@ def _removals(evaluation: Evaluation) -> Iterable[Change]:
         for policy in subject.matching(context)
         if policy.decisive
     }
-    return (Change("policy_removed", each) for each in sorted(found))
+    return (RemedyChange("policy_removed", each) for each in sorted(found))
 
 
 POLICY_DENY = ReasonCode("POLICY_DENY", _policy_deny, "stopped", remedies=("role", "policy_removed"))

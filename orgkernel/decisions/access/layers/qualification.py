@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.access.decision import Change
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
@@ -66,9 +66,9 @@ def _qualification_missing(evaluation: Evaluation) -> Sentence:
     return text, why_edges(edge for edge in needed if edge.target in missing)
 
 
-def _tests(evaluation: Evaluation) -> Iterator[Change]:
+def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Everything that is missing: all of it has to be passed."""
-    return (Change("qualification", each) for each in _missing(evaluation, None))
+    return (RemedyChange("qualification", each) for each in _missing(evaluation, None))
 
 
 QUALIFICATION_MISSING = ReasonCode(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.access.decision import Change
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
@@ -75,7 +75,7 @@ def _capped(evaluation: Evaluation) -> Sentence | None:
     return text, (why_place(row.statement, row.place),)
 
 
-def _promotion(evaluation: Evaluation) -> Iterator[Change]:
+def _promotion(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """The lowest rank that is high enough."""
     levels, view = evaluation.resource.rank_levels, evaluation.view
     if levels is None:
@@ -83,7 +83,7 @@ def _promotion(evaluation: Evaluation) -> Iterator[Change]:
     now = rank_now(view, evaluation.state, evaluation.subject)
     for step, rank in enumerate(view.records.ranks):
         if step > now and levels[step] >= evaluation.required:
-            yield Change("rank", rank.id)
+            yield RemedyChange("rank", rank.id)
             return
 
 
