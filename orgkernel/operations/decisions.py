@@ -25,10 +25,10 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor
-from orgkernel.state.writer import Ticket
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
+    from orgkernel.state.writer import Ticket
 
 TRIES = 3
 _NEEDS_REPORT = Reason(
