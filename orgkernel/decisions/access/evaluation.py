@@ -12,8 +12,9 @@ with `EVALUATION_ERROR` (policies and governance §3.6).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
@@ -53,8 +54,7 @@ class TraceNote(NamedTuple):
     failing: int
 
 
-@dataclass(slots=True, eq=False)
-class Evaluation:
+class Evaluation(Struct, eq=False):
     """One question with everything it is decided from, and the three values as the layers move them."""
 
     tables: AccessTables
