@@ -30,7 +30,7 @@ def read_contracts() -> list[dict[str, str]]:
 
 
 def _draw(layers: str) -> str:
-    """Each layer as a row of boxes, the highest first; an arrow is the direction in which imports may go."""
+    """The packages as a table, the highest layer first, each with what it is for."""
     rows = [line.replace("|", ":").split(":") for line in layers.split("\n") if line.strip()]
     lines = ["| | package | what it is for |", "|---|---|---|"]
     for number, row in enumerate(rows, 1):
