@@ -26,10 +26,12 @@ class PerView(Generic[T]):
 
     def __call__(self, view: OrgView) -> T:
         """What the function returned for this view."""
-        if self not in view.memos:
+        answer: T
+        try:
+            answer = view.memos[self]
+        except KeyError:
             # Two threads may both work it out; both then use the answer that was kept first.
-            view.memos.setdefault(self, self._function(view))
-        answer: T = view.memos[self]
+            answer = view.memos.setdefault(self, self._function(view))
         return answer
 
 
