@@ -28,7 +28,7 @@ class AccessTables:
     def __init__(
         self, view: OrgView, policies: PolicyTable, order: LayerOrder, removed: frozenset[str] = frozenset()
     ) -> None:
-        # INVARIANT: nothing here keeps the view alive, which finds its tables by a weak key (`tables_of`).
+        # INVARIANT: nothing here keeps the view alive, which keeps these tables: a version that is replaced is freed at once.
         self._view = ref(view)
         self.org_id = view.org_id
         self.snapshot = view.digest
