@@ -88,6 +88,11 @@ NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request is answered already",
 ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "It is revoked already", "What is revoked stays revoked.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
     "It was used, revoked or ran out in the meantime.")
+NOT_ASLEEP = ProblemCode("NOT_ASLEEP", 409, "The grant is awake", "It gives what it was issued for already.")
+NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "An organization has to be named",
+    "What is stored belongs to one organization. Name it; only some records can be stored for all of them (`*`).")
+OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",
+    "The detail names it. A grant is never moved from one organization to another.")
 MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "An agent cannot go from here to there",
     "The detail says where it stands.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The agent is not trusted enough",

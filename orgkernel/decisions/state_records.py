@@ -59,6 +59,7 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
     org_id: str | None = None
+    """The organization it is for; `*` for all of them."""
     channel: str | None = None
     session: str | None = None
     reason: str = ""
@@ -72,6 +73,10 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     """`once`, `day`, `always` or `deny`."""
     response_at: float | None = None
     grant_id: str | None = None
+    action: str | None = None
+    """The only action that is asked for; None for every action of the level."""
+    input_digest: str | None = None
+    """SHA-256 of the only input that is asked for; None for every input."""
 
 
 class ApiKey(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
@@ -71,7 +71,7 @@ def _only_outside(member: str, what: str) -> Refused:
 
 def require_declared(state: RegistryState, grant: Grant) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if no document declares the organization, the subject or a resource of a grant."""
-    if grant.org_id is not None and grant.org_id not in state.served:
+    if grant.org_id != ALL_ORGANIZATIONS and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
     views = _views(state, grant.org_id)
@@ -83,9 +83,9 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def _views(state: RegistryState, org_id: str | None = None) -> list[OrgView]:
+def _views(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> list[OrgView]:
     """The organization of that id, or all that are served."""
-    served = state.served.values() if org_id is None else [state.served[org_id]]
+    served = state.served.values() if org_id == ALL_ORGANIZATIONS else [state.served[org_id]]
     return [each.snapshot.index for each in served]
 
 
