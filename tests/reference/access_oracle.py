@@ -629,8 +629,7 @@ def weigh_run(
             ceiling = 0
             continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
-        neutral = not crew(who) and not world["policies"]
-        if counts and not neutral and not essential:
+        if counts and not essential:
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
             ceiling = min(ceiling, 0 if theirs & STOPS else min(has, most))
             if theirs - {"ASK_APPROVAL", "ACTION_UNKNOWN"} - unknown_names(world, kind, name):

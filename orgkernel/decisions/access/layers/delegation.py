@@ -10,13 +10,11 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import UNKNOWN_PRINCIPAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
 from orgkernel.decisions.access.resource import LEVEL, Resource
-from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.access_policies import STAR
@@ -49,9 +47,7 @@ def _narrow(evaluation: Evaluation) -> None:
             evaluation.ceiling = 0
             evaluation.failing |= UNKNOWN_PRINCIPAL.bit
             continue
-        if not (strict or name == request.on_behalf_of) or _is_neutral(tables, parent):
-            continue
-        if evaluation.essential:
+        if evaluation.essential or not (strict or name == request.on_behalf_of):
             continue
         asked = Evaluation(
             tables, evaluation.state, replace(request, subject=name), evaluation.action, parent, resource,
@@ -70,11 +66,6 @@ def _narrow(evaluation: Evaluation) -> None:
         evaluation.ceiling = min(evaluation.ceiling, passed)
         if passed < evaluation.required:
             evaluation.failing |= PARENT_CAP.bit
-
-
-def _is_neutral(tables: AccessTables, parent: Subject) -> bool:
-    """Whether nothing is declared about what somebody outside the crew may do: no policies are no cap."""
-    return not parent.is_crew and not tables.declares_policies
 
 
 def _level_passed(envelope: Mapping[str, ToolLevel], resource: Resource) -> int:
