@@ -38,10 +38,13 @@ def _compile(target: Target) -> Move | None:
     changes = target.group == "agent"
 
     def cap(evaluation: Evaluation) -> None:
-        if evaluation.essential or "rank" in evaluation.given.waives:
+        if evaluation.essential:
             return
         known = not changes and evaluation.assumed is None
         top = levels[evaluation.subject.rank if known else _rank(evaluation)]
+        lifted = evaluation.given.waives
+        if lifted:
+            top = max(top, lifted.get("rank", 0))
         evaluation.ceiling = min(evaluation.ceiling, top)
         if top < required:
             evaluation.failing |= RANK_TOO_LOW.bit
