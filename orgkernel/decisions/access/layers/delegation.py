@@ -171,18 +171,22 @@ def _deed(evaluation: Evaluation) -> str:
 
 
 def _why_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
-    """The line of a limit; nothing where it holds by default."""
+    """The line of a limit, or that of the limits that do not name it; nothing where no limit is written."""
     records = evaluation.view.records
-    if not records.document.has("limits", field):
+    if not records.document.has("limits"):
         return ()
-    said = f"{field} {getattr(records.organization.limits, field)}"
-    return (why_place(said, records.document.place("limits", field, key=True)),)
+    said = f"{field} {getattr(records.organization.limits, field)}{_by_default(evaluation, field)}"
+    route = ("limits", field) if records.document.has("limits", field) else ("limits",)
+    return (why_place(said, records.document.place(*route, key=True)),)
 
 
 def _limit_in_words(evaluation: Evaluation, field: str) -> str:
-    records = evaluation.view.records
-    by_default = "" if records.document.has("limits", field) else " by default"
-    return f"the limit {quote(field)} is {getattr(records.organization.limits, field)}{by_default}"
+    limit = getattr(evaluation.view.records.organization.limits, field)
+    return f"the limit {quote(field)} is {limit}{_by_default(evaluation, field)}"
+
+
+def _by_default(evaluation: Evaluation, field: str) -> str:
+    return "" if evaluation.view.records.document.has("limits", field) else " by default"
 
 
 def _depth_exceeded(evaluation: Evaluation) -> Sentence:
