@@ -227,9 +227,9 @@ def test_every_line_of_a_trace_that_changed_something_has_a_place(household: Org
         ("persn:partner", "tool:weather", "`persn:partner` is not declared; did you mean `person`?"),
         ("user:partner", "tool:weather",
          "`user:partner` is not declared; kinds are `role`, `agent`, `person`, `system`, `webhook`, `sender`"),
-        ("person:partner", "tol:weather", "`tol:weather` is no resource; did you mean `tool`?"),
+        ("person:partner", "tol:weather", "`tol:weather` is not a resource; did you mean `tool`?"),
         ("person:partner", "thing:weather",
-         "`thing:weather` is no resource; kinds are `tool`, `credential`, `data`, `role`"),
+         "`thing:weather` is not a resource; the kinds are `tool`, `credential`, `data`, `role`"),
     ],
 )  # fmt: skip
 def test_a_kind_that_does_not_exist_is_told_apart_from_a_name(
@@ -245,7 +245,7 @@ def test_a_grant_that_ran_out_is_named_with_its_end(household: OrgView) -> None:
     first = Grant("g1", "person:friend", ("tool:github",), expires_at=60.0)
     last = Grant("g2", "person:friend", ("tool:git*",), expires_at=3600.0)
     state = StateView(grants={"person:friend": (first,)}, expired={"person:friend": (last,)})
-    said = "grant `g2` of `tool:git*` to `person:friend` ran out at 1970-01-01T01:00:00Z"
+    said = "grant `g2` of `tool:git*` to `person:friend` expired at 1970-01-01T01:00:00Z"
     own = explain_access(household, AccessRequest("person:friend", "use", "tool:github", NOON), state)
     assert [(reason.code, reason.text) for reason in own.reasons[1:]] == [("GRANT_EXPIRED", said)]
     assert own.decision.codes == ("NO_POLICY_MATCH",)
