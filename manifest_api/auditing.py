@@ -25,6 +25,11 @@ class Auditor:
         self._store_access = store_access
 
     @property
+    def kernel(self) -> Kernel:
+        """The kernel that decides."""
+        return self._kernel
+
+    @property
     def writes_down(self) -> bool:
         """Whether what is decided now becomes a row of the audit. Raises `StoreError`."""
         return self._store_access.held() is not None
