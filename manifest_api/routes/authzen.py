@@ -48,6 +48,7 @@ from manifest_api.authzen_shapes import (
 )
 from manifest_api.authzen_types import vocabulary_of
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.proxies import TrustedProxies, is_host
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page, unfit
 from manifest_api.routes.documented import SHAPES, access_question, content
@@ -71,7 +72,7 @@ _EXAMPLE = {
 }
 
 
-@router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE))
+@router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE, authzen=True))
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
     evaluator: Evaluator = request.app.state.evaluator
@@ -92,6 +93,7 @@ async def post_evaluation(request: Request) -> Response:
             ],
             "options": {"evaluations_semantic": "execute_all"},
         },
+        authzen=True,
     ),
     dependencies=[KNOWN_PARAMETERS],
 )
@@ -158,7 +160,9 @@ def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
 
 @router.post(
     "/access/v1/search/subject",
-    **access_question(EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, paged=True),
+    **access_question(
+        EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, paged=True, authzen=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
@@ -189,7 +193,9 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 
 @router.post(
     "/access/v1/search/resource",
-    **access_question(EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, paged=True),
+    **access_question(
+        EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, paged=True, authzen=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
@@ -221,7 +227,11 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
 @router.post(
     "/access/v1/search/action",
     **access_question(
-        ActionList, ActionSearch, {key: _EXAMPLE[key] for key in ("subject", "resource")}, paged=True
+        ActionList,
+        ActionSearch,
+        {key: _EXAMPLE[key] for key in ("subject", "resource")},
+        paged=True,
+        authzen=True,
     ),
     dependencies=[KNOWN_PARAMETERS],
 )
@@ -286,14 +296,29 @@ def _page(
     return shown, PageAnswer(following, len(shown), len(found))
 
 
+def base_of(request: Request) -> str:
+    """The URL this server was asked by. What a proxy says of it counts only if the proxy is trusted."""
+    scheme, host = request.url.scheme, request.url.netloc
+    trusted: TrustedProxies = request.app.state.trusted_proxies
+    client = request.client
+    if client is not None and trusted.includes(client.host):
+        headers = request.headers
+        stated_scheme, stated_host = headers.getlist("x-forwarded-proto"), headers.getlist("x-forwarded-host")
+        if len(stated_scheme) == 1 and stated_scheme[0] in ("http", "https"):
+            scheme = stated_scheme[0]
+        if len(stated_host) == 1 and is_host(stated_host[0]):
+            host = stated_host[0]
+    return f"{scheme}://{host}"
+
+
 @router.get(
     "/.well-known/authzen-configuration",
     responses={200: {"description": "The endpoints.", "content": content(Configuration)}},
     dependencies=[KNOWN_PARAMETERS],
 )
 async def get_authzen_configuration(request: Request) -> Response:
-    """Where this policy decision point answers what, by the name it was asked under."""
-    base = f"{request.url.scheme}://{request.url.netloc}"
+    """The endpoints of this policy decision point, with the host that was asked."""
+    base = base_of(request)
     access = f"{base}/access/v1"
     found = Configuration(
         base, f"{access}/evaluation", f"{access}/evaluations", f"{access}/search/subject",
