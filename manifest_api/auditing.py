@@ -1,4 +1,4 @@
-"""Decisions that are written down before they are told (design §9): an answer is sent when its row is on the disk."""
+"""Decisions that are written down before they are told (docs/how-to/store.md): an answer is sent when its row is on the disk."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pydantic import Discriminator, Field, StringConstraints, Tag
 from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.model.role_profile import Doctrine, PaceTier, Requirements
 
-# The superior id for the person who talks to the crew (design §3).
+# The superior id for the person who talks to the crew.
 USER = "user"
 
 

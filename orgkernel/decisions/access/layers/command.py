@@ -1,4 +1,4 @@
-"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers (design §6).
+"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers.
 
 It is how a role is bound to other roles, and part of the layer `role binding`.
 """

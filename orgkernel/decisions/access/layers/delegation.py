@@ -1,4 +1,4 @@
-"""Delegation: whoever triggered the run bounds it, at any depth, and each hop may only narrow it (design §6).
+"""Delegation: whoever triggered the run bounds it, at any depth, and each hop may only narrow it.
 
 The envelope starts as the permissions of whoever triggered the run. Under `delegation: strict` the tools of everybody on
 the path narrow it too.

@@ -1,4 +1,4 @@
-"""PACE: in tier contingent nobody of the crew dispatches, in emergency nobody begins new work (design §6).
+"""PACE: in tier contingent nobody of the crew dispatches, in emergency nobody begins new work.
 
 The tier is what the caller states, else what the latest SALUTE report says. A report counts for an hour. An agent is in
 the tier of its own latest report; one that never reported under its name is in that of the latest report of its roles.
