@@ -1,4 +1,4 @@
-"""Who asks, decided once for every request before anything of it is answered (design §10, "Who may ask").
+"""Who asks, decided once for every request before anything of it is answered (docs/http.md).
 
 Without a credential loopback may ask; a forwarded header or a foreign Host counts as off loopback, and off loopback
 everything needs a credential. One that is shown and wrong is refused, also where none was needed.

@@ -1,4 +1,4 @@
-"""Who asks: what a verified credential says, and nothing that the request says of itself (design §10, "Who may ask")."""
+"""Who asks: what a verified credential says, and nothing that the request says of itself (docs/http.md)."""
 
 from __future__ import annotations
 

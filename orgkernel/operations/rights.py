@@ -1,4 +1,4 @@
-"""Who may give what: names that are declared, what `may_grant` of a role names, and nothing to oneself (design §6, §10).
+"""Who may give what: names that are declared, what `may_grant` of a role names, and nothing to oneself.
 
 All of it limits agents and roles. Somebody outside the organization, a person or an operator, only has to use declared
 names: the surface has checked the scopes of their credential.
@@ -43,7 +43,7 @@ def require_may_give(context: Context, wanted: Grant, what: str = "give itself a
 def refuse_itself(context: Context, subject: str, what: str) -> None:
     """Raise `Refused` (`SELF_GRANT`) if an agent or a role would act on itself.
 
-    INVARIANT: an agent can never issue, approve or promote for itself (design §10). What is given to a role is given to
+    INVARIANT: an agent can never issue, approve or promote for itself (docs/http.md). What is given to a role is given to
     whoever fills it, so a role an agent fills counts as that agent, in every organization.
     """
     member = context.actor.member

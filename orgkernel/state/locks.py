@@ -1,4 +1,4 @@
-"""Exclusive tools: one holder at a time, and a fencing token that rises with every lock (crew-capability facts §3.5).
+"""Exclusive tools: one holder at a time, and a fencing token that rises with every lock.
 
 Whoever lost a lock, by its timeout or because somebody broke it, may not know: what the tool does is checked against
 the token, and an older one is refused. Whether somebody may hold a tool at all is for the decision to say.
