@@ -170,7 +170,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
         kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
         about = (asked.request.action, asked.request.resource)
         found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=kinds)
-        return rows_as_told(kernel.access(asked.org), found, asked.request, caller.actor)
+        return rows_as_told(kernel, kernel.access(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.subject)
 
@@ -190,7 +190,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     def rows(kernel: Kernel) -> Sequence[AccessRow]:
         kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
         found = kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
-        return rows_as_told(kernel.access(asked.org), found, asked.request, caller.actor)
+        return rows_as_told(kernel, kernel.access(asked.org), found, asked.request, caller.actor)
 
     return await _entities(answers, asked, search, rows, lambda row: row.resource)
 
@@ -211,6 +211,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
 
     def ask(kernel: Kernel) -> ActionList:
         rows = rows_as_told(
+            kernel,
             kernel.access(asked.org),
             kernel.what_can(asked.org, asked.request.subject, request=asked.request),
             asked.request,
