@@ -8,7 +8,6 @@ channel, session or part. So a grant for a number of uses is never passed on: se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ from orgkernel.decisions.access.decide import ask
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LEVEL, Resource
-from orgkernel.decisions.access.stored import replace_stored
+from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_records import Approval, PermissionRequest
@@ -137,42 +136,34 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
     giver = tables.subject(member.subject)
     whole, part = split_part(resource)
     target, _ = tables.find(whole)
-    shown, cannot = quote(resource), f"and cannot grant {quote(wanted.level)}"
+    shown = quote(resource)
     if giver is None or target.unknown:  # a pattern such as `tool:name*`, or a giver of another organization
         raise Refused(
             f"{quote(member.subject)} may not grant {shown} in {quote(desk.view.org_id)}",
             "name every tool and the organization, or let the owner or an operator grant it",
             MAY_NOT_GRANT,
         )
-    why = f"`orgkernel why {member.subject} {target.least_action} {whole}` says what holds it back"
-    held = _held_by(giver, desk.state, wanted, part, target)
+    held = _held_by(desk, giver, wanted, part, target)
     context = replace(desk.here_and_now(), channel=wanted.channel, session=wanted.session)
-    needed = min(LEVEL[wanted.level], max(target.required.values(), default=0))
+    needed = (
+        LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
+    )
     for action in _actions_at(target, needed):
         request = AccessRequest(member.subject, action, whole, context)
         found = evaluate(ask(tables, request, held))
-        if found.outcome == "ask" or _asks_anywhere(ask(tables, request, held)):
-            raise Refused(
-                f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it",
-                why,
-                MAY_NOT_GRANT,
-            )
-        if found.outcome == "allow" and found.left >= needed:
+        asks = found.outcome == "ask" or _asks_anywhere(ask(tables, request, held))
+        if found.outcome == "allow" and found.left >= needed and not asks:
             continue
-        short = _short_grants(giver, desk.state, wanted, part, target)
-        if (
-            short
-            and evaluate(ask(tables, request, _with_locks(desk.state, target, giver))).outcome == "allow"
-        ):
-            raise Refused(
-                f"{quote(member.subject)} has {shown} by {short}, {cannot} beyond that",
-                "give less than that grant, or let the owner or an operator grant it",
-                MAY_NOT_GRANT,
-            )
-        left = LEVELS[found.left]
-        raise Refused(
-            f"{quote(member.subject)} has {shown} at level {quote(left)} itself, {cannot}", why, MAY_NOT_GRANT
-        )
+        help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
+        has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
+        if short := _short_grants(desk, giver, wanted, part, target):
+            text = f"{has} by {short}, {cannot} beyond that"
+            help = "give less than that grant, or let the owner or an operator grant it"
+        elif asks:
+            text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+        else:
+            text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
+        raise Refused(text, help, MAY_NOT_GRANT)
 
 
 def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
@@ -193,12 +184,13 @@ def _asks_anywhere(evaluation: Evaluation) -> bool:
 
 
 def _held_by(
-    giver: Subject, state: StateView, wanted: Grant, part: str | None, target: Resource
+    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
 ) -> StateView:
     """The state without those grants of the giver that do not cover what is given.
 
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
+    state = desk.state
     grants = {
         key: tuple(
             replace(each, channel=None, session=None, resources=resources)
@@ -215,20 +207,16 @@ def _held_by(
         )
         for key in giver.keys
     }
-    return _with_locks(replace_stored(state, grants, restrictions), target, giver)
+    return _with_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
 
 
-def _with_locks(state: StateView, target: Resource, giver: Subject) -> StateView:
+def _with_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
     """The state in which the giver holds the lock of an exclusive tool: who may use it next is nothing that is given."""
     if not target.exclusive:
         return state
-    locks = {
-        tool: lock if tool != target.id else replace(lock, holder=giver.subject)
-        for tool, lock in state.locks.items()
-    }
-    if target.id not in locks:
-        locks[target.id] = ToolLock("", target.id, giver.subject, 0, 0.0)
-    return replace(state, locks=locks)
+    return replace(
+        state, locks={**state.locks, target.id: ToolLock(org_id, target.id, giver.subject, 0, 0.0)}
+    )
 
 
 def _lacks(grant: Grant, wanted: Grant) -> str:
@@ -261,17 +249,16 @@ def _whole(resource: str) -> str:
     return split_part(resource)[0]
 
 
-def _short_grants(giver: Subject, state: StateView, wanted: Grant, part: str | None, target: Resource) -> str:
+def _short_grants(
+    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+) -> str:
     """The grants of the giver that speak of the resource and fall short, in words."""
     found: list[str] = []
-    for grant in _of_subject(giver, state):
-        if target.resource in map(_whole, grant.resources):
+    now, org_id = desk.here_and_now().now, desk.view.org_id
+    grants = (grant for key in giver.keys for grant in desk.state.grants.get(key, ()))
+    for grant in grants:
+        if is_active(grant, org_id, now) and target.resource in map(_whole, grant.resources):
             lacking = _lacks(grant, wanted) or ("" if _covering(grant, part) else "is for a part of it")
             if lacking:
                 found.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
     return " and ".join(found)
-
-
-def _of_subject(giver: Subject, state: StateView) -> Iterable[Grant]:
-    for key in giver.keys:
-        yield from state.grants.get(key, ())
