@@ -1,9 +1,12 @@
 """Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents, the store has their state.
 
-The first change adds an agent of the roster to the store. Agents and roles cannot change their own state.
+The first change adds an agent of the roster to the store. Each change needs a right over the agent, so nobody changes
+their own state.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.layers.identity import WORKING
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecycle, QualificationResult
@@ -11,10 +14,14 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownAgent, UnknownRecord
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, refuse_itself
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
 from orgkernel.snapshots.snapshot import OrgSnapshot
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 
 def add_agent(
@@ -28,12 +35,13 @@ def add_agent(
     reason: str = "",
 ) -> AgentState:
     """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
-    refuse_itself(context, f"agent:{agent_id}", "add itself")
     org_id = choose_organization(context, org)
     require_one(org_id, "an agent")
+    right = _right_over(context, org_id, agent_id, f"add {_named(agent_id)}", "add itself")
+    store = noted_in(context, right)
     if rank is not None:
         _require_rank(context.kernel, org_id, rank)
-    return context.store.agents.add(
+    return store.agents.add(
         agent_id,
         org_id=org_id,
         actor=context.actor.name,
@@ -50,12 +58,11 @@ def set_rank(
     """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
-    _require_agent(context, org_id, agent_id, "change its own rank")
+    what, itself = f"change the rank of {_named(agent_id)}", "change its own rank"
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
     _require_rank(context.kernel, org_id, rank)
-    _note(context, org_id, agent_id)
-    return context.store.agents.set_rank(
-        agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason
-    )
+    _note(store, context, org_id, agent_id)
+    return store.agents.set_rank(agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def set_trust(
@@ -64,11 +71,10 @@ def set_trust(
     """Note how far an agent is trusted, 0 to 1; raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
-    _require_agent(context, org_id, agent_id, "change its own trust")
-    _note(context, org_id, agent_id)
-    return context.store.agents.set_trust(
-        agent_id, trust, org_id=org_id, actor=context.actor.name, reason=reason
-    )
+    what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    _note(store, context, org_id, agent_id)
+    return store.agents.set_trust(agent_id, trust, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def move_agent(
@@ -79,12 +85,11 @@ def move_agent(
     Raises as `set_rank`, and `Conflict` for a move that is not allowed.
     """
     org_id = choose_organization(context, org)
-    _require_agent(context, org_id, agent_id, "change its own lifecycle")
+    what, itself = f"change the lifecycle of {_named(agent_id)}", "change its own lifecycle"
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
     _require_no_wider_stop(context, org_id, agent_id, lifecycle)
-    _note(context, org_id, agent_id)
-    return context.store.agents.move(
-        agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason
-    )
+    _note(store, context, org_id, agent_id)
+    return store.agents.move(agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def record_result(
@@ -99,13 +104,14 @@ def record_result(
     """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
-    _require_agent(context, org_id, agent_id, "record its own test")
+    what, itself = f"record a test of {_named(agent_id)}", "record its own test"
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
     found = context.documents.organization(org_id).snapshot.records.qualifications
     declared = {name: definition.record for name, definition in found.items()}
     if qualification not in declared:
         help = did_you_mean(qualification, declared) or "declare it in a `qualification_catalog`"
         raise Refused(f"there is no qualification {quote(qualification)}", help, UNKNOWN_NAME)
-    return context.store.results.record(
+    return store.results.record(
         agent_id, qualification, org_id=org_id, score=score, passed=score >= declared[qualification].threshold,
         actor=context.actor.name, reason=reason,
     )  # fmt: skip
@@ -143,8 +149,8 @@ def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[O
     return [each.snapshot for each in served]
 
 
-def _require_agent(context: Context, org_id: str, agent_id: str, what: str) -> None:
-    """Raise `UnknownAgent` or `UnknownRecord` for an agent nobody knows, and `Refused` if it is the actor itself."""
+def _require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
+    """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
     declared = dict.fromkeys(
         each for snapshot in _snapshots(context.kernel, org_id) for each in snapshot.records.agents
     )
@@ -158,7 +164,15 @@ def _require_agent(context: Context, org_id: str, agent_id: str, what: str) -> N
             or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
         )
         raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
-    refuse_itself(context, f"agent:{agent_id}", what)
+    return _right_over(context, org_id, agent_id, what, itself)
+
+
+def _right_over(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
+    return require_authority(context, f"agent:{agent_id}", what, itself=itself, org_id=org_id)
+
+
+def _named(agent_id: str) -> str:
+    return quote(f"agent:{agent_id}")
 
 
 def _require_rank(kernel: Kernel | None, org_id: str, rank: str) -> None:
@@ -188,9 +202,7 @@ def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecyc
     )
 
 
-def _note(context: Context, org_id: str, agent_id: str) -> None:
+def _note(store: Store, context: Context, org_id: str, agent_id: str) -> None:
     """Add a roster's agent to the store, if nothing is stored about it yet."""
-    if context.store.agents.get(org_id, agent_id) is None:
-        context.store.agents.add(
-            agent_id, org_id=org_id, actor=context.actor.name, reason="declared by the roster"
-        )
+    if store.agents.get(org_id, agent_id) is None:
+        store.agents.add(agent_id, org_id=org_id, actor=context.actor.name, reason="declared by the roster")

@@ -10,14 +10,23 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind
+from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind, grant_asked_for
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization
-from orgkernel.operations.rights import UNKNOWN_NAME, require_declared, require_may_give
-from orgkernel.operations.widening import Widening, find_widening, resources_of, views_of
+from orgkernel.operations.passing_on import require_may_approve, require_may_give
+from orgkernel.operations.rights import (
+    UNKNOWN_NAME,
+    find_member,
+    noted_in,
+    require_declared,
+    speaks_for,
+    views_of,
+)
+from orgkernel.operations.widening import Widening, find_widening, resources_of
 from orgkernel.records.levels import LEVELS, ToolLevel
 
 OTHER_ORGANIZATION = "OTHER_ORGANIZATION"
@@ -103,8 +112,8 @@ class RequestInFull(msgspec.Struct, frozen=True):
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
     """Give a permission; raises `Refused`."""
     wanted = _wanted(context, draft.subject, draft)
-    require_may_give(context, wanted)
-    return context.store.grants.issue(
+    store = noted_in(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
+    return store.grants.issue(
         wanted.subject, wanted.resources, issued_by=context.actor.name, level=wanted.level, waives=wanted.waives,
         org_id=wanted.org_id, channel=wanted.channel, session=wanted.session, reason=draft.reason,
         expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses), action=wanted.action,
@@ -113,8 +122,18 @@ def issue_grant(context: Context, draft: GrantDraft) -> Grant:
 
 
 def revoke_grant(context: Context, grant_id: str, reason: str = "") -> Grant:
-    """Take a grant back; its history stays. Raises `UnknownRecord`, and `Conflict` when it is revoked already."""
-    return context.store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
+    """Take a grant back; its history stays. Raises `UnknownRecord`, and `Conflict` when it is revoked already.
+
+    It needs a right over whoever holds the grant; raises `Refused`.
+    """
+    found, right = context.store.grants.get(grant_id), None
+    if found is not None:
+        right = require_authority(
+            context, found.subject, f"revoke a grant of {quote(found.subject)}",
+            itself="revoke a grant of itself", org_id=found.org_id, resources=found.resources,
+        )  # fmt: skip
+    store = noted_in(context, right)
+    return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
 
 
 def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: str = "") -> Grant:
@@ -134,20 +153,24 @@ def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: 
             "issue another one with `orgkernel grant issue`",
             OTHER_ORGANIZATION,
         )
-    require_may_give(context, replace(found, org_id=org_id))
-    return context.store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
+    store = noted_in(context, require_may_give(context, replace(found, org_id=org_id)))
+    return store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
     """Restrict somebody; raises `Refused`. Names are checked: a misspelled one would restrict nobody, unnoticed.
 
-    An agent or a role can restrict only what it may grant, and only others.
+    It opens nothing, so that it needs a right over the subject and no more.
     """
     org_id = choose_organization(context, draft.org_id)
-    require_may_give(
-        context, Grant("", draft.subject, draft.resources, "observe", org_id=org_id), "restrict itself"
-    )
-    return context.store.restrictions.issue(
+    if context.kernel is not None:
+        require_declared(context.kernel.state, Grant("", draft.subject, draft.resources, org_id=org_id))
+    right = require_authority(
+        context, draft.subject, f"restrict {quote(draft.subject)}", itself="restrict itself",
+        org_id=org_id, resources=draft.resources,
+    )  # fmt: skip
+    store = noted_in(context, right)
+    return store.restrictions.issue(
         draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=org_id,
         reason=draft.reason, expires_at=draft.expires_at,
     )  # fmt: skip
@@ -156,16 +179,15 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
 def lift_restriction(context: Context, restriction_id: str, reason: str = "") -> Restriction:
     """Lift a restriction; its history stays. Raises `UnknownRecord`, and `Conflict` when it is lifted already.
 
-    An agent or a role needs the right to grant the full level, because that is what lifting does.
+    It needs the right to grant the full level, because that is what lifting does; raises `Refused`.
     """
     found = context.store.restrictions.get(restriction_id) if context.actor.member else None
+    right = None
     if found is not None:
-        require_may_give(
-            context,
-            Grant("", found.subject, found.resources, "full", org_id=found.org_id),
-            "lift a restriction of itself",
-        )
-    return context.store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
+        wanted = Grant("", found.subject, found.resources, "full", org_id=found.org_id)
+        right = require_may_give(context, wanted, "lift a restriction of itself")
+    store = noted_in(context, right)
+    return store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
 
 
 def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
@@ -173,14 +195,16 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
 
     What no document declares cannot be asked for, because nobody could approve it.
     """
-    wanted = _wanted(context, context.actor.speaks_for(draft.requester, "requester"), draft)
+    requester = speaks_for(context, draft.requester, "requester")
+    find_member(context.kernel, context.actor)
+    wanted = _wanted(context, requester, draft)
     if context.kernel is not None:
         require_declared(context.kernel.state, wanted)
     return context.store.requests.create(
         wanted.subject, wanted.resources, kind=draft.kind, level=wanted.level, waives=wanted.waives, org_id=wanted.org_id,
         channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
-        context={"credential": context.actor.name}, action=wanted.action, input_digest=wanted.input_digest,
+        context=_asked_by(context), action=wanted.action, input_digest=wanted.input_digest,
     )  # fmt: skip
 
 
@@ -192,14 +216,24 @@ def approve(
     Raises `Refused`, `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
     """
     asked = context.store.requests.get(request_id)
-    if asked is not None:
-        require_may_give(context, grant_of(asked))
-    return context.store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
+    right = None if asked is None else require_may_approve(context, asked, approval)
+    store = noted_in(context, right)
+    return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
 
 def deny(context: Context, request_id: str, reason: str = "") -> PermissionRequest:
-    """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already."""
-    return context.store.requests.deny(request_id, responder=context.actor.name, reason=reason)
+    """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
+
+    It needs a right over whoever asked; raises `Refused`.
+    """
+    asked, right = context.store.requests.get(request_id), None
+    if asked is not None:
+        right = require_authority(
+            context, asked.requester, f"answer a request of {quote(asked.requester)}",
+            itself="answer its own request", org_id=asked.org_id, resources=asked.resources,
+        )  # fmt: skip
+    store = noted_in(context, right)
+    return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
 
 
 def describe_request(context: Context, request_id: str) -> RequestInFull:
@@ -207,16 +241,8 @@ def describe_request(context: Context, request_id: str) -> RequestInFull:
     found = context.store.requests.get(request_id)
     if found is None:
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    widens = () if context.kernel is None else find_widening(context.kernel, grant_of(found))
+    widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(found))
     return RequestInFull(found, widens)
-
-
-def grant_of(request: PermissionRequest) -> Grant:
-    """The grant that a request asks for; it has no id yet."""
-    return Grant(
-        "", request.requester, request.resources, request.level, request.waives, request.org_id or "", request.channel,
-        request.session, action=request.action, input_digest=request.input_digest,
-    )  # fmt: skip
 
 
 def _wanted(context: Context, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
@@ -235,7 +261,7 @@ def _level_of(context: Context, org_id: str, draft: GrantDraft | RequestDraft) -
         return "full"
     found = [
         resource.required[draft.action]
-        for view in views_of(context.kernel, org_id)
+        for view in views_of(context.kernel.state, org_id)
         for written in draft.resources
         for resource in resources_of(view, written)
         if draft.action in resource.required
@@ -247,3 +273,9 @@ def _level_of(context: Context, org_id: str, draft: GrantDraft | RequestDraft) -
             UNKNOWN_NAME,
         )
     return LEVELS[max(found)]
+
+
+def _asked_by(context: Context) -> dict[str, str]:
+    """Who asked in the name of the requester, so that the same person does not answer."""
+    person = {"person": context.actor.person} if context.actor.person else {}
+    return {"credential": context.actor.name, **person}

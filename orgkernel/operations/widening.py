@@ -14,8 +14,9 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored import replace_stored
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant
+from orgkernel.decisions.state_view import Grant
 from orgkernel.graph.questions import OrgView
+from orgkernel.operations.rights import views_of
 from orgkernel.records.access_policies import DATA_TIERS, STAR
 
 if TYPE_CHECKING:
@@ -39,18 +40,11 @@ def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
     """What a grant changes in its organization, or in all of them; nothing for what it does not change."""
     return tuple(
         change
-        for view in views_of(kernel, grant.org_id)
+        for view in views_of(kernel.state, grant.org_id)
         for written in grant.resources
         for resource in resources_of(view, written)
         for change in _changes(kernel.access(view.org_id), grant, resource, _path_of(written))
     )
-
-
-def views_of(kernel: Kernel, org_id: str) -> tuple[OrgView, ...]:
-    """The organization of that id as it answers now, or all of them; none where it is not served."""
-    served = kernel.state.served
-    wanted = served if org_id == ALL_ORGANIZATIONS else [org_id]
-    return tuple(served[each].snapshot.index for each in wanted if each in served)
 
 
 def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:

@@ -78,6 +78,16 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
     assert [row["activity"] for row in rows] == ["revoked", "created"]
 
 
+def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
+    """In the table and as JSON, with the level up to which they do."""
+    waiving = ("--level", "read", "--waive", "rank", "--waive", "visibility")
+    ask("grant", "issue", "agent:worf", "tool:browser_agent", *waiving)
+    listed = ask("grant", "list").stdout.splitlines()
+    assert listed[1].endswith("tool:browser_agent (lifts rank and visibility up to level read)")
+    (grant,) = records(ask("grant", "list", "--format", "json"))
+    assert grant["lifts"] == "lifts rank and visibility up to level read"
+
+
 def test_a_request_and_its_answers(ask: Run) -> None:
     """Approved once by default; an answer to an answered one is refused."""
     created = ask(
@@ -245,16 +255,16 @@ def test_where_the_store_is(ask: Run, quick_folder: Path) -> None:
 
 def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) -> None:
     """The copy is a store of its own."""
-    assert ask("store", "upgrade").stderr == "version none → 0003\n"
+    assert ask("store", "upgrade").stderr == "version none → 0004\n"
     ask("agent", "add", "worf", "--org", "ship")
     info = json.loads(ask("store", "info", "--format", "json").stdout)
-    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", "0003", 1)
+    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", "0004", 1)
     assert "rows of audit" in ask("store", "info").stdout
     ask("store", "backup", "copy.db")
     assert "exists" in ask("store", "backup", "copy.db", code=2).stderr
     assert ask("agent", "list", "--store", "copy.db").stdout == ask("agent", "list").stdout
     ask("audit", "verify", "--store", "copy.db")
-    assert ask("store", "upgrade").stderr == "version 0003, nothing to do\n"
+    assert ask("store", "upgrade").stderr == "version 0004, nothing to do\n"
 
 
 @pytest.mark.parametrize(

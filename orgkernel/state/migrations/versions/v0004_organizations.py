@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 ALL = "*"
 
 
 def upgrade() -> None:
-    """From version 0002 to 0003. What was stored for no organization can take away from now on, and no longer give.
+    """From version 0003 to 0004. What was stored for no organization can take away from now on, and no longer give.
 
     - Restrictions without an organization hold in all of them, as before.
     - Grants without an organization sleep until somebody wakes them, and requests without one have expired.
@@ -26,15 +26,15 @@ def upgrade() -> None:
     op.execute("UPDATE requests SET status = 'expired' WHERE status = 'pending' AND org_id IS NULL")
     op.execute(
         "INSERT INTO agents (org_id, agent_id, rank, trust, lifecycle, version) "
-        f"SELECT '{ALL}', agent_id, rank, trust, lifecycle, (SELECT version FROM state_version) FROM agents_0002"
+        f"SELECT '{ALL}', agent_id, rank, trust, lifecycle, (SELECT version FROM state_version) FROM agents_0003"
     )
-    op.drop_table("agents_0002")
+    op.drop_table("agents_0003")
 
 
 def _change_tables() -> None:
     words = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.drop_index("ix_agents_version", "agents")
-    op.rename_table("agents", "agents_0002")
+    op.rename_table("agents", "agents_0003")
     op.create_table(
         "agents",
         sa.Column("org_id", words, nullable=False),
