@@ -21,7 +21,7 @@ from orgkernel.decisions.access.stored import level_in
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.decisions.state_view import Grant
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 
 Identified = Mapping[str, Move | None]
 """Group of subjects to what the layer `identity` finds about one of them."""
@@ -152,7 +152,11 @@ def _parent_cap(evaluation: Evaluation) -> Sentence:
         if passed < evaluation.required:
             left = f"only level {quote(resource.levels[passed])}" if passed else "nothing"
             needed = quote(resource.levels[evaluation.required])
-            found.append(f"the envelope passes on {left} of {evaluation.what}, and {needed} is required")
+            parts = [word for word in evaluation.request.envelope if word.startswith(f"{resource.resource}:")]
+            named = f" (it names {listing(parts)})" if parts else ""
+            found.append(
+                f"the envelope passes on {left} of {evaluation.what}{named}, and {needed} is required"
+            )
     return "; ".join(found), tuple(dict.fromkeys(why))
 
 
@@ -165,9 +169,9 @@ def _part_in_run(evaluation: Evaluation, parent: Evaluation) -> tuple[str, tuple
 
 def _deed(evaluation: Evaluation) -> str:
     """What is asked for, in words."""
-    if evaluation.resource.kind == "role":
-        return f"{evaluation.action} {evaluation.what}"
-    return f"perform {quote(evaluation.action)} on {evaluation.what}"
+    verbs = ("use", "read") if evaluation.resource.kind != "role" else (evaluation.action,)
+    act = evaluation.action if evaluation.action in verbs else f"perform {quote(evaluation.action)} on"
+    return f"{act} {evaluation.what}"
 
 
 def _why_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
