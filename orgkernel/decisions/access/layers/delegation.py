@@ -35,13 +35,14 @@ def _compile(target: Target) -> Move | None:
 
     def bound(evaluation: Evaluation) -> None:
         request = evaluation.request
+        enveloped = not of_role and not evaluation.essential
         for name in evaluation.parent_names():
             parent = _find_parent(evaluation, name, identified)
-            if parent is not None and not escalates and not evaluation.essential:
-                _narrow(evaluation, name, parent, of_role)
+            if parent is not None and not escalates and (enveloped or dispatches):
+                _narrow(evaluation, name, parent, enveloped)
         if escalates:
             return
-        if request.envelope is not None and not of_role and not evaluation.essential:
+        if request.envelope is not None and enveloped:
             passed = _level_passed(evaluation)
             evaluation.ceiling = min(evaluation.ceiling, passed)
             if passed < evaluation.required:
@@ -79,22 +80,22 @@ def _ask(evaluation: Evaluation, name: str, parent: Subject) -> Evaluation:
     )  # fmt: skip
 
 
-def _narrow(evaluation: Evaluation, name: str, parent: Subject, of_role: bool) -> None:
-    """By what somebody may do whom the subject acts for; about a role only by what stops them."""
+def _narrow(evaluation: Evaluation, name: str, parent: Subject, enveloped: bool) -> None:
+    """By what somebody may do whom the subject acts for; outside of the envelope only by what stops them."""
     if name != evaluation.request.on_behalf_of and not _is_strict(evaluation):
         return
     order, resource = evaluation.tables.order, evaluation.resource
     asked = _ask(evaluation, name, parent)
     evaluate_subject(asked)
-    # An action that nobody declares is no fault of theirs.
-    asked.failing &= ~ACTION_UNKNOWN.bit
-    if of_role:
+    # A resource or an action that nobody declares is no fault of theirs.
+    unknown = order.codes[resource.unknown].bit if resource.unknown else 0
+    asked.failing &= ~(ACTION_UNKNOWN.bit | unknown)
+    if not enveloped:
         asked.failing &= order.stopping | order.asking
     evaluation.parents += (asked,)
-    if not of_role or asked.failing & order.stopping:
+    if enveloped or asked.failing & order.stopping:
         evaluation.ceiling = min(evaluation.ceiling, asked.left)
-    unknown = order.codes[resource.unknown].bit if resource.unknown else 0
-    if asked.failing & ~(order.asking | unknown):
+    if asked.failing & ~order.asking:
         evaluation.failing |= PARENT_CAP.bit
     evaluation.failing |= asked.failing & order.asking
 
