@@ -231,7 +231,7 @@ def _passed_on(evaluation: Evaluation) -> Sentence:
     if evaluation.request.envelope is not None and _level_passed(evaluation) <= evaluation.ceiling:
         level = quote(evaluation.resource.levels[_level_passed(evaluation)])
         found.append(f"the envelope passes on level {level} of {evaluation.what}")
-    return "; ".join(found), tuple(dict.fromkeys(why))
+    return ("; ".join(found), tuple(dict.fromkeys(why))) if found else _stopped(evaluation)
 
 
 def _stopped(evaluation: Evaluation) -> Sentence:
