@@ -338,7 +338,7 @@ def test_explain_equals_decide(seed: int) -> None:
         told = tuple(reason.code for reason in explanation.reasons)
         assert told in (explanation.decision.codes, (*explanation.decision.codes, "GRANT_EXPIRED"))
         assert explanation.reasons == decide_with_reasons(view, request, state)[1]
-        assert all(line.statement != NEUTRAL for line in explanation.trace if line.value), explanation.trace
+        assert all(line.statement not in ("", NEUTRAL) for line in explanation.trace if line.value), explanation
         layers = list(dict.fromkeys(line.layer for line in explanation.trace))
         assert (
             layers == LAYERS

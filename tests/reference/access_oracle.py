@@ -640,17 +640,18 @@ def weigh_run(
             ceiling = 0
             continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
-        if counts and not essential and not escalates:
+        enveloped = not of_role and not essential
+        if counts and not escalates and (enveloped or dispatches):
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
             theirs -= {"ACTION_UNKNOWN", *unknown_names(world, kind, name)}
-            if of_role:
+            if not enveloped:
                 theirs &= {*STOPS, "ASK_APPROVAL"}
             else:
                 stopped = theirs & STOPS or unknown_names(world, kind, name)
                 ceiling = min(ceiling, 0 if stopped else min(has, most))
             if theirs - {"ASK_APPROVAL"}:
                 failing.add("PARENT_CAP")
-                ceiling = 0 if of_role else ceiling
+                ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
     if request.get("envelope") is not None and not essential and not of_role:
         most = 0

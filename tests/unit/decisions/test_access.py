@@ -207,7 +207,7 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
     lines = {line.layer: line for line in explain_access(household, request).trace if line.value}
     assert lines["role binding"].statement == "role steward equipped with tool smart_home"
     assert lines["role binding"].why[0].file.endswith("roles/steward.yaml")
-    said = "person `grandmother`, on whose behalf this runs, may not perform `use` on tool `smart_home`: policy `family-access`"
+    said = "person `grandmother`, on whose behalf this runs, may not use tool `smart_home`: policy `family-access`"
     assert lines["delegation"].statement.startswith(said)
     assert lines["delegation"].why[0].file.endswith("policies.yaml")
 
