@@ -43,7 +43,7 @@ from tests.support.trees import TEMPLATES, read
 
 SOURCES = [code.name for code in ORDER.sources]
 SEEDS = st.integers(0, 2**32)
-BETTER = {"deny": 0, "ask": 1, "allow": 2}
+BETTER = {"deny": 0, "ask": 1, "conditional": 2, "allow": 3}
 World = dict[str, Any]
 
 
@@ -99,6 +99,31 @@ def test_the_worlds_exercise_every_code() -> None:
         world, asked = questions(seed)
         seen.update(code for decision in answers(world, asked) for code in decision.codes)
     assert {*oracle.ORDER, *SOURCES} - seen == {"INPUT_INVALID", "DATA_UNKNOWN", "RESOURCE_UNKNOWN"}
+
+
+@given(SEEDS)
+@settings(max_examples=80)
+def test_allow_stays_allow_whatever_else_is_stated(seed: int) -> None:
+    """What is left out of a request can be stated in any way, and what was allowed without it is allowed with it."""
+    maker = WorldMaker(seed)
+    world = maker.world()
+    for each in [maker.request(world) for _ in range(25)]:
+        if decide(world, each).outcome == "allow":
+            stated = oracle.completions(world, each["context"])
+            later = answers(world, [{**each, "context": context} for context in stated])
+            assert {decision.outcome for decision in later} == {"allow"}, each
+
+
+@given(SEEDS)
+def test_a_conditional_answer_says_what_to_state(seed: int) -> None:
+    """Once all that it names is stated, nothing of it is left open; stated as absent, it is allowed."""
+    world, asked = questions(seed)
+    for each, decision in zip(asked, answers(world, asked), strict=True):
+        names = [word.partition(":")[2] for word in decision.obligations if word.startswith("state:")]
+        assert bool(names) == (decision.outcome == "conditional")
+        if names:
+            (later,) = answers(world, [{**each, "context": {**each["context"], **dict.fromkeys(names, "")}}])
+            assert later.outcome == "allow", each
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------
@@ -349,7 +374,7 @@ def test_explain_equals_decide(seed: int) -> None:
 LAYERS = [
     "identity", "structure", "visibility", "role binding", "rank", "qualification", "policies",
     "grants and restrictions", "position", "delegation", "pace", "file and sacred scope", "pre-flight",
-    "exclusive lock", "input",
+    "exclusive lock", "input", "circumstances",
 ]  # fmt: skip
 
 

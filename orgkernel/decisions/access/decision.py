@@ -8,7 +8,8 @@ import msgspec
 
 from orgkernel.decisions.reasons import Reason, Why
 
-Outcome = Literal["allow", "deny", "ask"]
+Outcome = Literal["allow", "deny", "ask", "conditional"]
+"""`conditional`: it would be allowed, unless a circumstance that the caller did not state holds."""
 ChangeKind = Literal["rank", "qualification", "grant", "role", "policy_removed"]
 
 
@@ -31,7 +32,7 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
     level_effective: str
     """What the subject has of it, here and now."""
     obligations: tuple[str, ...]
-    """What the caller has to do, `WORD:ID` each: `approval`, `consume_grant`, `hold_lock`, `credential`."""
+    """What the caller has to do, `WORD:ID` each: `approval`, `state`, `consume_grant`, `hold_lock`, `credential`."""
     snapshot: str
     """Digest of the organization the answer came from."""
     state_version: int

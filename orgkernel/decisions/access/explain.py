@@ -85,7 +85,9 @@ def _stopped(evaluation: Evaluation, failing: int) -> str:
     order = evaluation.tables.order
     if failing & order.stopping:
         return "deny"
-    return "ask" if failing & order.asking else ""
+    if failing & order.asking:
+        return "ask"
+    return "conditional" if failing & order.unstated else ""
 
 
 def _why_changed(
