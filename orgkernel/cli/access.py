@@ -23,7 +23,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
 
 _SHOWN_REMEDIES = 5
-_EXIT = {"allow": 0, "deny": 1, "ask": 3}
+_EXIT = {"allow": 0, "deny": 1, "ask": 3, "conditional": 4}
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
 # The names of the circumstances: the fields of `AccessContext`.
 _CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
@@ -71,7 +71,8 @@ def can(**question: Any) -> None:
     Subjects are `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/ID`. Resources are
     `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`. The stored state is included.
 
-    Exits 0 for allow, 1 for deny, 3 for ask, 2 if it cannot run.
+    Exits 0 for allow, 1 for deny, 3 for ask, 4 for conditional, 2 if it cannot run. Conditional means that the answer
+    depends on a circumstance that `--context` does not state.
     """
     _explain(_render_decision, trace=False, **question)
 
