@@ -89,7 +89,7 @@ def test_circumstances_change_the_answer(home: Path) -> None:
     assert open_question.returncode == 4
     assert open_question.stdout.splitlines()[:4] == [
         "conditional: person:owner use tool:send_email",
-        "  because the request does not state `peer_kind`: if `peer_kind:group`, policy `group-chat-restrictions` denies tool `send_email`",
+        "  because the request does not state `peer_kind`: if `peer_kind` is `group`, policy `group-chat-restrictions` denies tool `send_email`",
         "      policies.yaml:43",
         "  obligations: state:peer_kind",
     ]

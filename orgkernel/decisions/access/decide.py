@@ -104,7 +104,7 @@ def decide(evaluation: Evaluation) -> AccessDecision:
 
 def names_unstated(evaluation: Evaluation) -> tuple[str, ...]:
     """The circumstances that have to be stated before the request can be allowed."""
-    return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.names))
+    return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
 
 
 def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:

@@ -41,9 +41,10 @@ def _explain(evaluation: Evaluation, *, remedies: bool) -> AccessExplanation:
     decision = decide(evaluation)
     reasons = tuple(give_reason(evaluation, code) for code in decision.codes) + tell_beside(evaluation)
     trace = tuple(_trace(evaluation, reasons))
-    if not remedies or decision.outcome == "allow" or not evaluation.is_declared:
+    if not remedies or decision.outcome == "allow":
         return AccessExplanation(decision, reasons, trace, (), NOBODY)
-    return AccessExplanation(decision, reasons, trace, find_remedies(evaluation), _who(evaluation))
+    who = _who(evaluation) if evaluation.is_declared else NOBODY
+    return AccessExplanation(decision, reasons, trace, find_remedies(evaluation), who)
 
 
 def _who(evaluation: Evaluation) -> Who:

@@ -90,10 +90,8 @@ def _no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
 class Unstated(NamedTuple):
     """Circumstances that the caller did not state, and the question in which they are."""
 
-    names: tuple[str, ...]
-    """The fields of the context."""
-    words: tuple[str, ...]
-    """What they could be, as `KEY:VALUE` words."""
+    needed: Mapping[str, str]
+    """The fields of the context, and what they could be."""
     evaluation: Any
 
 

@@ -7,13 +7,13 @@ runtime that reports nothing is taken as nominal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
 from orgkernel.decisions.reasons import Why
-from orgkernel.diagnostics.wording import listing
+from orgkernel.diagnostics.wording import listing, quote
 
 
 def _compile(target: Target) -> Move | None:
@@ -33,26 +33,35 @@ def _require_stated(evaluation: Evaluation) -> None:
             if evaluate(each.evaluation).failing:
                 found.append(each)
     if found:
-        evaluation.unstated = tuple(found)
+        evaluation.unstated = tuple(each for each in found if not _is_told(each, found))
         evaluation.failing |= CONTEXT_MISSING.bit
+
+
+def _is_told(one: Unstated, found: Iterable[Unstated]) -> bool:
+    """Whether less than one asks for is enough to lead to another outcome."""
+    return any(other.needed.items() < one.needed.items() for other in found)
 
 
 def _missing(evaluation: Evaluation) -> Sentence:
     """What would fail, and where."""
-    names = listing(dict.fromkeys(name for each in evaluation.unstated for name in each.names))
+    names = listing(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
     told: dict[str, list[str]] = {}
     why: dict[Why, None] = {}
     for each in evaluation.unstated:
         stated = each.evaluation
         reason = give_reason(stated, stated.tables.order.names_of(stated.failing)[0])
-        told.setdefault(reason.text, []).append(listing(each.words))
+        told.setdefault(reason.text, []).append(_where(each.needed))
         why.update(dict.fromkeys(reason.why))
     cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in told.items())
     return f"the request does not state {names}: {cases}", tuple(why)
 
 
+def _where(needed: Mapping[str, str]) -> str:
+    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed.items())
+
+
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    return [word for each in evaluation.unstated for word in each.words]
+    return [f"{name}:{value}" for each in evaluation.unstated for name, value in each.needed.items()]
 
 
 CONTEXT_MISSING = ReasonCode(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition
 
+RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
+"""The lifecycles from which an agent can be put to work, and the one it then has."""
 WORKING = ("active", "probationary")
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
@@ -70,7 +74,16 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
-AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped")
+def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """The agent is put to work again, where its lifecycle leads there in one step."""
+    agent_id = evaluation.subject.identity.id
+    stored = evaluation.state.agents.get(agent_id)
+    if stored is not None and stored.lifecycle in RESUMED_AS:
+        yield RemedyChange("resume", agent_id, subject=evaluation.subject.subject)
+
+
+AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))
 IDENTITY = AccessLayer(
-    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared
+    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared,
+    changes={"resume": _resumption},
 )

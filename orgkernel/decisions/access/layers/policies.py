@@ -199,8 +199,7 @@ def _unstated(evaluation: Evaluation) -> Iterable[Unstated]:
                 if needed and needed not in tried:
                     tried.append(needed)
                     stated = replace(request, context=replace(context, **needed))
-                    words = tuple(f"{name}:{value}" for name, value in needed.items())
-                    yield Unstated(tuple(needed), words, evaluation.again(request=stated))
+                    yield Unstated(needed, evaluation.again(request=stated))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
