@@ -76,7 +76,9 @@ class RemedyEdit(msgspec.Struct, frozen=True):
     line: int
     """The nearest line that is there."""
     write: str
-    """What to write, and where."""
+    """What to write."""
+    under: str = ""
+    """The field, role, agent or policy to write it under; empty where it stands for itself."""
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from typing import Any
 
 from orgkernel.decisions.access.decision import Remedy, RemedyChange, RemedyEdit
 from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.identity import UNKNOWN_SENDER
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.lines import place_in_profile
@@ -20,14 +21,15 @@ _AFTERWARDS = ("lock", "state")
 """What can only be done once all else is done."""
 
 
-def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...]) -> Remedy:
+def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
     """A set of changes as something to do."""
     ordered = tuple(sorted(changes, key=lambda change: change.kind in _AFTERWARDS))
     return Remedy(
         ordered,
         " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),
-        tuple(command for change in ordered for command in _commands(evaluation, change)),
+        tuple(command for change in ordered for command in _commands(evaluation, change, ordered)),
         tuple(edit for change in ordered for edit in _edits(evaluation, change)),
+        opens,
     )
 
 
@@ -85,7 +87,9 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
 # -- commands ----------------------------------------------------------------------------------------------------------
 
 
-def _commands(evaluation: Evaluation, change: RemedyChange) -> Iterator[str]:
+def _commands(
+    evaluation: Evaluation, change: RemedyChange, changes: tuple[RemedyChange, ...]
+) -> Iterator[str]:
     org, kind = evaluation.tables.org_id, change.kind
     name = change.subject.partition(":")[2]
     if kind == "grant":
@@ -102,27 +106,27 @@ def _commands(evaluation: Evaluation, change: RemedyChange) -> Iterator[str]:
         if find_lock(evaluation) is not None:
             yield _line("lock", "break", org, change.value)
         if evaluation.action != LOCK:
-            yield _line("lock", "acquire", org, change.value, change.subject)
+            said = _stated(evaluation, [name for each in changes if each.kind == "state" for name in each.value.split(",")])
+            context = ["--context", json.dumps(said)] if said else []
+            yield _line("lock", "acquire", org, change.value, change.subject, *context)
     elif kind == "state":
         yield _question(evaluation, change.value.split(","))
 
 
 def _question(evaluation: Evaluation, names: list[str]) -> str:
     """The question once more, with places to fill in what is not stated."""
-    request = evaluation.request
-    stated = {
-        key: value for key, value in _said(request.context).items() if key not in ("now", "utc_offset")
-    }
-    stated |= dict.fromkeys(names, "")
+    request, stated = evaluation.request, _stated(evaluation, names)
     words = ["can", request.subject, request.action, request.resource, "--org", evaluation.tables.org_id]
     words += [] if request.on_behalf_of is None else ["--on-behalf-of", request.on_behalf_of]
     words += [word for each in request.via for word in ("--via", each)]
     return _line(*words, "--context", json.dumps(stated))
 
 
-def _said(context: Any) -> dict[str, Any]:
-    said = {name: getattr(context, name) for name in context.__struct_fields__}
-    return {name: value for name, value in said.items() if value not in (None, 0)}
+def _stated(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
+    """The circumstances of the question without the time, and those that have to be stated, as there being none."""
+    context = evaluation.request.context
+    said = {name: getattr(context, name) for name in context.__struct_fields__ if name not in ("now", "utc_offset")}
+    return {name: value for name, value in said.items() if value not in (None, 0)} | dict.fromkeys(names, "")
 
 
 def _line(*words: str) -> str:
@@ -141,15 +145,15 @@ def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]
         yield _profile_entry(evaluation, change, name)
     elif kind == "role":
         place = records.agents[name].place("assignments", key=True)
-        yield _edit(place, f"- role: {change.value}, under `assignments` of agent {quote(name)}")
+        yield _edit(place, f"- role: {change.value}", f"agents.{name}.assignments")
     elif kind == "policy_removed":
-        yield _edit(records.policies[change.value].place(), f"enabled: false, under policy {quote(change.value)}")
+        yield _edit(records.policies[change.value].place(), "enabled: false", f"policies.{change.value}")
     elif kind == "declare":
         yield from _declaration(evaluation, change.value)
 
 
-def _edit(place: Place, write: str) -> RemedyEdit:
-    return RemedyEdit(place.file, place.line, write)
+def _edit(place: Place, write: str, under: str = "") -> RemedyEdit:
+    return RemedyEdit(place.file, place.line, write, under)
 
 
 def _profile_entry(evaluation: Evaluation, change: RemedyChange, role: str) -> RemedyEdit:
@@ -157,28 +161,39 @@ def _profile_entry(evaluation: Evaluation, change: RemedyChange, role: str) -> R
     kind, _, name = change.value.partition(":")
     if kind == "tool":
         place = place_in_profile(post, "capabilities", "tools")
-        return _edit(place, f"- {{tool: {name}, level: {change.level}}}, under `capabilities.tools`")
+        return _edit(place, f"- {{tool: {name}, level: {change.level}}}", "capabilities.tools")
     if kind == "role":
-        return _edit(place_in_profile(post, "dispatch", "may_to"), f"- {name}, under `dispatch.may_to`")
+        return _edit(place_in_profile(post, "dispatch", "may_to"), f"- {name}", "dispatch.may_to")
     field = {"credential": "credentials"}.get(kind, kind)
-    return _edit(place_in_profile(post, field), f"- {name}, under {quote(field)}")
+    return _edit(place_in_profile(post, field), f"- {name}", field)
+
+
+def _identity(written: str) -> str:
+    """A sender as an identity of a person; one nobody wrote is to be filled in."""
+    platform, *rest = written.split("/")
+    if not rest:
+        return "{platform: PLATFORM, id: ID}"
+    space = f"space: {rest[0]}, " if len(rest) > 1 and rest[0] else ""
+    return f"{{platform: {platform}, {space}id: {'/'.join(rest[1:]) if len(rest) > 1 else rest[0]}}}"
 
 
 def _declaration(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
     """Where others of the kind are declared; nothing where there are none, or the kind does not exist."""
     records = evaluation.view.records
     kind, _, name = subject.partition(":")
+    if subject == f"person:{UNKNOWN_SENDER}":
+        kind, name = "sender", ""
     if kind == "role":
         place = records.document.place("hierarchy", key=True)
-        yield _edit(place, f"{name}: {{}}, under `hierarchy`, with a profile `roles/{name}.yaml`")
+        yield _edit(place, f"{name}: {{}}", "hierarchy")
         return
-    known: dict[str, tuple[Mapping[str, Any], str]] = {
-        "agent": (records.agents, f"{name}: {{assignments: [{{role: ROLE}}]}}, under `agents`"),
-        "person": (records.people, f"{name}: {{relationship: RELATIONSHIP}}, under `people`"),
-        "sender": (records.people, "the sender among the `identities` of a person, under `people`"),
-        "system": (records.system_origins, f"{name}: {{}}, under `system_origins`"),
-        "webhook": (records.webhooks, f"{name}: {{}}, under `webhooks`"),
+    known: dict[str, tuple[Mapping[str, Any], str, str]] = {
+        "agent": (records.agents, f"{name}: {{assignments: [{{role: ROLE}}]}}", "agents"),
+        "person": (records.people, f"{name}: {{relationship: RELATIONSHIP}}", "people"),
+        "sender": (records.people, f"identities: [{_identity(name)}]", "people.PERSON"),
+        "system": (records.system_origins, f"{name}: {{}}", "system_origins"),
+        "webhook": (records.webhooks, f"{name}: {{}}", "webhooks"),
     }  # fmt: skip
-    declared, write = known.get(kind, ({}, ""))
+    declared, write, under = known.get(kind, ({}, "", ""))
     for definition in list(declared.values())[:1]:
-        yield _edit(definition.document.place(definition.section, key=True), write)
+        yield _edit(definition.document.place(definition.section, key=True), write, under)
