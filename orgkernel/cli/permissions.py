@@ -22,6 +22,7 @@ from orgkernel.cli.stores import (
     show_time,
     store_option,
 )
+from orgkernel.decisions.access.waivers import list_grant
 from orgkernel.decisions.state_records import Approval
 from orgkernel.decisions.state_view import Waiver
 from orgkernel.operations.context import Context, actor_named
@@ -81,7 +82,7 @@ def grant() -> None:
         "waives",
         multiple=True,
         type=click.Choice(get_args(Waiver)),
-        help="Cap it lifts; repeatable.",
+        help="Cap it lifts up to its level; repeatable.",
     ),
     click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
     click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
@@ -112,10 +113,11 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
         left = "" if each.uses_left is None else f", {each.uses_left} left"
         used = f"{uses.get(each.grant_id, 0)}{left}"
         until = _show_end(each, "revoked")
-        return each.grant_id, each.subject, each.level, until, used, each.issued_by, " ".join(each.resources)
+        resources = " ".join(each.resources) + (f" ({each.lifts})" if each.lifts else "")
+        return each.grant_id, each.subject, each.level, until, used, each.issued_by, resources
 
     headings = ("grant", "subject", "level", "until", "used", "by", "resources")
-    echo_records(form, grants, headings, row)
+    echo_records(form, tuple(map(list_grant, grants)), headings, row)
 
 
 @click.group("restriction")

@@ -52,8 +52,21 @@ def _unknown_principal(evaluation: Evaluation) -> Sentence:
 
 
 def _agent_inactive(evaluation: Evaluation) -> Sentence:
-    agent_id = evaluation.subject.identity.id
-    return f"agent {quote(agent_id)} is {evaluation.state.agents[agent_id].lifecycle}", ()
+    """Every agent of the run that is not at work: the subject, and whom it acts for."""
+    request, found = evaluation.request, []
+    for name in dict.fromkeys((request.subject, *evaluation.parent_names())):
+        subject = evaluation.tables.subject(name)
+        stored = None if subject is None else evaluation.state.agents.get(subject.identity.id)
+        if (
+            subject is not None
+            and subject.is_agent
+            and stored is not None
+            and stored.lifecycle not in WORKING
+        ):
+            part = "" if name == request.subject else ", who is on the path of delegation,"
+            part = ", on whose behalf this runs," if name == request.on_behalf_of else part
+            found.append(f"agent {quote(subject.identity.id)}{part} is {stored.lifecycle}")
+    return "; ".join(found), ()
 
 
 def _declared(evaluation: Evaluation) -> Sentence:
@@ -75,11 +88,12 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
 def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """The agent is put to work again, where its lifecycle leads there in one step."""
-    agent_id = evaluation.subject.identity.id
-    stored = evaluation.state.agents.get(agent_id)
-    if stored is not None and stored.lifecycle in RESUMED_AS:
-        yield RemedyChange("resume", agent_id, subject=evaluation.subject.subject)
+    """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
+    for name in dict.fromkeys((evaluation.request.subject, *evaluation.parent_names())):
+        kind, _, agent_id = name.partition(":")
+        stored = evaluation.state.agents.get(agent_id) if kind == "agent" else None
+        if stored is not None and stored.lifecycle in RESUMED_AS:
+            yield RemedyChange("resume", agent_id, subject=name)
 
 
 AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))

@@ -125,7 +125,9 @@ def _policy_allow(evaluation: Evaluation) -> Sentence:
 
 
 def _no_policy_match(evaluation: Evaluation) -> Sentence:
-    return f"no policy and no grant gives {evaluation.what} to {evaluation.who}", ()
+    text = f"no policy and no grant gives {evaluation.what} to {evaluation.who}"
+    kind, _, name = evaluation.subject.subject.partition(":")
+    return text, why_declared(evaluation, kind, name)
 
 
 def _too_little(evaluation: Evaluation) -> Sentence | None:
