@@ -48,11 +48,20 @@ def list_(org: str | None, store: str | None, form: str) -> None:
 @click.argument("org", metavar="ORG")
 @click.argument("tool_id", metavar="TOOL")
 @click.argument("holder", metavar="SUBJECT")
-@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Default and most: the tool's timeout.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=1), metavar="N", help="Default and most: the tool's timeout."
+)
 @context_option
 @change_options
 def acquire(
-    org: str, tool_id: str, holder: str, seconds: float | None, said: str, reason: str, form: str, **where: Any
+    org: str,
+    tool_id: str,
+    holder: str,
+    seconds: float | None,
+    said: str,
+    reason: str,
+    form: str,
+    **where: Any,
 ) -> None:
     """Take an exclusive TOOL for SUBJECT, if it may use the tool and nobody else holds it."""
     circumstances = AccessRequest("", "lock", "", parse_context(said))

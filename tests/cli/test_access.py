@@ -232,7 +232,10 @@ def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_
 
 def test_the_envelope_of_a_sender(home: Path) -> None:
     """Who a channel identity is, where its messages go, what it gets, and by which policies."""
-    slack = ("--context", '{"channel": "slack", "account": "company", "peer_kind": "dm", "now": 43200, "utc_offset": 0}')
+    slack = (
+        "--context",
+        '{"channel": "slack", "account": "company", "peer_kind": "dm", "now": 43200, "utc_offset": 0}',
+    )
     asked = ("what-can", "sender:slack/company/U-COLLEAGUE", "--envelope", *slack)
     assert run(*asked, cwd=home).stdout.splitlines() == [
         "subject       person:colleague",

@@ -198,7 +198,10 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
             found += value if isinstance(value, list) else [str(value)]
         for name, value in said.items():
             for each in value if isinstance(value, list) else [value]:
-                found += [_OPTIONS.get(name, f"--{name}"), json.dumps(each) if isinstance(each, dict) else str(each)]
+                found += [
+                    _OPTIONS.get(name, f"--{name}"),
+                    json.dumps(each) if isinstance(each, dict) else str(each),
+                ]
         return found
 
     return fill

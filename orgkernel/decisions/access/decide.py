@@ -95,7 +95,10 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         if failing == order.asking:
             outcome, obligations = "ask", (f"approval:{resource.resource}",)
         elif failing == order.unstated:
-            outcome, obligations = "conditional", tuple(f"state:{name}" for name in names_unstated(evaluation))
+            outcome, obligations = (
+                "conditional",
+                tuple(f"state:{name}" for name in names_unstated(evaluation)),
+            )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
         tuple([grant.grant_id for grant in grants]) if grants else (),

@@ -11,7 +11,17 @@ from orgkernel.decisions.reasons import Reason, Why
 Outcome = Literal["allow", "deny", "ask", "conditional"]
 """`conditional`: it would be allowed, unless a circumstance that the caller did not state holds."""
 ChangeKind = Literal[
-    "state", "lock", "resume", "lift", "qualification", "grant", "rank", "role", "equip", "declare", "policy_removed"
+    "state",
+    "lock",
+    "resume",
+    "lift",
+    "qualification",
+    "grant",
+    "rank",
+    "role",
+    "equip",
+    "declare",
+    "policy_removed",
 ]
 """What remedies are made of; what opens least comes first."""
 

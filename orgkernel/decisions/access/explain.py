@@ -26,7 +26,12 @@ NOBODY = Who((), 0)
 
 
 def explain_access(
-    view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE, *, remedies: bool = True, counted: int = 0
+    view: OrgView,
+    request: AccessRequest,
+    state: StateView = EMPTY_STATE,
+    *,
+    remedies: bool = True,
+    counted: int = 0,
 ) -> AccessExplanation:
     """The decision with everything it rests on. Never raises: an error of ours is told as one, and denies.
 

@@ -173,7 +173,9 @@ class LayerOrder:
         """Code to the layer that tells it."""
         self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
         self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
-        self.stopping = self.bits(code for code in self.failures if code.value == "stopped" and not (code.asks or code.unstated))
+        self.stopping = self.bits(
+            code for code in self.failures if code.value == "stopped" and not (code.asks or code.unstated)
+        )
         self.asking = self.bits(code for code in self.failures if code.asks)
         self.unstated = self.bits(code for code in self.failures if code.unstated)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}

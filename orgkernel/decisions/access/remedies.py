@@ -18,7 +18,7 @@ from orgkernel.decisions.access.decision import ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.identity import add_role
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
-from orgkernel.decisions.access.layers.command import CANNOT_DELEGATE, MAY_DISPATCH, TARGET_NOT_ALLOWED
+from orgkernel.decisions.access.layers.command import MAY_DISPATCH, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
@@ -173,14 +173,12 @@ class Search:
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
         if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
-            yield from (
-                changes | {change} for change in self._changes(kind, about) if change not in changes
-            )
+            yield from (changes | {change} for change in self._changes(kind, about) if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
-        """Whether an entry in the profile of a role could take a code away."""
+        """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""
         if self._evaluation.resource.kind == "role":
-            return self._evaluation.action == DISPATCH and code in (TARGET_NOT_ALLOWED, CANNOT_DELEGATE)
+            return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
         return code is NOT_BOUND_TO_ROLE
 
     def _wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
@@ -240,7 +238,9 @@ class Search:
         removed = frozenset(change.value for change in values.get("policy_removed", ()))
         roles = [change.value for change in values.get("role", ())]
         tables, subject = self._assume(removed, roles[0] if roles else "", "equip" in values)
-        ranks = [change for change in values.get("rank", ()) if change.subject == f"role:{subject.identity.id}"]
+        ranks = [
+            change for change in values.get("rank", ()) if change.subject == f"role:{subject.identity.id}"
+        ]
         assumed = Assumed(rank_number(evaluation.view, ranks[0].value)) if ranks else None
         state = changed_state(evaluation, values) if values else evaluation.state
         again = evaluation.again(tables=tables, subject=subject, state=state, assumed=assumed)
@@ -340,7 +340,11 @@ def _affected(evaluation: Evaluation, changes: tuple[RemedyChange, ...]) -> list
             )
         elif change.kind in ("grant", "lift", "equip", "rank") and not change.subject.startswith("agent:"):
             subjects = ((each, tables.subject(each)) for each in everybody)
-            found.update((each, None) for each, subject in subjects if subject is not None and change.subject in subject.keys)
+            found.update(
+                (each, None)
+                for each, subject in subjects
+                if subject is not None and change.subject in subject.keys
+            )
         elif change.subject:
             found[change.subject] = None
     return list(found)

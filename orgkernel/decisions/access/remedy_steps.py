@@ -94,7 +94,9 @@ def _commands(
     name = change.subject.partition(":")[2]
     if kind == "grant":
         waives = [word for waiver in change.waives for word in ("--waive", waiver)]
-        yield _line("grant", "issue", change.subject, change.value, "--level", change.level, *waives, "--org", org)
+        yield _line(
+            "grant", "issue", change.subject, change.value, "--level", change.level, *waives, "--org", org
+        )
     elif kind == "rank" and change.subject.startswith("agent:"):
         yield _line("agent", "set-rank", name, change.value, "--org", org)
     elif kind == "resume":
@@ -106,7 +108,10 @@ def _commands(
         if find_lock(evaluation) is not None:
             yield _line("lock", "break", org, change.value)
         if evaluation.action != LOCK:
-            said = _stated(evaluation, [name for each in changes if each.kind == "state" for name in each.value.split(",")])
+            said = _stated(
+                evaluation,
+                [name for each in changes if each.kind == "state" for name in each.value.split(",")],
+            )
             context = ["--context", json.dumps(said)] if said else []
             yield _line("lock", "acquire", org, change.value, change.subject, *context)
     elif kind == "state":
@@ -125,7 +130,11 @@ def _question(evaluation: Evaluation, names: list[str]) -> str:
 def _stated(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
     """The circumstances of the question without the time, and those that have to be stated, as there being none."""
     context = evaluation.request.context
-    said = {name: getattr(context, name) for name in context.__struct_fields__ if name not in ("now", "utc_offset")}
+    said = {
+        name: getattr(context, name)
+        for name in context.__struct_fields__
+        if name not in ("now", "utc_offset")
+    }
     return {name: value for name, value in said.items() if value not in (None, 0)} | dict.fromkeys(names, "")
 
 

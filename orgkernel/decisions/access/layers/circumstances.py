@@ -67,6 +67,4 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 CONTEXT_MISSING = ReasonCode(
     "CONTEXT_MISSING", _missing, "stopped", remedies=("grant", "role", "policy_removed"), unstated=True
 )
-CIRCUMSTANCES = AccessLayer(
-    "circumstances", (CONTEXT_MISSING,), _compile, of_run=True, circumstances=_words
-)
+CIRCUMSTANCES = AccessLayer("circumstances", (CONTEXT_MISSING,), _compile, of_run=True, circumstances=_words)

@@ -140,6 +140,8 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
     Whoever is refused something that was given until yesterday has to read that, and when it ended (policies §10).
     """
     state = evaluation.state
+    if evaluation.outcome == "conditional":
+        return None
     if not (evaluation.is_declared and (state.grants or state.expired)) or evaluation.resource.unknown:
         return None
     found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)

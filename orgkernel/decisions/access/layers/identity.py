@@ -81,12 +81,15 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
         return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)
     known: dict[str, Mapping[str, Definition[Any]]] = {
         "tool": records.tools, "agent": records.agents, "person": records.people,
+        "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
     found = known.get(kind, {}).get(name)
     return () if found is None else (why_place(f"{kind} {name} is declared", found.place()),)
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
+
+
 def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
     for name in dict.fromkeys((evaluation.request.subject, *evaluation.parent_names())):
@@ -98,6 +101,10 @@ def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
 
 AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))
 IDENTITY = AccessLayer(
-    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared,
+    "identity",
+    (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),
+    _compile,
+    of_names=True,
+    unchanged=_declared,
     changes={"resume": _resumption},
 )

@@ -64,6 +64,11 @@ def _taking(evaluation: Evaluation) -> Iterator[RemedyChange]:
 
 LOCKED = ReasonCode("LOCKED", _locked, remedies=("lock",))
 EXCLUSIVE_LOCK = AccessLayer(
-    "exclusive lock", (LOCKED,), _compile, of_run=True, circumstances=_words, suppose=_suppose,
+    "exclusive lock",
+    (LOCKED,),
+    _compile,
+    of_run=True,
+    circumstances=_words,
+    suppose=_suppose,
     changes={"lock": _taking},
 )

@@ -10,6 +10,7 @@ from orgkernel.decisions.access.circumstances import find_unstated, words_of
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.reasons import Why, why_edge, why_place
@@ -179,7 +180,8 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     moving = [
         policy
         for policy in depending
-        if outcome == "ask" or (_helps(policy, resource) == policy.holds_in(context)) == (outcome in ("allow", "conditional"))
+        if outcome == "ask"
+        or (_helps(policy, resource) == policy.holds_in(context)) == (outcome in ("allow", "conditional"))
     ]
     conditions = (condition for policy in moving or depending for condition in policy.conditions)
     return (word for condition in conditions for word in words_of(condition))

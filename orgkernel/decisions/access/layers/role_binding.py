@@ -110,7 +110,9 @@ def _what_is_given(evaluation: Evaluation) -> tuple[Why, ...]:
     for role in evaluation.roles:
         post = evaluation.view.records.posts[role]
         routes = [("capabilities", each) if kind == "tool" else (each,) for each in fields.get(kind, ())]
-        route = next((each for each in routes if post.has(*each)), ("capabilities",) if kind == "tool" else ())
+        route = next(
+            (each for each in routes if post.has(*each)), ("capabilities",) if kind == "tool" else ()
+        )
         written = route if route and post.has(*route) else ("role_id",)
         found.append(why_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
     return tuple(found)
