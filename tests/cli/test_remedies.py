@@ -165,7 +165,7 @@ def test_what_opens_more_says_so(tmp_path: Path) -> None:
     everybody = {"org.yaml": FILES["org.yaml"].replace("match: {conditions: [{peer_kind: group}]}, ", "")}
     found = remedies(there(tmp_path / "all", FILES | everybody, []), ("agent:one", "use", "tool:mail"))
     assert [(each["text"], each["opens"]) for each in found] == [
-        ("remove policy `group`", "opens 5 other answers for 5 subjects")
+        ("remove policy `group`", "opens 4 other answers for 4 subjects")
     ]
     promoted = there(tmp_path / "rank", FILES, [("grant", "issue", "agent:one", "tool:scan", "--level", "full")])
     found = remedies(promoted, ("agent:one", "use", "tool:scan"))
