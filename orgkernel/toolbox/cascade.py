@@ -1,4 +1,4 @@
-"""When a tool is unavailable: other tools, the caller's own reasoning, the chain of command, the top (facts: crew §9.5).
+"""When a tool is unavailable: other tools, the caller's own reasoning, the chain of command, the top.
 
 Every tool on the way is decided about anew. Nothing is done twice without being told so: after a call that may have
 changed something and did not end well, no other tool is tried unless the caller says it may be. In the chain of command

@@ -1,4 +1,4 @@
-"""Laws of access: what must hold whatever an organization declares and whatever is stored (design §6)."""
+"""Laws of access: what must hold whatever an organization declares and whatever is stored (docs/access.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would change a denial: all minimal sets of up to three changes that would allow the request (design §6).
+"""What would change a denial: all minimal sets of up to three changes that would allow the request.
 
 Each code says which kinds of changes could take it away. A set is minimal when no other one that works asks for less: fewer
 changes, a lower rank, fewer waivers. Each has been tried by deciding again, never guessed. Only changes that a command or

@@ -181,7 +181,7 @@ def test_the_kernel_supplies_time_and_state(tmp_path: Path) -> None:
 
 
 def test_a_star_to_deny_beside_a_list_is_that_list_whatever_else_is_written(tmp_path: Path) -> None:
-    """Also where the policy is not marked as a ceiling (policies and governance §9)."""
+    """Also where the policy is not marked as a ceiling."""
     files = {
         "org.yaml": "_schema: orgkernel:organization\norg_id: o\nhierarchy: {r: {}}\n",
         "r.yaml": "{_schema: 'orgkernel:role_profile', role_id: r, capabilities: {tools_primary: [a, b]}}\n",

@@ -215,7 +215,8 @@ def _agents(count: int) -> str:
 
 def _passed_on(evaluation: Evaluation) -> Sentence:
     """Who leaves the subject less although it is enough."""
-    found, why = [], []
+    found: list[str] = []
+    why: list[Why] = []
     for parent in evaluation.parents:
         if parent.left <= evaluation.ceiling:
             role, more = _part_in_run(evaluation, parent)

@@ -1,4 +1,4 @@
-"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it (policies §4).
+"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it.
 
 The level of a grant counts here. What it waives is looked up before any layer is asked, because a waiver lifts a cap, up to
 the level of its own grant, in the layer of that cap.
@@ -137,7 +137,7 @@ def _leaving(evaluation: Evaluation) -> Sentence | None:
 def _missed(evaluation: Evaluation) -> Sentence | None:
     """The grant that expired last among those with which less would fail; None where there is none.
 
-    Whoever is refused something that was given until yesterday has to read that, and when it ended (policies §10).
+    Whoever is refused something that was given until yesterday has to read that, and when it ended.
     """
     state = evaluation.state
     if evaluation.outcome == "conditional":
