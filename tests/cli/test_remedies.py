@@ -79,9 +79,7 @@ role_id: guard
 capabilities: {tools_primary: [vault, scan]}
 """,
 }
-SETTINGS = "[severities]\n" + "".join(
-    f'{rule.code} = "off"\n' for rule in all_rules()
-)
+SETTINGS = "[severities]\n" + "".join(f'{rule.code} = "off"\n' for rule in all_rules())
 QUESTIONS: list[tuple[str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("a tool that nobody gave", [], ("agent:one", "use", "tool:scan")),
     ("a rank and a department", [("grant", "issue", "agent:two", "tool:scan", "--level", "read")], ("agent:two", "use", "tool:scan")),
@@ -151,7 +149,11 @@ def test_a_stranger_is_to_be_declared(tmp_path: Path) -> None:
         "  would be allowed by: declare `sender:slack/club/U1`",
         "      org.yaml:23: write `identities: [{platform: slack, space: club, id: U1}]` under `people.PERSON`",
     ]
-    for subject, line in (("person:zoe", "org.yaml:23"), ("agent:zoe", "crew.yaml:2"), ("role:zoe", "org.yaml:4")):
+    for subject, line in (
+        ("person:zoe", "org.yaml:23"),
+        ("agent:zoe", "crew.yaml:2"),
+        ("role:zoe", "org.yaml:4"),
+    ):
         said = run("can", subject, "use", "tool:mail", "--org", "shop", cwd=home).stdout
         assert f"would be allowed by: declare `{subject}`\n      {line}: write `zoe: " in said
 
@@ -160,14 +162,18 @@ def test_what_opens_more_says_so(tmp_path: Path) -> None:
     """What opens least comes first, the removal of a policy last; what else it would open is counted."""
     files = FILES | {"org.yaml": FILES["org.yaml"].replace("tools: [vault]", "tools: [vault, mail]")}
     found = remedies(there(tmp_path / "policy", files, []), ("person:ann", "use", "tool:vault"))
-    assert [each["text"] for each in found] == ["grant `tool:vault` at level `read` and remove policy `no_vault`"]
+    assert [each["text"] for each in found] == [
+        "grant `tool:vault` at level `read` and remove policy `no_vault`"
+    ]
     assert found[0]["opens"] == "opens 1 other answer"
     everybody = {"org.yaml": FILES["org.yaml"].replace("match: {conditions: [{peer_kind: group}]}, ", "")}
     found = remedies(there(tmp_path / "all", FILES | everybody, []), ("agent:one", "use", "tool:mail"))
     assert [(each["text"], each["opens"]) for each in found] == [
         ("remove policy `group`", "opens 4 other answers for 4 subjects")
     ]
-    promoted = there(tmp_path / "rank", FILES, [("grant", "issue", "agent:one", "tool:scan", "--level", "full")])
+    promoted = there(
+        tmp_path / "rank", FILES, [("grant", "issue", "agent:one", "tool:scan", "--level", "full")]
+    )
     found = remedies(promoted, ("agent:one", "use", "tool:scan"))
     assert [change["kind"] for each in found for change in each["changes"]] == ["grant", "rank"]
 
@@ -231,9 +237,7 @@ def write(path: Path, edit: dict[str, Any]) -> None:
     documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
     first = edit["under"].split(".")[0]
     written = edit["write"]
-    (document,) = [
-        each for each in documents if first in each or len(documents) == 1
-    ] or documents[:1]
+    (document,) = [each for each in documents if first in each or len(documents) == 1] or documents[:1]
     inside: Any = document
     *way, last = edit["under"].split(".") if edit["under"] else [""]
     for step in way:

@@ -720,5 +720,7 @@ def test_a_role_is_allowed_every_tool_it_lists(template: str) -> None:
                 if view.records.tools[tool].record.concurrency == "exclusive":
                     continue
                 for action in view.records.tools[tool].record.required_levels:
-                    request = AccessRequest(f"role:{role}", action, f"tool:{tool}", AccessContext(peer_kind=""))
+                    request = AccessRequest(
+                        f"role:{role}", action, f"tool:{tool}", AccessContext(peer_kind="")
+                    )
                     assert decide_access(view, request, EMPTY_STATE).outcome == "allow", request
