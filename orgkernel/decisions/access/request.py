@@ -12,7 +12,7 @@ from orgkernel.records.levels import ToolLevel
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """The circumstances of a request; what is left out is not known.
+    """The circumstances of a request. What is left out is not known; an empty text says that there is none.
 
     >>> AccessContext(channel="slack", pace="contingent").peer_kind is None
     True
@@ -24,7 +24,7 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     """Seconds by which local time is ahead of UTC."""
     channel: str | None = None
     """Platform the message came by, such as `slack`."""
-    peer_kind: Literal["dm", "group"] | None = None
+    peer_kind: Literal["dm", "group", ""] | None = None
     peer_id: str | None = None
     """The conversation, for session keys."""
     account: str | None = None

@@ -106,12 +106,19 @@ def _not_bound(evaluation: Evaluation) -> Sentence:
 
 def _what_is_given(evaluation: Evaluation) -> tuple[Why, ...]:
     """Where the roles say what they are given, for what they are not."""
-    posts = evaluation.view.records.posts
-    fields = {"tool": "capabilities", "credential": "credentials", "data": "data"}
-    field = fields.get(evaluation.resource.kind, "role_id")
-    return tuple(
-        why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in evaluation.roles
-    )
+    fields: dict[str, tuple[str, ...]] = {
+        "tool": ("tools", "tools_primary", "tools_secondary"), "credential": ("credentials",), "data": ("data",),
+    }  # fmt: skip
+    kind, found = evaluation.resource.kind, []
+    for role in evaluation.roles:
+        post = evaluation.view.records.posts[role]
+        routes = [("capabilities", each) if kind == "tool" else (each,) for each in fields.get(kind, ())]
+        route = next(
+            (each for each in routes if post.has(*each)), ("capabilities",) if kind == "tool" else ()
+        )
+        written = route if route and post.has(*route) else ("role_id",)
+        found.append(why_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
+    return tuple(found)
 
 
 def _too_little(evaluation: Evaluation) -> Sentence:
