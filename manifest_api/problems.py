@@ -48,9 +48,15 @@ SCOPE_MISSING = ProblemCode("SCOPE_MISSING", 403, "The credential lacks a scope"
     "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`. `admin` includes all "
     "others.")
 SELF_GRANT = ProblemCode("SELF_GRANT", 403, "An agent cannot give itself a permission",
-    "The credential of an agent cannot issue, approve or promote for that agent or for a role that it fills.")
+    "The credential of an agent cannot issue, approve or promote for that agent or for a role that it fills. Nobody can "
+    "approve a request that they made under another name.")
 OTHER_REQUESTER = ProblemCode("OTHER_REQUESTER", 403, "The credential belongs to another requester",
     "The credential of an agent can request permissions for that agent only.")
+NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "The credential has no authority over the subject",
+    "The act needs a superior of the subject, the owner or an operator. For acts about tools, a role whose `may_grant` lists "
+    "the tools is enough. Nobody can act on a superior. The help names the line of the chain of command.")
+AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not active",
+    "The agent of the credential is suspended or decommissioned, and can change nothing until it is active again.")
 RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The credential sends too many requests",
     "Wait for the number of seconds in the Retry-After header.")
 TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "The address sends too many invalid credentials",
@@ -63,8 +69,9 @@ REQUESTS_BLOCKED = ProblemCode("REQUESTS_BLOCKED", 429, "The requester was denie
     "A person has to review the requests of this requester.")
 BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access cannot be read",
     "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` lists what is wrong.")
-MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The role cannot grant this",
-    "An agent can grant what `may_grant` of its roles lists, and no more than it has itself. The help says what that is.")
+MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential cannot grant this",
+    "An agent can grant what `may_grant` of its roles lists. Nobody can grant more than they may do themselves without "
+    "approval, for a longer time, or from a grant with a number of uses. The help says what they can grant.")
 MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool",
     "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/explain` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",

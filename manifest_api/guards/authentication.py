@@ -69,7 +69,9 @@ class KeyRing:
         key = store.keys.find_known(secret)
         if key is None:
             return None
-        return Caller(f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at)
+        return Caller(
+            f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at, key.person_id
+        )
 
 
 class Rates:

@@ -182,7 +182,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
         )
         kinds = (kind,) if kind in SUBJECT_KINDS else ()
         found = kernel.who_can(asked.org, action, resource, context=request.context, kinds=kinds)
-        rows = rows_as_told(kernel.access(asked.org), found, request, caller.actor)
+        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
         names = dict.fromkeys(row.subject for row in rows if row.outcome == "allow")
         entities = words.found_subjects(search.subject.type, names)
         shown, page = _page(kernel, told, search, entities)
@@ -215,7 +215,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
         )
         kinds = (kind,) if kind in _RESOURCE_KINDS else ()
         found = kernel.what_can(asked.org, subject, request=request, kinds=kinds)
-        rows = rows_as_told(kernel.access(asked.org), found, request, caller.actor)
+        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
         names = dict.fromkeys(row.resource for row in rows if row.outcome == "allow")
         entities = words.found_resources(search.resource.type, names)
         shown, page = _page(kernel, told, search, entities)
@@ -249,7 +249,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
             asked, words.all_properties_read(), subject=search.subject, resource=search.resource
         )
         found = kernel.what_can(asked.org, subject, request=request)
-        rows = rows_as_told(kernel.access(asked.org), found, request, caller.actor)
+        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
         allowed = [action for row in rows if row.outcome == "allow" for action in row.actions]
         names = words.found_actions(allowed, search.subject, search.resource)
         shown, page = _page(kernel, told, search, names)

@@ -86,6 +86,8 @@ class ApiKey(msgspec.Struct, frozen=True):
     created_by: str = ""
     expires_at: float | None = None
     revoked_at: float | None = None
+    person_id: str | None = None
+    """The person who uses it, or who runs the agent that does."""
 
     def is_active(self, now: float) -> bool:
         """Whether it still opens anything."""

@@ -80,14 +80,25 @@ class Locks:
 
         return self._context.change(change)
 
-    def break_(self, org_id: str, tool_id: str, *, actor: str, reason: str = "") -> ToolLock:
-        """Break the lock of a tool. Raises `UnknownRecord` if there is none."""
+    def break_(
+        self, org_id: str, tool_id: str, *, actor: str, reason: str = "", token: int | None = None
+    ) -> ToolLock:
+        """Break the lock of a tool. Raises `UnknownRecord` if there is none.
+
+        With a token, only that lock is broken. Raises `Conflict` (`STALE_TOKEN`) if the tool has another lock.
+        """
 
         def change(transaction: Transaction) -> ToolLock:
             row = _find(transaction.connection, org_id, tool_id)
             if row is None or row.holder is None:
                 raise UnknownRecord(f"nobody holds the tool {quote(tool_id)} in {quote(org_id)}")
             lock = record_of(ToolLock, row)
+            if token not in (None, lock.token):
+                raise Conflict(
+                    f"the lock {token} of the tool {quote(tool_id)} is not held any more",
+                    "look again",
+                    code="STALE_TOKEN",
+                )
             _free(transaction, lock, "broken", actor, reason)
             return lock
 

@@ -155,8 +155,7 @@ def test_one_report_in_full(here: Path, ask: Run) -> None:
     done = ask("salute", "show", "bugfx_specialist", "--reports", "reports", code=2)
     assert "did you mean `bugfix_specialist`?" in done.stderr
     assert (
-        "there are no reports"
-        in ask("salute", "show", "co", "--reports", "reports/archive", code=2).stderr
+        "there are no reports" in ask("salute", "show", "co", "--reports", "reports/archive", code=2).stderr
     )
 
 

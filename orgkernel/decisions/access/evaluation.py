@@ -130,6 +130,13 @@ class Evaluation(Struct, eq=False):
         request = self.request
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
 
+    def lower(self, waiver: str, bit: int) -> None:
+        """Leave no more than what grants lift with a waiver; `bit` fails where that is less than required."""
+        lifted = self.given.waives.get(waiver, 0)
+        self.ceiling = min(self.ceiling, lifted)
+        if lifted < self.required:
+            self.failing |= bit
+
     def again(
         self,
         *,
