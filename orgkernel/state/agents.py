@@ -1,7 +1,7 @@
-"""What is stored about agents: rank, trust and lifecycle, results of tests, and tool usage.
+"""Stored data about agents: rank, trust, lifecycle, test results and tool usage.
 
-The roster of an organization declares that an agent exists and its starting values; from then on these rows say how it is
-there. An agent of the same name in another organization is another agent.
+The roster of an organization declares that an agent exists, and its starting values. From then on, these rows count in
+that organization. An agent with the same name in another organization is another agent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "decommissioned": (),
 }
 ACTIVATION_TRUST = 0.65
-"""From probation an agent becomes active at this trust, where its trust is known."""
+"""An agent leaves probation at this trust, if its trust is known."""
 
 
 class Agents:
@@ -47,7 +47,7 @@ class Agents:
         lifecycle: Lifecycle = "active",
         reason: str = "",
     ) -> AgentState:
-        """A new agent of an organization; raises `Conflict` when it has one of that id."""
+        """Add an agent to an organization. Raises `Conflict` if its id exists there already."""
         agent = AgentState(
             require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle,
             require_id("the organization", org_id),
@@ -77,18 +77,18 @@ class Agents:
     def set_trust(
         self, agent_id: str, trust: float | None, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
-        """Note how far an agent is trusted, 0 to 1; raises `UnknownRecord`."""
+        """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
         return self._set(org_id, agent_id, "trusted", actor, reason, trust=_trust(trust))
 
     def move(
         self, agent_id: str, lifecycle: Lifecycle, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
-        """Along the lifecycle; raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
+        """Change the state of an agent. Raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
         require_word("the lifecycle", lifecycle, MOVES)
         return self._set(org_id, agent_id, lifecycle, actor, reason, lifecycle=lifecycle)
 
     def get(self, org_id: str, agent_id: str) -> AgentState | None:
-        """What is stored about an agent for an organization, or for all of them (`*`); None where nothing is."""
+        """The stored agent of an organization, or of all of them (`*`); or None."""
         return self._context.find(AgentState, select(agents).where(*_is_agent(org_id, agent_id)))
 
     def list(self) -> tuple[AgentState, ...]:
@@ -146,7 +146,9 @@ def _rank(rank: str | None) -> str | None:
 
 def _trust(trust: float | None) -> float | None:
     if trust is not None and not 0 <= trust <= 1:
-        raise Refused(f"a trust of {trust:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE")
+        raise Refused(
+            f"a trust of {trust:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"
+        )
     return trust
 
 
@@ -184,13 +186,13 @@ class Results:
         expires_at: float | None = None,
         reason: str = "",
     ) -> QualificationResult:
-        """Write down the outcome of one test; a score lies between 0 and 1. Raises `Refused`."""
+        """Store the result of one test. A score is between 0 and 1. Raises `Refused`."""
         require_id("the organization", org_id)
         require_id("the agent", agent_id)
         require_id("the qualification", qualification)
         if not 0 <= score <= 1:
             raise Refused(
-                f"a score of {score:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE"
+                f"a score of {score:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"
             )
 
         require_time("the end", expires_at)
@@ -245,7 +247,9 @@ class Usage:
         org_id: str = "",
         decision: str = "",
     ) -> Ticket:
-        """Note one call and how it ended; `decision` is the audit row that allowed it. Resolves with the row's name."""
+        """Store one call with its outcome. `decision` is the audit row that allowed it. Resolves with the name of the
+        row.
+        """
         require_id("the agent", agent_id)
         require_id("the tool", tool_id)
         require_time("the duration", seconds)
@@ -288,7 +292,7 @@ class Usage:
         return self._context.writer.submit(change)
 
     def list(self, agent_id: str | None = None) -> tuple[ToolUsage, ...]:
-        """What was called how often, by agent and tool."""
+        """The number of calls by agent and tool."""
         query = select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
         if agent_id is not None:
             query = query.where(tool_usage.c.agent_id == agent_id)
