@@ -137,7 +137,9 @@ def agents_of(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentSt
 def _bounded(own: AgentState, shared: AgentState) -> AgentState:
     lifecycle = max(own.lifecycle, shared.lifecycle, key=_STRICTER.index)
     if own.rank is not None or (shared.rank is None and shared.trust is None):
-        return msgspec.structs.replace(own, lifecycle=lifecycle)
+        # Whoever puts it to work again has to do so for all organizations, if that is where it was stopped.
+        org_id = own.org_id if lifecycle == own.lifecycle else ALL_ORGANIZATIONS
+        return msgspec.structs.replace(own, lifecycle=lifecycle, org_id=org_id)
     trust = shared.trust if own.trust is None else own.trust
     return AgentState(own.agent_id, shared.rank, trust, lifecycle, ALL_ORGANIZATIONS)
 

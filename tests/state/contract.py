@@ -98,9 +98,7 @@ class Grants:
         store.agents.move("worf", "suspended", org_id="yard", actor="a")
         assert store.read_view("shop").agents["worf"] == AgentState("worf", "senior", None, "active", "shop")
         everywhere = store.agents.add("worf", org_id="*", actor="a", rank="ensign", lifecycle="registered")
-        assert store.read_view("shop").agents["worf"] == AgentState(
-            "worf", "senior", None, "registered", "shop"
-        )
+        assert store.read_view("shop").agents["worf"] == AgentState("worf", "senior", None, "registered", "*")
         assert store.read_view("yard").agents["worf"] == AgentState("worf", "ensign", None, "suspended", "*")
         assert store.read_view("dock").agents["worf"] == everywhere
         assert store.read_view().agents == {"worf": everywhere}

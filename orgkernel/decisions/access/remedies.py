@@ -311,7 +311,7 @@ def count_opened(search: Search, changes: tuple[RemedyChange, ...]) -> str:
 
 def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
     """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
-    found = set()
+    found: set[tuple[str, str]] = set()
     request = AccessRequest(subject.subject, "", "", evaluation.request.context)
     for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
         resource, path = there.tables.find(written)
@@ -374,7 +374,8 @@ def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange
     for change in values.get("rank", ()):
         kind, _, name = change.subject.partition(":")
         if kind == "agent":
-            agents[name] = replace(agents.get(name) or AgentState(name), rank=change.value)
+            agent = agents.get(name) or AgentState(name)
+            agents[name] = replace(agent, rank=change.value, org_id=evaluation.tables.org_id)
     for change in values.get("qualification", ()):
         name = change.subject.partition(":")[2]
         passed = QualificationResult(name, change.value, 1.0, passed=True, at=now)
