@@ -78,7 +78,7 @@ def _by_itself(change: Change, field: str | None, old: _Policy | None, new: _Pol
         return _of_kind(field, change, old, new)
     if field in ELEMENTS:
         more = 1 if change.kind == "gained" else -1
-        return more if field == "allows" else -more
+        return more if field in ("allows", "spares") else -more
     if field != "match" or old["effect"] == new["effect"] == "annotate":
         return 0
     if any(old[name] != new[name] for name in ("effect", "ceiling", "fallback")):

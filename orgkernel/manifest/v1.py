@@ -211,7 +211,9 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     asks: tuple[str, ...]
     """What needs an approval."""
     denies: tuple[str, ...]
-    """What it denies, even if others allow it."""
+    """What it denies, even if others allow it. A `*` alone is everything, also under `asks`."""
+    spares: tuple[str, ...]
+    """What a `deny` or `ask` policy about all tools leaves out."""
     bounds: tuple[str, ...]
     """For a ceiling: the kinds of resources that it limits."""
     session: dict[str, Any]

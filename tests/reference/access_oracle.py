@@ -249,23 +249,29 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         gives, lacks = command(world, subject, name, request["action"])
         granted = 4 if gives else granted
     ceiling = 4
-    if crew(subject) and not essential:
+    if not essential:
         for code, cap in declared_caps(world, request, subject, name, tool, needed):
             if code not in waived:
                 ceiling = min(ceiling, cap)
                 failing |= {code} if cap < needed else set()
     asked = False
     allowed, tops = 0, []
-    for policy in deciding(world, subject, request["context"]):
+    matching = matching_policies(world, subject, request["context"])
+    for policy in matching:
         said = says(policy, kind, name)
+        if policy.get("fallback") and any(
+            not each.get("fallback") and each["effect"] == "allow" for each in matching
+        ):
+            continue
         if said == "deny":
             failing.add("POLICY_DENY")
         if said == "ask":
             asked = True
         if policy["effect"] == "allow":
             top = allows(policy, kind, name)
+            others = [each for each in matching if not each.get("fallback") and each["effect"] != "annotate"]
             if top is not None:
-                allowed = max(allowed, top)
+                allowed = max(allowed, 0 if policy.get("fallback") and others else top)
                 tops += [top] if is_ceiling(policy) else []
     if tops and not essential:
         ceiling = min(ceiling, *tops)
@@ -312,16 +318,20 @@ def bound(world: World, subject: Subject, kind: str, name: str) -> int:
 def declared_caps(
     world: World, request: Request, subject: Subject, name: str, tool: dict[str, Any], needed: int
 ) -> Iterator[tuple[str, int]]:
-    """Caps that the declaration of a tool puts on the crew."""
+    """Caps that the declaration of a tool puts on somebody: departments and ranks on the crew, the rest on everybody."""
     seen = tool.get("departments", [])
-    if seen and not any(world["profiles"][role].get("department") in seen for role in subject["roles"]):
+    if (
+        crew(subject)
+        and seen
+        and not any(world["profiles"][role].get("department") in seen for role in subject["roles"])
+    ):
         yield "NOT_VISIBLE", 0
     named = tool.get("restricted_to", [])
     own = [*subject["roles"], *([subject["id"]] if subject["kind"] == "agent" else [])]
     if named and not set(named) & set(own):
         yield "NOT_IN_RESTRICTED_TO", 0
     matrix = tool.get("rank_matrix")
-    if matrix is not None and world["ranks"]:
+    if crew(subject) and matrix is not None and world["ranks"]:
         rank, level = rank_of(world, subject), "none"
         for each in world["ranks"]:
             level = matrix.get(each["id"], level)
@@ -431,18 +441,15 @@ def command(world: World, subject: Subject, target: str, action: str) -> tuple[b
 # -- policies ----------------------------------------------------------------------------------------------------------
 
 
-def deciding(world: World, subject: Subject, context: dict[str, Any]) -> list[dict[str, Any]]:
-    """The policies that match and decide."""
-    matching = [
+def matching_policies(world: World, subject: Subject, context: dict[str, Any]) -> list[dict[str, Any]]:
+    """The enabled policies about somebody in these circumstances."""
+    return [
         policy
         for policy in world["policies"].values()
         if policy.get("enabled", True)
-        and policy["effect"] != "annotate"
         and meets(policy.get("match", {}).get("principal"), subject)
         and circumstances(policy.get("match", {}).get("conditions", []), context)
     ]
-    first = [policy for policy in matching if not policy.get("fallback")]
-    return first or matching
 
 
 def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
@@ -498,27 +505,32 @@ def listed(words: Any, name: str) -> bool:
 
 
 def tool_lists(policy: dict[str, Any]) -> tuple[Any, list[str]]:
-    """What a policy names of tools, None where nothing, and what it takes out."""
+    """What a policy says of tools outside of its `deny` list, None where nothing, and that list."""
     tools = policy.get("permissions", {}).get("tools")
     if isinstance(tools, dict):
         return tools.get("allow", []), tools.get("deny", [])
     return tools, []
 
 
-def is_ceiling(policy: dict[str, Any]) -> bool:
-    """Whether what a policy allows is all there can be."""
+def all_but(policy: dict[str, Any]) -> bool:
+    """Whether a policy names a list, and everything else with a star."""
     allowed, denied = tool_lists(policy)
-    return bool(policy.get("ceiling")) or (bool(allowed) and "*" in denied)
+    return bool(allowed) and "*" in denied and policy["effect"] != "annotate"
+
+
+def is_ceiling(policy: dict[str, Any]) -> bool:
+    """Whether what an allowing policy allows is all there can be."""
+    return bool(policy.get("ceiling")) or all_but(policy)
 
 
 def says(policy: dict[str, Any], kind: str, name: str) -> str | None:
     """Whether a policy denies or asks."""
     allowed, denied = tool_lists(policy)
-    exact = bool(allowed) and "*" in denied
-    if kind == "tool" and listed([word for word in denied if not (exact and word == "*")], name):
-        if policy["effect"] != "ask" or allows(policy, kind, name) is None:
+    if kind == "tool":
+        if any(listed([word], name) for word in denied if word != "*" or not all_but(policy)):
             return "deny"
-        return "ask" if allows(policy, kind, name) else "deny"
+        if policy["effect"] in ("deny", "ask") and all_but(policy):
+            return None if listed(allowed, name) else str(policy["effect"])
     if policy["effect"] in ("deny", "ask"):
         permissions = policy.get("permissions", {})
         if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):

@@ -177,8 +177,12 @@ class WorldMaker:
         }  # fmt: skip
 
     def _policy(self) -> dict[str, Any]:
+        return self.policy(self._one(["allow", "allow", "deny", "ask", "annotate"]))
+
+    def policy(self, effect: str) -> dict[str, Any]:
+        """A policy of this effect, in any form that loads."""
         return {
-            "effect": self._one(["allow", "allow", "deny", "ask", "annotate"]),
+            "effect": effect,
             "match": self._fields(
                 0.7,
                 principal=lambda: self._fields(
@@ -192,7 +196,7 @@ class WorldMaker:
                 **({} if self._chance(0.5) else {"conditions": lambda: [self._condition() for _ in range(self._number(1, 2))]}),
             ),
             "permissions": self._fields(
-                0.7, tools=self._tool_lists, credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
+                0.7, tools=lambda: self._tool_lists(effect), credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
                 data=lambda: self._one(TIERS),
             ),
             **self._fields(
@@ -201,10 +205,12 @@ class WorldMaker:
             ),
         }  # fmt: skip
 
-    def _tool_lists(self) -> Any:
+    def _tool_lists(self, effect: str) -> Any:
+        """Any form that loads with an effect: an allow list beside others than a star is for policies that allow."""
         globs = [*TOOLS, "t*", "tx_*"]
-        allow = self._some(globs)
-        return self._one(["*", allow, {"allow": allow, "deny": self._some([*globs, "*"])[:2]}])
+        allow, deny = self._some(globs), self._some([*globs, "*"])[:2]
+        mixed = allow if effect == "allow" or ("*" in deny and effect != "annotate") else []
+        return self._one(["*", allow, {"allow": mixed, "deny": deny}])
 
     def _condition(self) -> dict[str, Any]:
         return self._fields(

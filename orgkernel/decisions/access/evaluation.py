@@ -19,7 +19,7 @@ from msgspec import Struct
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.layer import AccessLayer, Moves
-from orgkernel.decisions.access.policies import AccessPolicy
+from orgkernel.decisions.access.policies import PolicySet
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
     FULL,
@@ -41,8 +41,8 @@ class Assumed(NamedTuple):
     rank: int | None = None
     qualifications: frozenset[str] = frozenset()
     grants: tuple[Grant, ...] = ()
-    policies: tuple[AccessPolicy, ...] | None = None
-    """The policies that decide, whatever the circumstances."""
+    policies: PolicySet | None = None
+    """What policies say, whatever the circumstances."""
 
 
 class TraceNote(NamedTuple):
