@@ -35,6 +35,7 @@ _DELEGATION = ("strict", "envelope")
 _GROWS = {
     ("identity", "authority_level"),
     ("identity", "can_delegate"),
+    ("identity", "open_to_probation"),
     ("limits", "max_spawn_depth"),
     ("limits", "max_children"),
     ("limits", "max_concurrent"),

@@ -236,7 +236,10 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         failing |= {"ACTION_UNKNOWN"} if known else set()
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
     stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
-    if stored.get("lifecycle", "active") not in ("active", "probationary"):
+    lifecycle = stored.get("lifecycle", "active")
+    open_roles = [role for role in subject["roles"] if world["profiles"][role].get("open_to_probation")]
+    on_probation = lifecycle == "probationary" and open_roles and open_roles == subject["roles"]
+    if lifecycle != "active" and not on_probation:
         failing.add("AGENT_INACTIVE")
     if not tool.get("enabled", True):
         failing.add("TOOL_DISABLED")

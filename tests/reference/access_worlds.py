@@ -150,7 +150,7 @@ class WorldMaker:
                 chain_of_command=lambda: {"can_delegate": self._chance(0.5), "reports_to": self._one(["user", None])},
                 department=lambda: self._one(DEPARTMENTS), entry_rank=lambda: self._one(RANKS),
                 credentials=lambda: self._some(CREDENTIALS), data=lambda: [self._one(TIERS)],
-                position=lambda: self._one(["manager", "worker", "unified"]), layer=lambda: self._one(["l0", "l1"]),
+                open_to_probation=lambda: True, position=lambda: self._one(["manager", "worker", "unified"]), layer=lambda: self._one(["l0", "l1"]),
                 dispatch=lambda: {"may_to": self._some(ROLES)[:2], "may_from": self._some(ROLES)[:1]},
             ),
         }  # fmt: skip

@@ -1,4 +1,7 @@
-"""Identity: a subject that nothing declares is denied, and so is an agent that is not at work."""
+"""Identity: a subject that nothing declares is denied, and so is an agent that is not at work.
+
+An active agent is at work. An agent on probation is, if each role that it fills is open to probation.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition
 
-WORKING = ("active", "probationary")
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
@@ -25,7 +27,9 @@ def _deny_undeclared(evaluation: Evaluation) -> None:
 
 def _deny_inactive(evaluation: Evaluation) -> None:
     stored = evaluation.state.agents.get(evaluation.subject.identity.id)
-    if stored is not None and stored.lifecycle not in WORKING:
+    if stored is None or stored.lifecycle == "active":
+        return
+    if stored.lifecycle != "probationary" or not evaluation.subject.open_to_probation:
         evaluation.failing |= AGENT_INACTIVE.bit
 
 
@@ -49,7 +53,20 @@ def _unknown_principal(evaluation: Evaluation) -> Sentence:
 
 def _agent_inactive(evaluation: Evaluation) -> Sentence:
     agent_id = evaluation.subject.identity.id
-    return f"agent {quote(agent_id)} is {evaluation.state.agents[agent_id].lifecycle}", ()
+    lifecycle = evaluation.state.agents[agent_id].lifecycle
+    if lifecycle != "probationary":
+        return f"agent {quote(agent_id)} is {lifecycle}", ()
+    posts = [evaluation.view.records.posts[role_id] for role_id in evaluation.roles]
+    closed = [post for post in posts if not post.profile.open_to_probation]
+    if not closed:
+        return f"agent {quote(agent_id)} is on probation and fills no role that is open to probation", ()
+    are = "is" if len(closed) == 1 else "are"
+    roles = f"role{'s' * (len(closed) != 1)} {listing(post.role_id for post in closed)}"
+    why = tuple(
+        why_place(f"role {post.role_id} is not open to probation", post.place("open_to_probation"))
+        for post in closed
+    )
+    return f"agent {quote(agent_id)} is on probation, and {roles} {are} not open to probation", why
 
 
 def _declared(evaluation: Evaluation) -> Sentence:
@@ -58,7 +75,7 @@ def _declared(evaluation: Evaluation) -> Sentence:
 
 
 def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...]:
-    """The line that declares a subject or a resource."""
+    """The line that declares a subject or a resource. Empty if none does."""
     records = evaluation.view.records
     if kind == "role" and name in records.posts:
         return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)

@@ -166,7 +166,7 @@ def _depending(evaluation: Evaluation) -> list[AccessPolicy]:
         for policy in policies
         if policy.conditions
         and policy.decisive
-        and (has_fallback or policy.gives and _covers(resource, policy) or _hurts(policy, resource))
+        and (has_fallback or (policy.gives and _covers(resource, policy)) or _hurts(policy, resource))
     ]
 
 
