@@ -184,13 +184,13 @@ class Policy(Record):
     description: str = ""
     match: Match = Match.model_construct()
     effect: Effect
-    """`annotate` sets modifiers and a session. It never allows a request."""
+    """`annotate` sets modifiers and a session. It never allows a request. A `deny` list denies in every effect."""
     permissions: Permissions = Permissions.model_construct()
     """The resources that it covers. A `deny` or `ask` policy without any covers everything."""
     ceiling: bool = False
     """Its permissions are also the upper bound for all other permissions."""
     fallback: bool = False
-    """The policy applies only if no other policy matches."""
+    """It allows only if no other policy matches, and takes away only if no other policy that allows matches."""
     session: Session = Session.model_construct()
     modifiers: Modifiers = Modifiers.model_construct()
     priority: Annotated[int, Field(ge=0, le=100)] = 50
