@@ -1,4 +1,4 @@
-"""Policies as decisions read them: whom they may match, and what those that match say together (design §6)."""
+"""Policies as decisions read them: whom they may match, and what those that match say together."""
 
 from __future__ import annotations
 

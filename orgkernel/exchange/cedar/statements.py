@@ -1,4 +1,4 @@
-"""An organization's access as Cedar policies (design §6).
+"""An organization's access as Cedar policies.
 
 First come the layers that every organization has; the entities hold what it declares for them. Then come its access
 policies: when each applies, and what it allows, caps, denies and requires approval for. The `@id` of a policy is the
