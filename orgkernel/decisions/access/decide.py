@@ -94,10 +94,20 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         outcome = "deny"
         if failing == order.asking:
             outcome, obligations = "ask", (f"approval:{resource.resource}",)
+        elif failing == order.unstated:
+            outcome, obligations = (
+                "conditional",
+                tuple(f"state:{name}" for name in names_unstated(evaluation)),
+            )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
         tuple([grant.grant_id for grant in grants]) if grants else (),
     )  # fmt: skip
+
+
+def names_unstated(evaluation: Evaluation) -> tuple[str, ...]:
+    """The circumstances that have to be stated before the request can be allowed."""
+    return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
 
 
 def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.layer import AccessLayer, Moves
+from orgkernel.decisions.access.layer import AccessLayer, Moves, Unstated
 from orgkernel.decisions.access.policies import PolicySet
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
@@ -86,6 +86,10 @@ class Evaluation(Struct, eq=False):
     """What those may do whom the subject acts for, as far as it bounds the subject."""
     trace: list[TraceNote] | None = None
     """What each layer left, where somebody wants to know."""
+    is_complete: bool = False
+    """Whether a circumstance that is not stated counts as one that does not hold."""
+    unstated: tuple[Unstated, ...] = ()
+    """What was not stated and would lead to another outcome, where the outcome is `conditional`."""
 
     @property
     def left(self) -> int:
@@ -94,10 +98,13 @@ class Evaluation(Struct, eq=False):
 
     @property
     def outcome(self) -> Outcome:
-        """Deny before ask before allow."""
+        """Deny before ask before conditional before allow."""
         if not self.failing:
             return "allow"
-        return "deny" if self.failing & ~self.tables.order.asking else "ask"
+        order = self.tables.order
+        if self.failing == order.unstated:
+            return "conditional"
+        return "deny" if self.failing & ~order.asking else "ask"
 
     @property
     def who(self) -> str:
@@ -145,10 +152,11 @@ class Evaluation(Struct, eq=False):
         tables: AccessTables | None = None,
         subject: Subject | None = None,
         assumed: Assumed | None = None,
+        request: AccessRequest | None = None,
     ) -> Evaluation:
         """The same question, not yet evaluated, with something changed."""
         return Evaluation(
-            tables or self.tables, self.state if state is None else state, self.request,
+            tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
 

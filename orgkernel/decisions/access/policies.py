@@ -173,6 +173,8 @@ class PolicyTable:
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[object, ...], PolicySet] = {}
+        self.depends = any(policy.conditions for policy in self.policies)
+        """Whether any policy depends on circumstances."""
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 

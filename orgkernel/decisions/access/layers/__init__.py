@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Sentence
+from orgkernel.decisions.access.layers.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.layers.delegation import DELEGATION
 from orgkernel.decisions.access.layers.grants import GRANTS
 from orgkernel.decisions.access.layers.identity import IDENTITY
@@ -44,5 +45,6 @@ LAYERS = (
     AccessLayer("pre-flight", of_run=True, unchanged=_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,
+    CIRCUMSTANCES,
 )
 ORDER = LayerOrder(LAYERS)
