@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.model.role_profile import Doctrine, PaceTier, Requirements
@@ -167,6 +167,9 @@ class Organization(Document):
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent may combine (orgkernel)."""
+    workspace_root: Annotated[str, StringConstraints(pattern=r"^(/|[A-Za-z]:[/\\\\])")] | None = None
+    """Folder where relative paths start, such as `/work` or `C:/work`. Without it, relative and absolute paths cannot be
+    compared (orgkernel)."""
     rank_matrix: Id | None = None
     """Rank matrix for every tool without one of its own. The first matching row caps the tool (orgkernel)."""
 

@@ -162,7 +162,7 @@ class RoleProfile(Document):
     data: tuple[Id, ...] = ()
     """Names of data that the role works on (orgkernel)."""
     file_scope: tuple[str, ...] = ()
-    """Paths or globs where the role may write (orgkernel)."""
+    """Paths or globs where the role may write; `src/**` is everything in `src`. Empty means anywhere (orgkernel)."""
     lmc_mode: Literal["full", "lite", "direct"] | None = None
     """Whether work runs with lead, manager and checker, with lead and manager, or directly (orgkernel)."""
     standing_orders: tuple[str, ...] = ()

@@ -122,6 +122,7 @@ class Organization(Document, frozen=True, kw_only=True):
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
     separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    workspace_root: str | None = None
     rank_matrix: Id | None = None
 
     @property

@@ -25,6 +25,7 @@ from orgkernel.decisions.access.resource import (
     FULL,
     Resource,
 )
+from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, gather_grants, is_stored_for
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Reason
@@ -43,6 +44,8 @@ class Assumed(NamedTuple):
     grants: tuple[Grant, ...] = ()
     policies: tuple[AccessPolicy, ...] | None = None
     """The policies that decide, whatever the circumstances."""
+    in_scope: bool = False
+    """Whether the request states paths in every scope."""
 
 
 class TraceNote(NamedTuple):
@@ -63,8 +66,8 @@ class Evaluation(Struct, eq=False):
     action: str
     subject: Subject
     resource: Resource
-    path: str | None = None
-    """The path within the resource that is asked for."""
+    path: StatedPaths | None = None
+    """The paths that the request states."""
     assumed: Assumed | None = None
     required: int = 0
     """The level the action requires; full for an action the resource does not have."""

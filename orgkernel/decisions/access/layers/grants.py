@@ -20,6 +20,7 @@ from orgkernel.decisions.access.stored import (
     is_stored_for,
     level_in,
     lowest_restriction,
+    paths_in,
     replace_stored,
 )
 from orgkernel.decisions.state_view import Grant, Restriction
@@ -163,15 +164,14 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
                     yield f"channel:{grant.channel}"
                 if grant.session is not None:
                     yield f"session:{grant.session}"
-                yield from _globs(grant.resources, resource) if pathless else ()
+                yield from _path_words(grant, resource) if pathless else ()
         for restriction in state.restrictions.get(key, ()):
             if pathless and is_active(restriction, org_id, now):
-                yield from _globs(restriction.resources, resource)
+                yield from _path_words(restriction, resource)
 
 
-def _globs(resources: Iterable[str], resource: Resource) -> Iterator[str]:
-    beginning = f"{resource.resource}:"
-    return (f"path:{each[len(beginning) :]}" for each in resources if each.startswith(beginning))
+def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str]:
+    return (f"path:{glob}" for glob in paths_in(stored, resource))
 
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
