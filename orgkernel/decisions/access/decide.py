@@ -157,14 +157,16 @@ def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
 def _is_compared(evaluation: Evaluation) -> bool:
     """Whether a scope, a grant or a restriction was compared with the paths of a request."""
     state, resource = evaluation.state, evaluation.resource
-    return any(
-        is_bounded(each)
-        or any(paths_in(row, resource) for key in each.subject.keys for row in state.grants.get(key, ()))
-        or any(
-            paths_in(row, resource) for key in each.subject.keys for row in state.restrictions.get(key, ())
+    org_id, now = evaluation.tables.org_id, evaluation.request.context.now
+    for each in (evaluation, *evaluation.parents):
+        keys = each.subject.keys
+        grants = (row for key in keys for row in state.grants.get(key, ()) if is_active(row, org_id, now))
+        lower = (
+            row for key in keys for row in state.restrictions.get(key, ()) if is_active(row, org_id, now)
         )
-        for each in (evaluation, *evaluation.parents)
-    )
+        if is_bounded(each) or any(paths_in(row, resource) for rows in (grants, lower) for row in rows):
+            return True
+    return False
 
 
 def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:

@@ -128,6 +128,11 @@ class Evaluation(Struct, eq=False):
         """Whether the subject is declared."""
         return self.subject is not self.tables.undeclared
 
+    @property
+    def has_open_path(self) -> bool:
+        """Whether a tool is asked for as a whole, so that other circumstances could state another path."""
+        return self.resource.kind == "tool" and (self.path is None or not self.path.is_named)
+
     def parent_names(self) -> tuple[str, ...]:
         """Whom the subject acts for: who triggered the run, and who dispatched whom."""
         request = self.request

@@ -15,6 +15,8 @@ class StatedPaths(NamedTuple):
     """Each path; None for one that was stated in a form nobody can read."""
     root: str | None
     """Where relative paths start, if the organization says so."""
+    is_named: bool
+    """Whether the resource names one: then the path is part of the question, else of the circumstances."""
 
     def are_inside(self, globs: Iterable[str]) -> bool:
         """Whether each of them surely lies in one of some globs."""
@@ -40,7 +42,7 @@ def state_paths(
     if arguments and given is not None:
         found = [text for name in arguments if name in given for text in _texts(given[name])]
         texts += found or [None]
-    return StatedPaths(tuple(dict.fromkeys(texts)), root) if texts else None
+    return StatedPaths(tuple(dict.fromkeys(texts)), root, named is not None) if texts else None
 
 
 def _texts(value: Any) -> Iterable[str | None]:

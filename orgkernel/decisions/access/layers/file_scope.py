@@ -79,15 +79,17 @@ def _out_of_scope(evaluation: Evaluation) -> Sentence:
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    if evaluation.path is not None or not is_bounded(evaluation):
+    if not evaluation.has_open_path or not is_bounded(evaluation):
         return ()
     return (f"path:{glob}" for glob in _globs(evaluation, bounding_roles(evaluation)))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     """Kindly the request states a path in the scope; unkindly it states none."""
-    if kindly and evaluation.path is None:
+    if evaluation.has_open_path and kindly:
         evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_scope=True)
+    elif evaluation.has_open_path:
+        evaluation.path = None
 
 
 WRITE_OUT_OF_SCOPE = ReasonCode("WRITE_OUT_OF_SCOPE", _out_of_scope, remedies=("role",))

@@ -143,11 +143,6 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
 # -- what depends on circumstances -------------------------------------------------------------------------------------
 
 
-def _is_pathless(evaluation: Evaluation) -> bool:
-    """Whether a tool is asked for as a whole, so that a path could be stated."""
-    return evaluation.resource.kind == "tool" and evaluation.path is None
-
-
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The channels, sessions and paths that stored grants and restrictions name."""
     return _stored_words(evaluation) if evaluation.has_stored else ()
@@ -155,7 +150,7 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 
 def _stored_words(evaluation: Evaluation) -> Iterator[str]:
     state, resource, org_id = evaluation.state, evaluation.resource, evaluation.tables.org_id
-    now, pathless = evaluation.request.context.now, _is_pathless(evaluation)
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grant in state.grants.get(key, ()):
             wide = _widened(grant, pathless)
@@ -186,7 +181,9 @@ def _whole(resource: str) -> str:
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     """Kindly every grant counts and no restriction of a path does; unkindly it is the other way round."""
-    state, keys, pathless = evaluation.state, evaluation.subject.keys, _is_pathless(evaluation)
+    state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
+    if pathless and not kindly:
+        evaluation.path = None
     if not is_stored_for(state, keys):
         return
     grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
