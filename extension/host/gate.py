@@ -76,6 +76,8 @@ def _out_of_scope(
 ) -> str | None:
     """Why a call writes outside the file scope of a role. None if each of its paths, and what it leads to, is inside."""
     bound = f"{role.role_name} may write only in {', '.join(f'`{each}`' for each in role.file_scope)}"
+    if not known.path_arguments:
+        return f"`{tool}` is refused: {bound}, and nothing says where this tool writes. Use a tool that names a path."
     stated = [_texts(arguments[name]) for name in known.path_arguments if name in arguments]
     found = [path for texts in stated for path in texts]
     if not found:

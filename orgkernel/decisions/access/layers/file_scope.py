@@ -6,15 +6,17 @@ cannot be compared with the scope, lies outside. No grant widens a scope.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LEVEL, LOCK
+from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.runtime.paths import read_path
 
 WRITE, READ = LEVEL["write"], LEVEL["read"]
 
@@ -66,16 +68,20 @@ def _out_of_scope(evaluation: Evaluation) -> Sentence:
     )
     bound = f"{evaluation.who} may write only in {listing(globs)}"
     if evaluation.path is not None:
-        outside = [
-            quote(path) if path is not None else "what the input says"
-            for path in evaluation.path.texts
-            if not evaluation.path._replace(texts=(path,)).are_inside(globs)
-        ]
-        return f"{bound}, and {', '.join(outside)} is not surely in it", why
+        return f"{bound}, and {' and '.join(_say_outside(evaluation.path, globs))}", why
     if evaluation.resource.path_arguments:
         return f"{bound}, and the request states no path", why
     text = f"{bound}, and the request states no path: {evaluation.what} declares no `path_arguments`"
     return text, (*why, *why_tool(evaluation, "path_arguments"))
+
+
+def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
+    for path in stated.texts:
+        if path is None:
+            yield "the input states no path that can be read"
+        elif not stated._replace(texts=(path,)).are_inside(globs):
+            known = read_path(path, stated.root) is not None
+            yield f"{quote(path)} {'lies outside' if known else 'cannot be compared with it'}"
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
