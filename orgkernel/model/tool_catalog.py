@@ -91,7 +91,6 @@ class Tool(Record):
     """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
-    tags: tuple[str, ...] = ()
     enabled: bool = True
     """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()

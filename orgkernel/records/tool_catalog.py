@@ -37,7 +37,6 @@ class Tool(Record, frozen=True, kw_only=True):
     input_schema: dict[str, Any] | None = None
     path_arguments: tuple[str, ...] | None = None
     names: dict[Id, str] = msgspec.field(default_factory=dict)
-    tags: tuple[str, ...] = ()
     enabled: bool = True
     departments: tuple[Id, ...] = ()
     restricted_to: tuple[Id, ...] = ()
