@@ -240,7 +240,7 @@ TOGETHER = {
         "rank_ladder:promotions.master.requirements": [
             {"scope": "required_role", "min_proficiency": 2, "min_count": 1}
         ]
-    },  # fmt: skip
+    },
     "mason:doctrine.salute_interval_turns": {"organization:overrides.mason.doctrine": None},
     "mason:pace_plan.alternate": {"organization:overrides.mason.pace_plan": None},
     "organization:limits.delegation": {"chief:capabilities.tools_primary": ["hands", "notes"]},
