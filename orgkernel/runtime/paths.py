@@ -155,6 +155,52 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
     return _fits(names, pattern.folded) or _fits(read.names, pattern.below)
 
 
+def glob_is_inside(given: str, held: str, root: str | None = None) -> bool:
+    """Whether every path that one glob surely holds is surely in another: for what is passed on.
+
+    >>> glob_is_inside("/srv/a/*.py", "/srv/**"), glob_is_inside("/srv/**", "/srv/*"), glob_is_inside("/srv", "/srv/**")
+    (True, False, False)
+    """
+    one, other = _compile(given, root), _compile(held, root)
+    if one is None or other is None or not (one.is_exact and other.is_exact) or one.start != other.start:
+        return given == held
+    return _is_within(one.names, other.names)
+
+
+def globs_may_meet(one: str, other: str, root: str | None = None) -> bool:
+    """Whether two globs may hold one path, or one a folder that contains what the other holds.
+
+    >>> globs_may_meet("/etc/**", "/srv/**"), globs_may_meet("/etc/**", "/**"), globs_may_meet("/ETC/**", "/etc/passwd")
+    (False, True, True)
+    """
+    first, second = _compile(one, root), _compile(other, root)
+    if first is None or second is None or first.start != second.start:
+        return first is None or second is None or not (first.start[1:2] == second.start[1:2] == ":")
+    common = min(len(first.fixed), len(second.fixed))
+    return first.fixed[:common] == second.fixed[:common]
+
+
+def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
+    # Row by row from the end: whether what is left of `given` is within what is left of `held`.
+    below = [each == len(given) for each in range(len(given) + 1)]
+    for number in reversed(range(len(held))):
+        name, last = held[number], number == len(held) - 1
+        row = [False] * (len(given) + 1)
+        for at in reversed(range(len(given) + 1)):
+            if name == ANYWHERE:
+                row[at] = at < len(given) if last else below[at] or (at < len(given) and row[at + 1])
+            elif at < len(given):
+                row[at] = _name_is_within(given[at], name) and below[at + 1]
+        below = row
+    return below[0]
+
+
+def _name_is_within(given: str, held: str) -> bool:
+    if given == ANYWHERE or held in (given, "*"):
+        return given != ANYWHERE
+    return not _WILD.search(given) and re.fullmatch(translate(held), given) is not None
+
+
 def fold(name: str) -> str:
     r"""A name as the most forgiving file system compares it: without case, accents in one form, no dots at the end.
 
@@ -187,6 +233,8 @@ class _Pattern(NamedTuple):
     """The same for folded names."""
     fixed: tuple[str, ...]
     """The folded names before the first that is not fixed."""
+    names: tuple[str, ...]
+    """The names as they are written."""
 
 
 @lru_cache(maxsize=4096)
@@ -213,7 +261,9 @@ def _compile(glob: str, root: str | None) -> _Pattern | None:
             if len(fixed) == len(folded) - 1 and not _WILD.search(name):
                 fixed.append(fold(name))
     within = (*exact[:-1], _ANY_NAME, None) if exact and exact[-1] is None else exact
-    return _Pattern(read.start, understood, tuple(within), (*exact, None), (*folded, None), tuple(fixed))
+    return _Pattern(
+        read.start, understood, tuple(within), (*exact, None), (*folded, None), tuple(fixed), read.names
+    )
 
 
 def _fits(names: tuple[str, ...], patterns: _Patterns) -> bool:

@@ -17,7 +17,7 @@ from orgkernel.errors import BadStore
 from orgkernel.state.engine import failure_of, make_engine, reading, writing
 from orgkernel.state.location import StoreLocation
 
-VERSIONS: Sequence[str] = ("0001", "0002")
+VERSIONS: Sequence[str] = ("0001", "0002", "0003")
 """All there are, oldest first; opening a store must not import Alembic to know the newest."""
 NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")
@@ -51,7 +51,7 @@ def prepare(engine: Engine, shown: str) -> None:
 
 
 def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
-    """Bring a store to the newest version; the version it had and the one it has. One process at a time does it."""
+    """Upgrade a store to the newest version. Returns the old and the new version. Only one process does it at a time."""
     from alembic import command
     from alembic.config import Config
 
@@ -77,7 +77,7 @@ def _version(connection: Connection, shown: str) -> str | None:
     if "alembic_version" not in names:
         if names:
             raise BadStore(
-                f"the store {quote(shown)} holds other tables", "name a file or a database of its own"
+                f"the store {quote(shown)} has tables of another program", "use another file or database"
             )
         return None
     return connection.scalar(select(_STAMP.c.version_num))

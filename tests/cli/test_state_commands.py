@@ -66,6 +66,16 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
     assert [row["activity"] for row in rows] == ["revoked", "created"]
 
 
+def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
+    """In the table and as JSON, with the level up to which they do."""
+    waiving = ("--level", "read", "--waive", "rank", "--waive", "visibility")
+    ask("grant", "issue", "agent:worf", "tool:browser_agent", *waiving)
+    listed = ask("grant", "list").stdout.splitlines()
+    assert listed[1].endswith("tool:browser_agent (lifts rank and visibility up to level read)")
+    (grant,) = records(ask("grant", "list", "--format", "json"))
+    assert grant["lifts"] == "lifts rank and visibility up to level read"
+
+
 def test_a_request_and_its_answers(ask: Run) -> None:
     """Approved once by default; an answer to an answered one is refused."""
     created = ask("request", "create", "agent:worf", "tool:shell", "--kind", "action", "--reason", "repair")
@@ -133,7 +143,7 @@ def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
 def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> None:
     """Verify exits 0 while all is whole, 1 when it is not, and names the row."""
     ask("agent", "add", "worf")
-    assert ask("audit", "verify").stderr == "the audit is whole: 1 row in 1 chain\n"
+    assert ask("audit", "verify").stderr == "the audit is unchanged: 1 row in 1 chain\n"
     connection = sqlite3.connect(quick_folder / ".orgkernel" / "state.db")
     with connection:
         connection.execute("UPDATE audit SET body = replace(body, 'worf', 'data')")
@@ -173,7 +183,7 @@ def test_the_audit_is_asked(ask: Run) -> None:
     assert (
         json.loads(ask("audit", "query", "--count", "decisions", "--format", "json").stdout)["outcomes"] == {}
     )
-    assert "is no time" in ask("audit", "query", "--since", "soon", code=2).stderr
+    assert "is not a time" in ask("audit", "query", "--since", "soon", code=2).stderr
     assert ask("audit", "prune").stderr == "0 rows dropped in 0 segments\n"
 
 
@@ -218,7 +228,7 @@ def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) 
         (".", "is a folder"),
         ("orgkernel.toml", "is not a database"),
         ("none/state.db", "cannot be used: No such file"),
-        ("ftp://x", "of a kind that is not known"),
+        ("ftp://x", "has an unknown scheme"),
         ("postgresql://u:hunter2@127.0.0.1:1/x", "does not answer"),
     ],
 )

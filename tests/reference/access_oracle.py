@@ -8,6 +8,7 @@ an index: where this and the project differ, one of them is wrong, and this one 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,6 +46,7 @@ ORDER = [
     "PACE_CAP",
     "LOCKED",
     "INPUT_INVALID",
+    "CONTEXT_MISSING",
     "ASK_APPROVAL",
 ]
 STOPS = {
@@ -58,8 +60,38 @@ Request = dict[str, Any]
 Subject = dict[str, Any]
 
 
+UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type"]
+
+
 def decide(world: World, request: Request) -> tuple[str, list[str], int]:
-    """Outcome, codes of what fails in the order of the layers, and the level that is left."""
+    """Outcome, codes of what fails in the order of the layers, and the level that is left.
+
+    What is allowed is conditional where another outcome could follow from what the caller did not say.
+    """
+    answer = decide_as_stated(world, request)
+    if answer[0] != "allow":
+        return answer
+    for context in completions(world, request["context"]):
+        if decide_as_stated(world, {**request, "context": context})[0] != "allow":
+            return "conditional", ["CONTEXT_MISSING"], answer[2]
+    return answer
+
+
+def completions(world: World, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Everything that a caller could still say: each value some policy names, or nothing of the kind."""
+    conditions = [
+        condition
+        for policy in world["policies"].values()
+        for condition in policy.get("match", {}).get("conditions", [])
+    ]
+    open_names = [name for name in UNSTATED if context.get(name) is None]
+    values = [["", *{each[name] for each in conditions if name in each}] for name in open_names]
+    for chosen in itertools.product(*values):
+        yield {**context, **dict(zip(open_names, chosen, strict=True))}
+
+
+def decide_as_stated(world: World, request: Request) -> tuple[str, list[str], int]:
+    """The answer where nothing holds but what the caller says."""
     subject = find_subject(world, request["subject"])
     kind, name, _ = split(request["resource"])
     if subject is None:
@@ -236,8 +268,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         needed = 4
         failing |= {"ACTION_UNKNOWN"} if known else set()
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
-    stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
-    if stored.get("lifecycle", "active") not in ("active", "probationary"):
+    if is_inactive(world, subject):
         failing.add("AGENT_INACTIVE")
     if not tool.get("enabled", True):
         failing.add("TOOL_DISABLED")
@@ -252,9 +283,9 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     ceiling = 4
     if crew(subject) and not essential:
         for code, cap in declared_caps(world, request, subject, name, tool, needed):
-            if code not in waived:
-                ceiling = min(ceiling, cap)
-                failing |= {code} if cap < needed else set()
+            lifted = max(cap, waived.get(code, 0))
+            ceiling = min(ceiling, lifted)
+            failing |= {code} if lifted < needed else set()
     asked = False
     allowed, tops = 0, []
     for policy in deciding(world, subject, request["context"]):
@@ -375,6 +406,12 @@ def may_be_in(world: World, path: str, glob: str) -> bool:
         rest = pattern[:-1]
         return names[: len(rest)] == rest or rest[: len(names)] == names
     return names[: len(pattern)] == pattern or pattern[: len(names)] == names
+
+
+def is_inactive(world: World, subject: Subject) -> bool:
+    """Whether somebody is an agent that is not at work."""
+    stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
+    return stored.get("lifecycle", "active") not in ("active", "probationary")
 
 
 def delegates(tool: dict[str, Any]) -> bool:
@@ -648,21 +685,22 @@ def stored_for(world: World, request: Request, subject: Subject, what: str) -> l
     ]
 
 
-def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, set[str]]:
-    """What grants give, and the codes they waive."""
+def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, dict[str, int]]:
+    """What grants give, and the codes they waive, each with the level up to which they do."""
     kind, name, _ = split(request["resource"])
     paths = stated_paths(request, world["tools"].get(name, {}) if kind == "tool" else {})
     waived_by = {
         "rank": "RANK_TOO_LOW", "qualification": "QUALIFICATION_MISSING", "visibility": "NOT_VISIBLE",
         "restricted_to": "NOT_IN_RESTRICTED_TO",
     }  # fmt: skip
-    level, waived = 0, set()
+    level, waived = 0, dict[str, int]()
     for grant in stored_for(world, request, subject, "grants"):
         fits = all(grant.get(key) in (None, request["context"].get(key)) for key in ("channel", "session"))
         given = stored_level(world, grant, kind, name, paths, is_grant=True) if fits else None
         if given is not None:
             level = max(level, given)
-            waived |= {waived_by[each] for each in grant.get("waives", [])}
+            for each in grant.get("waives", []):
+                waived[waived_by[each]] = max(given, waived.get(waived_by[each], 0))
     return level, waived
 
 
@@ -697,12 +735,13 @@ def weigh_run(
     world: World, request: Request, subject: Subject, failing: set[str], granted: int, ceiling: int
 ) -> tuple[set[str], int]:
     """What the run adds: delegation, depth, PACE and locks."""
-    kind, name, _ = split(request["resource"])
+    kind, name, path = split(request["resource"])
     context, limits = request["context"], world["organization"].get("limits", {})
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
     needed = required_levels(world, kind, name).get(request["action"], 4)
     dispatches = delegates(tool) or (kind == "role" and request["action"] == "dispatch")
     essential = is_essential(world, subject, kind, name)
+    of_role, escalates = kind == "role", kind == "role" and request["action"] == "escalate"
     triggered = [request["on_behalf_of"]] if request.get("on_behalf_of") else []
     for number, parent in enumerate([*triggered, *request.get("via", [])]):
         who = find_subject(world, parent)
@@ -710,25 +749,35 @@ def weigh_run(
             failing.add("UNKNOWN_PRINCIPAL")
             ceiling = 0
             continue
+        if is_inactive(world, who):
+            failing.add("AGENT_INACTIVE")
+            ceiling = 0
+            continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
-        neutral = not crew(who) and not world["policies"]
-        if counts and not neutral and not essential:
+        enveloped = not of_role and not essential
+        if counts and not escalates and (enveloped or dispatches):
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
-            ceiling = min(ceiling, 0 if theirs & STOPS else min(has, most))
-            if theirs - {"ASK_APPROVAL", "ACTION_UNKNOWN"} - unknown_names(world, kind, name):
+            theirs -= {"ACTION_UNKNOWN", *unknown_names(world, kind, name)}
+            if not enveloped:
+                theirs &= {*STOPS, "ASK_APPROVAL"}
+            else:
+                stopped = theirs & STOPS or unknown_names(world, kind, name)
+                ceiling = min(ceiling, 0 if stopped else min(has, most))
+            if theirs - {"ASK_APPROVAL"}:
                 failing.add("PARENT_CAP")
+                ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
-    if request.get("envelope") is not None and not essential:
-        passed = [
-            LEVELS.index(level)
-            for word, level in request["envelope"].items()
-            if listed([word], f"{kind}:{name}")
-        ]
-        ceiling = min([ceiling, max(passed, default=0)])
-        failing |= {"PARENT_CAP"} if max(passed, default=0) < needed else set()
+    if request.get("envelope") is not None and not essential and not of_role:
+        most = 0
+        for word, level in request["envelope"].items():
+            row = {"resources": [word] if ":" in word else [], "level": level}
+            most = max(most, stored_level(row, kind, name, path, is_grant=True) or 0)
+        ceiling = min(ceiling, most)
+        failing |= {"PARENT_CAP"} if most < needed else set()
     depth = max(context.get("depth", 0), len(request.get("via", [])))
     deepest = limits.get("max_spawn_depth", 3)
-    if depth > deepest or (dispatches and depth >= deepest):
+    too_deep = depth > deepest and not essential and not escalates
+    if too_deep or (dispatches and depth >= deepest):
         failing.add("DEPTH_EXCEEDED")
         ceiling = 0
     if dispatches and context.get("children", 0) >= limits.get("max_children", 5):

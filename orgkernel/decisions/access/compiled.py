@@ -28,9 +28,7 @@ from orgkernel.records.organization import USER
 class AccessTables:
     """Subjects and resources of one organization, compiled as they are asked about, and what else access keeps of it."""
 
-    def __init__(
-        self, view: OrgView, policies: PolicyTable, order: LayerOrder, removed: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, view: OrgView, policies: PolicyTable, order: LayerOrder) -> None:
         # INVARIANT: nothing here keeps the view alive, which keeps these tables: a version that is replaced is freed at once.
         self._view = ref(view)
         self.org_id = view.org_id
@@ -38,8 +36,6 @@ class AccessTables:
         self.root = view.records.organization.workspace_root
         self.policies = policies
         self.order = order
-        self.declares_policies = not removed.issuperset(view.records.policies)
-        """Whether anything is declared about people, system origins and webhooks, enabled or not."""
         self.subjects: dict[str, Subject] = {}
         """Declared subjects, as far as they were asked about."""
         self.resources: dict[str, Resource] = {}
@@ -126,6 +122,7 @@ class AccessTables:
         if resource.kind == "tool":
             resource.resource = self.tool_resources[resource.id]
             resource.is_scoped = resource.opens_files and self.has_scopes
+        resource.depends = self.policies.depends
         return self.resources.setdefault(resource.resource, resource), path
 
     def stored_roles(self, state: StateView) -> frozenset[str]:
@@ -138,6 +135,6 @@ class AccessTables:
 
     def lacking(self, policies: frozenset[str]) -> AccessTables:
         """The same without some policies: what a remedy assumes."""
-        tables = AccessTables(self.view, self.policies.without(policies), self.order, policies)
+        tables = AccessTables(self.view, self.policies.without(policies), self.order)
         tables.resources = self.resources
         return tables

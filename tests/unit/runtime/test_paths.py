@@ -10,7 +10,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from orgkernel.runtime.paths import fold, is_inside, may_touch, read_path
+from orgkernel.runtime.paths import (
+    fold,
+    glob_is_inside,
+    globs_may_meet,
+    is_inside,
+    may_touch,
+    read_path,
+)
 
 ROOT = "/work"
 # Spellings that some host opens as a file in `/etc`, as that folder, or as one that contains it.
@@ -161,3 +168,14 @@ def test_a_hostile_path_takes_no_time() -> None:
         is_inside(path, glob, ROOT)
         may_touch(path, glob, ROOT)
     assert time.perf_counter() - started < 2
+
+
+@given(SPELLINGS, GLOBS, GLOBS, ROOTS)
+def test_a_glob_in_another_holds_nothing_else(
+    path: str, given_glob: str, held: str, root: str | None
+) -> None:
+    """And two globs that cannot meet hold no path together."""
+    if glob_is_inside(given_glob, held, root) and is_inside(path, given_glob, root):
+        assert is_inside(path, held, root)
+    if is_inside(path, given_glob, root) and may_touch(path, held, root):
+        assert globs_may_meet(given_glob, held, root) or path in ("", ".")

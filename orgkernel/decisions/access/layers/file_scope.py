@@ -16,7 +16,7 @@ from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.runtime.paths import read_path
+from orgkernel.runtime.paths import glob_is_inside, read_path
 
 WRITE, READ = LEVEL["write"], LEVEL["read"]
 
@@ -53,6 +53,12 @@ def is_bounded(evaluation: Evaluation) -> bool:
     """Whether a scope bounds what is asked for."""
     target = Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
     return _compile(target) is not None and bool(bounding_roles(evaluation))
+
+
+def scope_holds(evaluation: Evaluation, part: str) -> bool:
+    """Whether the scope of the subject surely holds every path of a glob."""
+    globs = _globs(evaluation, bounding_roles(evaluation))
+    return any(glob_is_inside(part, glob, evaluation.tables.root) for glob in globs)
 
 
 def _globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:

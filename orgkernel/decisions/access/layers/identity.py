@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition
 
+RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
+"""The lifecycles from which an agent can be put to work, and the one it then has."""
 WORKING = ("active", "probationary")
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
@@ -48,8 +52,21 @@ def _unknown_principal(evaluation: Evaluation) -> Sentence:
 
 
 def _agent_inactive(evaluation: Evaluation) -> Sentence:
-    agent_id = evaluation.subject.identity.id
-    return f"agent {quote(agent_id)} is {evaluation.state.agents[agent_id].lifecycle}", ()
+    """Every agent of the run that is not at work: the subject, and whom it acts for."""
+    request, found = evaluation.request, []
+    for name in dict.fromkeys((request.subject, *evaluation.parent_names())):
+        subject = evaluation.tables.subject(name)
+        stored = None if subject is None else evaluation.state.agents.get(subject.identity.id)
+        if (
+            subject is not None
+            and subject.is_agent
+            and stored is not None
+            and stored.lifecycle not in WORKING
+        ):
+            part = "" if name == request.subject else ", who is on the path of delegation,"
+            part = ", on whose behalf this runs," if name == request.on_behalf_of else part
+            found.append(f"agent {quote(subject.identity.id)}{part} is {stored.lifecycle}")
+    return "; ".join(found), ()
 
 
 def _declared(evaluation: Evaluation) -> Sentence:
@@ -64,13 +81,30 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
         return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)
     known: dict[str, Mapping[str, Definition[Any]]] = {
         "tool": records.tools, "agent": records.agents, "person": records.people,
+        "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
     found = known.get(kind, {}).get(name)
     return () if found is None else (why_place(f"{kind} {name} is declared", found.place()),)
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
-AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped")
+
+
+def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
+    for name in dict.fromkeys((evaluation.request.subject, *evaluation.parent_names())):
+        kind, _, agent_id = name.partition(":")
+        stored = evaluation.state.agents.get(agent_id) if kind == "agent" else None
+        if stored is not None and stored.lifecycle in RESUMED_AS:
+            yield RemedyChange("resume", agent_id, subject=name)
+
+
+AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))
 IDENTITY = AccessLayer(
-    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared
+    "identity",
+    (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),
+    _compile,
+    of_names=True,
+    unchanged=_declared,
+    changes={"resume": _resumption},
 )

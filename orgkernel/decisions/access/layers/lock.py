@@ -1,12 +1,12 @@
-"""Exclusive lock: a tool with `concurrency: exclusive` runs in the hands of whoever holds its lock, and of nobody else."""
+"""Exclusive lock: only the holder of its lock may use a tool with `concurrency: exclusive`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
@@ -38,7 +38,7 @@ def _require_lock(evaluation: Evaluation) -> None:
 def _locked(evaluation: Evaluation) -> Sentence:
     lock, why = find_lock(evaluation), why_tool(evaluation, "concurrency")
     if lock is None:
-        return f"{evaluation.what} is exclusive and {evaluation.who} does not hold its lock", why
+        return f"{evaluation.what} is exclusive, and {evaluation.who} does not hold its lock", why
     return f"{evaluation.what} is locked by {quote(lock.holder)}", why
 
 
@@ -56,7 +56,19 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         evaluation.state = replace(evaluation.state, locks={tool_id: lock} if kindly else {})
 
 
-LOCKED = ReasonCode("LOCKED", _locked)
+def _taking(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """The subject takes the lock, out of other hands if need be. Roles hold no locks, agents that fill them do."""
+    if evaluation.action == LOCK or evaluation.subject.group != "role":
+        yield RemedyChange("lock", evaluation.resource.id, subject=evaluation.subject.subject)
+
+
+LOCKED = ReasonCode("LOCKED", _locked, remedies=("lock",))
 EXCLUSIVE_LOCK = AccessLayer(
-    "exclusive lock", (LOCKED,), _compile, of_run=True, circumstances=_words, suppose=_suppose
+    "exclusive lock",
+    (LOCKED,),
+    _compile,
+    of_run=True,
+    circumstances=_words,
+    suppose=_suppose,
+    changes={"lock": _taking},
 )

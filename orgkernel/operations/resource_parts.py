@@ -1,0 +1,36 @@
+"""Whether one part of a resource lies in another: `tool:ID:GLOB` as grants and restrictions write it."""
+
+from __future__ import annotations
+
+from orgkernel.runtime.paths import glob_is_inside, globs_may_meet
+
+
+def split_part(resource: str) -> tuple[str, str | None]:
+    """A resource without the part, and the part.
+
+    >>> split_part("tool:shell:/srv/**"), split_part("tool:shell"), split_part("data:full")
+    (('tool:shell', '/srv/**'), ('tool:shell', None), ('data:full', None))
+    """
+    kind, _, name = resource.partition(":")
+    if kind != "tool":
+        return resource, None
+    tool, colon, part = name.partition(":")
+    return f"{kind}:{tool}", part if colon else None
+
+
+def covers(held: str | None, given: str | None, root: str | None) -> bool:
+    """Whether every path that `given` means is one that `held` means; None means the whole.
+
+    >>> covers(None, "/srv/**", None), covers("/srv/**", "a/*.py", "/srv"), covers("/srv/**", None, None)
+    (True, True, False)
+    """
+    return held is None or (given is not None and glob_is_inside(given, held, root))
+
+
+def may_overlap(one: str | None, other: str | None, root: str | None) -> bool:
+    """Whether some path may be one that both mean; what cannot be compared may.
+
+    >>> may_overlap("/etc/**", "/srv/**", None), may_overlap("/etc/**", None, None), may_overlap("/etc", "srv/x", None)
+    (False, True, True)
+    """
+    return one is None or other is None or globs_may_meet(one, other, root)
