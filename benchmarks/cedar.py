@@ -84,9 +84,7 @@ def split(policies: str) -> list[tuple[str, str]]:
 def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any]:
     """A request in Cedar's words."""
     kind, _, name = request.resource.partition(":")
-    context: dict[str, Any] = {
-        key: value for key in _TOLD if (value := getattr(request.context, key)) is not None
-    }
+    context: dict[str, Any] = {key: value for key in _TOLD if (value := getattr(request.context, key))}
     local = datetime.fromtimestamp(request.context.now, UTC) + timedelta(seconds=request.context.utc_offset)
     context |= {"minute": local.hour * 60 + local.minute, "weekend": local.weekday() >= 5}
     if holds_lock:

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 
 ORG = "world"
@@ -125,7 +126,8 @@ class World:
             subject, action, resource = self._one(
                 [("role:nobody", action, resource), (subject, "nothing", resource), (subject, action, "tool:nowhere")]
             )  # fmt: skip
-        context = self._some_fields(
+        # Cedar has no conditional answer, so every question states all circumstances, an empty text where there is none.
+        context = dict.fromkeys(CIRCUMSTANCES, "") | self._some_fields(
             0.6,
             channel=lambda: self._one(["slack", "mail"]), peer_kind=lambda: self._one(["dm", "group"]),
             account=lambda: _ACCOUNT, guild=lambda: "gü", hook_id=lambda: "h", event_type=lambda: "timer",

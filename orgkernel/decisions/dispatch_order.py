@@ -1,7 +1,7 @@
 """The order of dispatch as one table: what puts one candidate before another, and how that is said.
 
 The ranking, the ties that ORG306 reports, the losses that ORG311 reports, the reasons of an answer and the takers in a
-host's bundle all read `ORDER` (design §6, "Dispatch"). A new criterion is a row of it, and a field of `Candidate` to
+host's bundle all read `ORDER` (docs/dispatch.md). A new criterion is a row of it, and a field of `Candidate` to
 compare by.
 """
 
@@ -69,9 +69,10 @@ def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Ex
     for each in (better, worse):
         post = view.records.posts[each.role_id]
         role_type = _with_article(post.profile.role_type)
-        by_default = "" if post.has("role_type") else " by default"
+        written = "role_type" if post.has("role_type") else "role_id"
+        by_default = "" if written == "role_type" else " by default"
         types.append(role_type)
-        why.append(why_place(f"role {each.role_id} is {role_type}{by_default}", post.place("role_type")))
+        why.append(why_place(f"role {each.role_id} is {role_type}{by_default}", post.place(written)))
     return f"{types[0]} comes before {types[1]}", tuple(why)
 
 

@@ -26,7 +26,7 @@ _Entries = Mapping[str, Definition[Any]]
 
 
 def compare_directories(old: OrgView, new: OrgView) -> Iterator[Change]:
-    """One change for everybody of whom the two sides do not say the same."""
+    """One change for every entry that differs."""
     before, after = _entries(old), _entries(new)
     tables = [PolicyTable.of(view.records.policies.values()) for view in (old, new)]
     for subject in sorted({*before, *after}):
@@ -61,7 +61,7 @@ def _entries(view: OrgView) -> _Entries:
 
 
 def _said(entry: Definition[Any]) -> dict[str, Any]:
-    """What is said of somebody; the order of tags and identities says nothing."""
+    """The content of an entry. The order of tags and identities does not count."""
     record = entry.record
     said: dict[str, Any] = to_builtins(record)
     if isinstance(record, Person):

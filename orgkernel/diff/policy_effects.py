@@ -15,7 +15,7 @@ from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.sections import ELEMENTS
 
 Direction = int | None
-"""1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
+"""1 for more, -1 for less, 0 for the same, and None if it is both or unknown."""
 EFFECT_OF: Mapping[Direction, ChangeEffect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
 _Policy = Mapping[str, Any]
 _Policies = Mapping[str, _Policy]
@@ -42,7 +42,7 @@ def times(direction: Direction, sign: Direction) -> Direction:
 
 
 def added(directions: Iterable[Direction]) -> Direction:
-    """Several at once: more and less together cannot be said."""
+    """The combined direction. More and less together are unknown."""
     found = {each for each in directions if each != 0}
     return 0 if not found else found.pop() if len(found) == 1 else None
 
@@ -90,7 +90,7 @@ def _by_itself(change: Change, field: str | None, old: _Policy | None, new: _Pol
 
 
 def _reach(old: _Policy, new: _Policy) -> Direction:
-    """Whether a policy matches more than before."""
+    """Whether a policy now matches more."""
     before, after = old["match"], new["match"]
     return _compared(_reaches(after, before), _reaches(before, after))
 

@@ -1,7 +1,7 @@
 """Strict JSON (RFC 8259) with marks.
 
 `.json` files need a reader of their own: libyaml refuses what `json.dumps` writes by default (surrogate pairs), raw
-DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line (facts: loading §5). Strings are
+DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line. Strings are
 read by the standard library's scanner; the standard decoder itself gives no positions.
 """
 
@@ -58,7 +58,7 @@ class _Stop(Exception):
 
 
 def parse_json(text: str) -> ParsedText:
-    """The one document of a JSON text. Never raises for bad text; everything refused is listed with its mark."""
+    """The document of a JSON text. Never raises for a bad text. Every refusal is listed with its mark."""
     reader = _Reader(text)
     try:
         document = reader.read_document()
@@ -206,7 +206,7 @@ class _Reader:
         return key, self._skip(at + 1)
 
     def _next_item(self, at: int, closing: str) -> tuple[int, bool]:
-        """Where the next item begins, or where a container ends, and whether it does."""
+        """The position of the next item or of the end of the container, and whether it is the end."""
         if usual := _USUAL_COMMA.match(self._text, at):
             return usual.end(), False
         at = self._skip(at)

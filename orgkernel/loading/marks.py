@@ -3,7 +3,7 @@
 A mark is one integer: line and column, counted from 1, and how a text is written there. A document's marks mirror its
 values: an integer for a scalar, `(mark, {key: (mark of the key, marks of the value)})` for a mapping,
 `(mark, [marks of the items])` for a sequence. Lines end as editors end them: at LF, CR LF or a lone CR.
-Twenty-two bits of column are enough for a JSON file on a single line (facts: loading §2).
+Twenty-two bits of column are enough for a JSON file on a single line.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def mark_after(text: str) -> int:
 
 
 def unpack_mark(mark: int) -> tuple[int, int]:
-    """Line and column of a mark."""
+    """The line and column of a mark."""
     return mark >> (COLUMN_BITS + STYLE_BITS), mark >> STYLE_BITS & LAST_COLUMN
 
 
@@ -108,7 +108,7 @@ def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
 
 
 def children_of(marks: Marks, *names: str) -> Any:
-    """What stands below a mapping of a document, by key, or in a list of it; the document writes the value."""
+    """The marks below a mapping or list of a document."""
     for name in names:
         marks = marks[1][name][1]
     return marks[1]

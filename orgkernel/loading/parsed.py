@@ -1,4 +1,4 @@
-"""What both readers, YAML and JSON, hand on."""
+"""The result of the readers of YAML and JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.loading.marks import Marks
 
-# Budgets, checked while parsing and before anything is built from the values (design §11).
+# Budgets, checked while parsing and before anything is built from the values.
 MAX_DEPTH = 40
 MAX_ALIASED_VALUES = 100_000
 MAX_VALUES = 1_000_000
@@ -30,7 +30,7 @@ def unprintable() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """One document of a file: its values, tuples for sequences, and where each stands."""
+    """One document of a file: its values, with tuples for sequences, and their marks."""
 
     value: Any
     marks: Marks
@@ -38,7 +38,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something in the text that is refused, at a mark."""
+    """A refused part of the text, at a mark."""
 
     row: Row
     mark: int
@@ -48,7 +48,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class ParsedText:
-    """All documents of a text, and what was refused. With a refusal, the documents may be incomplete."""
+    """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
 
     documents: tuple[Parsed, ...]
     refusals: tuple[Refusal, ...]

@@ -1,4 +1,4 @@
-"""Decide and write down: the row of the audit, and the uses of grants that go with it (policies and governance §4.9, §5.1).
+"""Decide and write down: the row of the audit, and the uses of grants that go with it.
 
 A use of a grant for a number of uses counts only when it is written down for somebody who may report. To anybody else
 such a grant would be one without limit, since nothing is ever used up by asking; and if asking used it up, anybody on this

@@ -1,6 +1,6 @@
 """Find texts that look like a secret: published token formats, and values assigned to a name such as `password`.
 
-Source: facts/policy_and_governance §8.15. A token format is a prefix and a length; an assigned value counts if it looks
+A token format is a prefix and a length; an assigned value counts if it looks
 random. Names of secrets, placeholders, digests (`sha256:…`), addresses, paths and ids made of words are not secrets.
 """
 

@@ -2,8 +2,8 @@
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
-Source: design §6 "PACE." and the triggers of the kernel specification. Text is untrusted, so its length and its
-nesting are capped before lark sees it (design §11). lark is imported, and the parser built, at the first parse.
+Source: docs/triggers.md. Text is untrusted, so its length and its
+nesting are capped before lark sees it. lark is imported, and the parser built, at the first parse.
 
 Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
 the syntax is valid. A sum or product of more than 50 terms counts as too deep.

@@ -142,7 +142,7 @@ def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
 def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> None:
     """Verify exits 0 while all is whole, 1 when it is not, and names the row."""
     ask("agent", "add", "worf")
-    assert ask("audit", "verify").stderr == "the audit is whole: 1 row in 1 chain\n"
+    assert ask("audit", "verify").stderr == "the audit is unchanged: 1 row in 1 chain\n"
     connection = sqlite3.connect(quick_folder / ".orgkernel" / "state.db")
     with connection:
         connection.execute("UPDATE audit SET body = replace(body, 'worf', 'data')")
@@ -182,7 +182,7 @@ def test_the_audit_is_asked(ask: Run) -> None:
     assert (
         json.loads(ask("audit", "query", "--count", "decisions", "--format", "json").stdout)["outcomes"] == {}
     )
-    assert "is no time" in ask("audit", "query", "--since", "soon", code=2).stderr
+    assert "is not a time" in ask("audit", "query", "--since", "soon", code=2).stderr
     assert ask("audit", "prune").stderr == "0 rows dropped in 0 segments\n"
 
 
@@ -227,7 +227,7 @@ def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) 
         (".", "is a folder"),
         ("orgkernel.toml", "is not a database"),
         ("none/state.db", "cannot be used: No such file"),
-        ("ftp://x", "of a kind that is not known"),
+        ("ftp://x", "has an unknown scheme"),
         ("postgresql://u:hunter2@127.0.0.1:1/x", "does not answer"),
     ],
 )

@@ -8,6 +8,7 @@ an index: where this and the project differ, one of them is wrong, and this one 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,7 @@ ORDER = [
     "PACE_CAP",
     "LOCKED",
     "INPUT_INVALID",
+    "CONTEXT_MISSING",
     "ASK_APPROVAL",
 ]
 STOPS = {
@@ -57,8 +59,38 @@ Request = dict[str, Any]
 Subject = dict[str, Any]
 
 
+UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type"]
+
+
 def decide(world: World, request: Request) -> tuple[str, list[str], int]:
-    """Outcome, codes of what fails in the order of the layers, and the level that is left."""
+    """Outcome, codes of what fails in the order of the layers, and the level that is left.
+
+    What is allowed is conditional where another outcome could follow from what the caller did not say.
+    """
+    answer = decide_as_stated(world, request)
+    if answer[0] != "allow":
+        return answer
+    for context in completions(world, request["context"]):
+        if decide_as_stated(world, {**request, "context": context})[0] != "allow":
+            return "conditional", ["CONTEXT_MISSING"], answer[2]
+    return answer
+
+
+def completions(world: World, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Everything that a caller could still say: each value some policy names, or nothing of the kind."""
+    conditions = [
+        condition
+        for policy in world["policies"].values()
+        for condition in policy.get("match", {}).get("conditions", [])
+    ]
+    open_names = [name for name in UNSTATED if context.get(name) is None]
+    values = [["", *{each[name] for each in conditions if name in each}] for name in open_names]
+    for chosen in itertools.product(*values):
+        yield {**context, **dict(zip(open_names, chosen, strict=True))}
+
+
+def decide_as_stated(world: World, request: Request) -> tuple[str, list[str], int]:
+    """The answer where nothing holds but what the caller says."""
     subject = find_subject(world, request["subject"])
     kind, name, _ = split(request["resource"])
     if subject is None:
@@ -640,17 +672,18 @@ def weigh_run(
             ceiling = 0
             continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
-        if counts and not essential and not escalates:
+        enveloped = not of_role and not essential
+        if counts and not escalates and (enveloped or dispatches):
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
             theirs -= {"ACTION_UNKNOWN", *unknown_names(world, kind, name)}
-            if of_role:
+            if not enveloped:
                 theirs &= {*STOPS, "ASK_APPROVAL"}
             else:
                 stopped = theirs & STOPS or unknown_names(world, kind, name)
                 ceiling = min(ceiling, 0 if stopped else min(has, most))
             if theirs - {"ASK_APPROVAL"}:
                 failing.add("PARENT_CAP")
-                ceiling = 0 if of_role else ceiling
+                ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
     if request.get("envelope") is not None and not essential and not of_role:
         most = 0

@@ -125,7 +125,11 @@ class WorldMaker:
         }  # fmt: skip
 
     def context(self) -> dict[str, Any]:
-        """Circumstances."""
+        """Circumstances; every other time the caller says all that policies can ask for."""
+        stated = {"channel": "", "peer_kind": ""} if self._chance(0.5) else {}
+        return stated | self._circumstances()
+
+    def _circumstances(self) -> dict[str, Any]:
         choices: dict[str, Callable[[], Any]] = {
             "now": lambda: float(self._number(0, 6 * 86400)),
             "channel": lambda: self._one(["slack", "mail"]),

@@ -359,7 +359,7 @@ class LocksAndTheRest:
         lock = store.locks.acquire("shop", "press", "agent:a", timeout=30)
         clock.now += 30
         assert store.locks.list() == ()
-        with pytest.raises(Conflict, match="timed out"):
+        with pytest.raises(Conflict, match="has expired"):
             store.locks.check("shop", "press", "agent:a", lock.token)
 
     def test_nothing_is_broken_that_nobody_holds(self, store: Store) -> None:
@@ -670,7 +670,7 @@ class Audit:
         assert findings(store) == []
 
     def test_no_number_breaks_a_store(self, store: Store) -> None:
-        """What is no time is not stored as "never", what is too large is refused."""
+        """What is not a valid time is not stored as "never", what is too large is refused."""
         nan, infinite = float("nan"), float("inf")
         for number in (nan, infinite, -infinite, 1e300):
             for attempt in (

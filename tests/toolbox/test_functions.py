@@ -197,7 +197,7 @@ def test_a_tool_with_several_actions_needs_one_named(kernel: Kernel) -> None:
     context = toolbox(kernel, files=PythonFunction({"read": lambda: "text"})).context("post", "agent:ann")
     result = context.invoke_blocking("files")
     assert (result.outcome, result.code) == ("failed", "ACTION_NEEDED")
-    assert result.error == "`files` has several actions; name one of read, write"
+    assert result.error == "`files` has several actions; choose one of read, write"
     assert context.invoke_blocking("files", action="read").output == "text"
 
 
@@ -249,7 +249,7 @@ def test_blocking_is_refused_inside_an_event_loop(kernel: Kernel) -> None:
     async def wrong() -> None:
         context.invoke_blocking("look")
 
-    with pytest.raises(UsageError, match="an event loop runs here"):
+    with pytest.raises(UsageError, match="an event loop is running in this thread"):
         asyncio.run(wrong())
 
 

@@ -1,4 +1,4 @@
-"""When something holds: times of day, conditions of policies, and names with stars (policies and governance §1.3)."""
+"""When something holds: times of day, conditions of policies, and names with stars."""
 
 from __future__ import annotations
 
@@ -48,6 +48,30 @@ def holds(condition: Condition, context: AccessContext) -> bool:
         and (condition.event_type is None or condition.event_type == context.event_type)
         and (condition.time is None or is_within(condition.time, context.now, context.utc_offset))
     )
+
+
+CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
+"""What conditions compare and only the caller knows; the time is always known."""
+
+
+def find_unstated(condition: Condition, context: AccessContext) -> dict[str, str]:
+    """What has to be stated for a condition to hold, by name; empty where it holds or cannot hold.
+
+    >>> find_unstated(Condition(channel="slack", peer_kind="group"), AccessContext(channel="slack"))
+    {'peer_kind': 'group'}
+    """
+    found = {}
+    for name in CIRCUMSTANCES:
+        wanted = getattr(condition, name)
+        if wanted is not None:
+            stated = getattr(context, name)
+            if stated is None:
+                found[name] = wanted
+            elif stated != wanted:
+                return {}
+    if condition.time is not None and not is_within(condition.time, context.now, context.utc_offset):
+        return {}
+    return found
 
 
 def words_of(condition: Condition) -> tuple[str, ...]:

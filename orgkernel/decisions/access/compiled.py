@@ -104,6 +104,7 @@ class AccessTables:
             return resource, path
         if resource.kind == "tool":
             resource.resource = self.tool_resources[resource.id]
+        resource.depends = self.policies.depends
         return self.resources.setdefault(resource.resource, resource), path
 
     def stored_roles(self, state: StateView) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Access: may this subject do this to that? The hot answer, alone or with its reasons (design §6).
+"""Access: may this subject do this to that? The hot answer, alone or with its reasons.
 
 Error policy: fails closed. Unknown names deny, and an error of ours denies with `EVALUATION_ERROR`.
 """
@@ -94,10 +94,20 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         outcome = "deny"
         if failing == order.asking:
             outcome, obligations = "ask", (f"approval:{resource.resource}",)
+        elif failing == order.unstated:
+            outcome, obligations = (
+                "conditional",
+                tuple(f"state:{name}" for name in names_unstated(evaluation)),
+            )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
         tuple([grant.grant_id for grant in grants]) if grants else (),
     )  # fmt: skip
+
+
+def names_unstated(evaluation: Evaluation) -> tuple[str, ...]:
+    """The circumstances that have to be stated before the request can be allowed."""
+    return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
 
 
 def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
@@ -123,7 +133,7 @@ def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reaso
     return reasons
 
 
-# -- what an allowance rests on and obliges to (policies and governance §3.1, §11.4) -----------------------------------
+# -- what an allowance rests on and obliges to -----------------------------------
 
 
 def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:

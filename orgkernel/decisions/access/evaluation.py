@@ -1,4 +1,4 @@
-"""How an access decision is made: one value carries the question through the layers (design §6, "Access").
+"""How an access decision is made: one value carries the question through the layers.
 
 Three values accumulate for a resource. What is *granted* only grows: role bindings and stored grants give to roles and
 agents, allow policies and stored grants to people, system origins and webhooks. The *ceiling* only falls: visibility,
@@ -7,7 +7,7 @@ so: a deny or ask policy, and unknown names. Since joins and meets can be taken 
 order in which an explanation tells them. A layer nothing is declared for leaves all three as they are.
 
 Error policy: fails closed. A name that is given and that nothing declares denies, and so does any error on the way,
-with `EVALUATION_ERROR` (policies and governance §3.6).
+with `EVALUATION_ERROR`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.layer import AccessLayer, Moves
+from orgkernel.decisions.access.layer import AccessLayer, Moves, Unstated
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
@@ -86,6 +86,10 @@ class Evaluation(Struct, eq=False):
     """What those may do whom the subject acts for, as far as it bounds the subject."""
     trace: list[TraceNote] | None = None
     """What each layer left, where somebody wants to know."""
+    is_complete: bool = False
+    """Whether a circumstance that is not stated counts as one that does not hold."""
+    unstated: tuple[Unstated, ...] = ()
+    """What was not stated and would lead to another outcome, where the outcome is `conditional`."""
 
     @property
     def left(self) -> int:
@@ -94,10 +98,13 @@ class Evaluation(Struct, eq=False):
 
     @property
     def outcome(self) -> Outcome:
-        """Deny before ask before allow."""
+        """Deny before ask before conditional before allow."""
         if not self.failing:
             return "allow"
-        return "deny" if self.failing & ~self.tables.order.asking else "ask"
+        order = self.tables.order
+        if self.failing == order.unstated:
+            return "conditional"
+        return "deny" if self.failing & ~order.asking else "ask"
 
     @property
     def who(self) -> str:
@@ -145,10 +152,11 @@ class Evaluation(Struct, eq=False):
         tables: AccessTables | None = None,
         subject: Subject | None = None,
         assumed: Assumed | None = None,
+        request: AccessRequest | None = None,
     ) -> Evaluation:
         """The same question, not yet evaluated, with something changed."""
         return Evaluation(
-            tables or self.tables, self.state if state is None else state, self.request,
+            tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Policies as decisions read them: whom they may match, and what those that match say together (design §6)."""
+"""Policies as decisions read them: whom they may match, and what those that match say together."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AccessPolicy:
         record = definition.record
         permissions = record.permissions
         excepted = permissions.excepted_tools
-        # A star to deny beside a list to allow means exactly that list (policies and governance §2.9).
+        # A star to deny beside a list to allow means exactly that list.
         is_list = STAR in excepted and bool(permissions.named_tools)
         self.number = number
         self.id = definition.id
@@ -152,6 +152,8 @@ class PolicyTable:
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[int, ...], PolicySet] = {}
+        self.depends = any(policy.conditions for policy in self.policies)
+        """Whether any policy depends on circumstances."""
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 

@@ -30,8 +30,28 @@ GROUPS: tuple[SubjectGroup, ...] = get_args(SubjectGroup)
 class Resource:
     """A resource: what its actions require, and what its declaration caps."""
 
-    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_essential", "kind", "levels",
-                 "moves", "obliges", "qualifications", "rank_levels", "required", "resource", "restricted_to", "tier", "unknown")  # fmt: skip
+    __slots__ = (
+        "__dict__",
+        "actions",
+        "delegating",
+        "departments",
+        "depends",
+        "enabled",
+        "exclusive",
+        "id",
+        "is_essential",
+        "kind",
+        "levels",
+        "moves",
+        "obliges",
+        "qualifications",
+        "rank_levels",
+        "required",
+        "resource",
+        "restricted_to",
+        "tier",
+        "unknown",
+    )  # fmt: skip
 
     def __init__(self, kind: str, name: str, required: dict[str, int], unknown: str = "") -> None:
         self.resource = f"{kind}:{name}"
@@ -58,6 +78,8 @@ class Resource:
         self.exclusive = False
         self.delegating = False
         """Whether using it hands work to others."""
+        self.depends = False
+        """Whether an answer about it may depend on circumstances that the caller has to state."""
         self.is_essential = False
         """Whether it is a tool that is never refused to some role."""
         self.obliges = False

@@ -1,4 +1,4 @@
-"""Grants and restrictions that are stored for a subject and speak of a resource (policies and governance §4)."""
+"""Grants and restrictions that are stored for a subject and speak of a resource."""
 
 from __future__ import annotations
 

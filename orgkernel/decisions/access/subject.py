@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.resource import FULL, LEVEL, SubjectGroup
+from orgkernel.decisions.access.resource import FULL, LEVEL, Resource, SubjectGroup
 from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
@@ -78,6 +78,15 @@ class Subject:
         joined.bound = {resource: max(self.bound.get(resource, 0), other.bound.get(resource, 0))}
         joined._adopt(view, table, self.essential | other.essential)
         return joined
+
+    def equipped(self, resource: Resource, level: int, action: str, source: int) -> Subject:
+        """The same subject with one resource added to what its roles give: a level, or a source for an action on a role."""
+        wider = Subject.__new__(Subject)
+        for name in Subject.__slots__:
+            setattr(wider, name, getattr(self, name))
+        wider.bound = {**self.bound, resource.resource: max(level, self.bound.get(resource.resource, 0))}
+        wider.commands = {(action, resource.resource): (source, 0)} if source else {}
+        return wider
 
     def policy_set(self, context: AccessContext) -> PolicySet:
         """The policies that decide in these circumstances."""

@@ -25,7 +25,7 @@ ENABLED = True
 _KNOWN = frozenset(
     {
         "visibility", "role binding", "rank", "qualification", "policies", "grants and restrictions", "delegation", "pace",
-        "input",
+        "input", "circumstances",
     }
 )  # fmt: skip
 _MOST_KEPT = 1_000

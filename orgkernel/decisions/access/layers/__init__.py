@@ -1,4 +1,4 @@
-"""The layers of an access decision, one file each, and their one order (policies and governance §3.3).
+"""The layers of an access decision, one file each, and their one order.
 
 Whoever adds a layer writes its file and its row here; the evaluation, the codes, the trace, the remedies and the lists
 read this order.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Sentence
+from orgkernel.decisions.access.layers.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.layers.delegation import DELEGATION
 from orgkernel.decisions.access.layers.grants import GRANTS
 from orgkernel.decisions.access.layers.identity import IDENTITY
@@ -44,5 +45,6 @@ LAYERS = (
     AccessLayer("pre-flight", of_run=True, unchanged=_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,
+    CIRCUMSTANCES,
 )
 ORDER = LayerOrder(LAYERS)

@@ -1,4 +1,4 @@
-"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it (policies §4).
+"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it.
 
 The level of a grant counts here. What it waives is looked up before any layer is asked, because a waiver lifts a cap, up to
 the level of its own grant, in the layer of that cap.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
@@ -137,15 +137,19 @@ def _leaving(evaluation: Evaluation) -> Sentence | None:
 def _missed(evaluation: Evaluation) -> Sentence | None:
     """The grant that expired last among those with which less would fail; None where there is none.
 
-    Whoever is refused something that was given until yesterday has to read that, and when it ended (policies §10).
+    Whoever is refused something that was given until yesterday has to read that, and when it ended.
     """
     state = evaluation.state
+    if evaluation.outcome == "conditional":
+        return None
     if not (evaluation.is_declared and (state.grants or state.expired)) or evaluation.resource.unknown:
         return None
     found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
     for grant in found[:_MOST_TRIED]:
         revived = (*state.grants.get(grant.subject, ()), replace(grant, expires_at=None))
-        then = evaluate(evaluation.again(state=replace_stored(state, {grant.subject: revived}))).failing
+        again = evaluation.again(state=replace_stored(state, {grant.subject: revived}))
+        again.is_complete = True  # what has to be stated besides keeps nobody from hearing of the grant
+        then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             resources, subject = listing(grant.resources), quote(grant.subject)
             ended = as_utc(grant.expires_at)
@@ -239,7 +243,16 @@ def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> t
     return tuple(grant for grant in grants if grant.channel is None and grant.session is None)
 
 
-RESTRICTED = ReasonCode("RESTRICTED", _restricted)
+def _liftings(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Every restriction that leaves too little: all of them have to be lifted."""
+    resource, path = evaluation.resource, evaluation.path
+    for each in _lowest(evaluation)[1]:
+        left = level_in(each, resource, path)
+        if left is not None and left < evaluation.required:
+            yield RemedyChange("lift", each.restriction_id, subject=each.subject)
+
+
+RESTRICTED = ReasonCode("RESTRICTED", _restricted, remedies=("lift",))
 GRANTED = ReasonCode("GRANTED", _granted, "granted")
 GRANTS = AccessLayer(
     "grants and restrictions",
@@ -251,4 +264,5 @@ GRANTS = AccessLayer(
     explains={"granted": _too_little, "ceiling": _leaving},
     circumstances=_words,
     suppose=_suppose,
+    changes={"lift": _liftings},
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition
 
+RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
+"""The lifecycles from which an agent can be put to work, and the one it then has."""
 WORKING = ("active", "probationary")
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
@@ -77,13 +81,30 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
         return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)
     known: dict[str, Mapping[str, Definition[Any]]] = {
         "tool": records.tools, "agent": records.agents, "person": records.people,
+        "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
     found = known.get(kind, {}).get(name)
     return () if found is None else (why_place(f"{kind} {name} is declared", found.place()),)
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
-AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped")
+
+
+def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
+    for name in dict.fromkeys((evaluation.request.subject, *evaluation.parent_names())):
+        kind, _, agent_id = name.partition(":")
+        stored = evaluation.state.agents.get(agent_id) if kind == "agent" else None
+        if stored is not None and stored.lifecycle in RESUMED_AS:
+            yield RemedyChange("resume", agent_id, subject=name)
+
+
+AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))
 IDENTITY = AccessLayer(
-    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared
+    "identity",
+    (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),
+    _compile,
+    of_names=True,
+    unchanged=_declared,
+    changes={"resume": _resumption},
 )

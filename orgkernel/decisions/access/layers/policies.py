@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from orgkernel.decisions.access.circumstances import words_of
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.circumstances import find_unstated, words_of
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.reasons import Why, why_edge, why_place
@@ -123,7 +126,9 @@ def _policy_allow(evaluation: Evaluation) -> Sentence:
 
 
 def _no_policy_match(evaluation: Evaluation) -> Sentence:
-    return f"no policy and no grant gives {evaluation.what} to {evaluation.who}", ()
+    text = f"no policy and no grant gives {evaluation.what} to {evaluation.who}"
+    kind, _, name = evaluation.subject.subject.partition(":")
+    return text, why_declared(evaluation, kind, name)
 
 
 def _too_little(evaluation: Evaluation) -> Sentence | None:
@@ -175,10 +180,30 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     moving = [
         policy
         for policy in depending
-        if outcome == "ask" or (_helps(policy, resource) == policy.holds_in(context)) == (outcome == "allow")
+        if outcome == "ask"
+        or (_helps(policy, resource) == policy.holds_in(context)) == (outcome in ("allow", "conditional"))
     ]
     conditions = (condition for policy in moving or depending for condition in policy.conditions)
     return (word for condition in conditions for word in words_of(condition))
+
+
+def _unstated(evaluation: Evaluation) -> Iterable[Unstated]:
+    """Conditions that the caller said too little about, of policies about the subject and whom it acts for.
+
+    Each is tried with just what it needs. More would add nothing: what is stated besides only lets more policies hold.
+    """
+    tables, request = evaluation.tables, evaluation.request
+    context = request.context
+    parents = [tables.subject(each) for each in evaluation.parent_names()]
+    tried: list[dict[str, str]] = []
+    for subject in (evaluation.subject, *parents):
+        for policy in subject.policies if subject is not None and subject.depends else ():
+            for condition in policy.conditions if policy.decisive else ():
+                needed = find_unstated(condition, context)
+                if needed and needed not in tried:
+                    tried.append(needed)
+                    stated = replace(request, context=replace(context, **needed))
+                    yield Unstated(needed, evaluation.again(request=stated))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
@@ -231,6 +256,7 @@ POLICIES = AccessLayer(
     _compile,
     explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
     circumstances=_words,
+    unstated=_unstated,
     suppose=_suppose,
     changes={"policy_removed": _removals},
 )

@@ -1,4 +1,4 @@
-"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs (crew-capability facts §5)."""
+"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs."""
 
 from __future__ import annotations
 
