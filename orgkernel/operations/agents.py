@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.access.layers.identity import WORKING
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -22,6 +21,8 @@ from orgkernel.snapshots.snapshot import OrgSnapshot
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
+
+_AT_WORK: tuple[Lifecycle, ...] = ("active", "probationary")
 
 
 def add_agent(
@@ -191,8 +192,8 @@ def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecyc
     if (
         shared is None
         or org_id == ALL_ORGANIZATIONS
-        or lifecycle not in WORKING
-        or shared.lifecycle in WORKING
+        or lifecycle not in _AT_WORK
+        or shared.lifecycle in _AT_WORK
     ):
         return
     raise Conflict(

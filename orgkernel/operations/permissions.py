@@ -195,8 +195,8 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
 
     What no document declares cannot be asked for, because nobody could approve it.
     """
-    requester = speaks_for(context, draft.requester, "requester")
     find_member(context.kernel, context.actor)
+    requester = speaks_for(context, draft.requester, "requester")
     wanted = _wanted(context, requester, draft)
     if context.kernel is not None:
         require_declared(context.kernel.state, wanted)
