@@ -18,7 +18,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE
 from orgkernel.manifest.role import build_role_manifest, finding_item
-from orgkernel.manifest.why import fact, listed, settings, why_item
+from orgkernel.manifest.why import fact, facts, listed, settings, why_item
 from orgkernel.records.access_policies import STAR, Policy
 from orgkernel.records.record import Record
 
@@ -59,7 +59,10 @@ def build_organization_manifest(
         departments=tuple(_departments(view)),
         layers=listed(document, "layers", organization.layers),
         dispatch_edges=tuple(_dispatch_edges(view)),
-        limits=tuple(settings(document, organization.limits, "limits")),
+        limits=(
+            *settings(document, organization.limits, "limits"),
+            *facts(document, (), {"workspace_root": organization.workspace_root}),
+        ),
         external=listed(document, "external", organization.external),
         domains=tuple(_coverage(view)),
         roots=view.roots(),

@@ -21,6 +21,9 @@ ToolType = Literal[
     "deterministic_function",
 ]
 
+# A tool of these types may open files, if its catalog does not say otherwise.
+FILE_TYPES: tuple[ToolType, ...] = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
+
 
 class Action(Record):
     """An action of a tool."""
@@ -84,9 +87,10 @@ class Tool(Record):
     """An essential tool is never hidden from a role and never refused to it: for every role, or for the given ones."""
     input_schema: dict[str, Any] | None = None
     """JSON Schema of the tool's input."""
+    path_arguments: tuple[str, ...] | None = None
+    """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
-    tags: tuple[str, ...] = ()
     enabled: bool = True
     """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()
@@ -103,6 +107,11 @@ class Tool(Record):
     """An `exclusive` tool has one holder at a time."""
     lock_timeout_seconds: Annotated[float, Field(gt=0.0)] | None = None
     """Seconds after which an exclusive tool is released by force. Absent means never."""
+
+    @property
+    def opens_files(self) -> bool:
+        """Whether it may open files of the workspace: stated, or else by its type."""
+        return self.type in FILE_TYPES if self.path_arguments is None else bool(self.path_arguments)
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:

@@ -42,7 +42,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
 
 
 class Requirements(Record, frozen=True, kw_only=True):
-    """What the role needs from its runtime."""
+    """What the role needs from its runtime. The manifest shows it; no decision depends on it."""
     min_context_tokens: int | None = None
     preferred_model: str | None = None
     required_extensions: tuple[str, ...] = ()

@@ -87,7 +87,7 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
         text = f"the input cannot be written as JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
     said = json.loads(tool_input)
-    path = parts.path_in(asked.tool_id, said)
+    path = parts.path_in(asked.org, asked.tool_id, said)
     request = msgspec.structs.replace(
         asked.request,
         action=action or WHOLE[1],

@@ -39,6 +39,7 @@ ORDER = [
     "RESTRICTED",
     "POSITION_CAP",
     "WORKER_CANNOT_DISPATCH",
+    "WRITE_OUT_OF_SCOPE",
     "PARENT_CAP",
     "DEPTH_EXCEEDED",
     "CHILD_LIMIT",
@@ -259,7 +260,7 @@ def tool_levels(world: World, role: str) -> dict[str, int]:
 
 def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], int, int]:
     """What fails, what is granted, and the ceiling."""
-    kind, name, path = split(request["resource"])
+    kind, name, _ = split(request["resource"])
     failing = unknown_names(world, kind, name)
     known = not failing
     needed = required_levels(world, kind, name).get(request["action"])
@@ -315,7 +316,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     if granted < needed and known:
         failing |= lacks or {"NOT_BOUND_TO_ROLE" if crew(subject) else "NO_POLICY_MATCH"}
     for restriction in stored_for(world, request, subject, "restrictions"):
-        left = stored_level(restriction, kind, name, path, is_grant=False)
+        left = stored_level(world, restriction, kind, name, stated_paths(request, tool), is_grant=False)
         if left is not None:
             ceiling = min(ceiling, left)
             failing |= {"RESTRICTED"} if left < needed else set()
@@ -323,7 +324,94 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     if delegates(tool) and positions == {"worker"}:
         ceiling = 0
         failing.add("POSITION_CAP")
+    if crew(subject) and tool and needed >= 3 and request["action"] != "lock":
+        globs = scope_of(world, subject, name, tool, needed, essential)
+        stated = stated_paths(request, tool)
+        if globs and not (stated and all(surely_in(world, each, globs) for each in stated)):
+            ceiling = min(ceiling, 2)
+            failing.add("WRITE_OUT_OF_SCOPE")
     return failing, granted, ceiling
+
+
+def scope_of(
+    world: World, subject: Subject, name: str, tool: dict[str, Any], needed: int, essential: bool
+) -> list[str]:
+    """The globs in which somebody may write with a tool; empty where anywhere."""
+    local = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
+    arguments = tool.get("path_arguments")
+    if not (arguments or (arguments is None and tool["type"] in local)) or (essential and not arguments):
+        return []
+    giving = [role for role in subject["roles"] if tool_levels(world, role).get(name, 0) >= needed]
+    scopes = [world["profiles"][role].get("file_scope", []) for role in giving or subject["roles"]]
+    return [glob for scope in scopes for glob in scope] if all(scopes) else []
+
+
+# -- paths: of the spellings that worlds are made of -------------------------------------------------------------------
+
+
+def stated_paths(request: Request, tool: dict[str, Any]) -> list[str]:
+    """The paths of a request; an empty one for an input in which none can be found."""
+    found = split(request["resource"])[2]
+    paths = [] if found is None else [found]
+    said = request["context"].get("input")
+    if tool.get("path_arguments") and said is not None:
+        paths += [said[name] for name in tool["path_arguments"] if name in said] or [""]
+    return paths
+
+
+def place(world: World, path: str) -> tuple[bool, list[str]] | None:
+    """Whether a path starts at the top, and its names; None for what nobody can say."""
+    root = world["organization"].get("workspace_root")
+    if not path or any(sign in path for sign in "\\~\0") or path != path.strip():
+        return None
+    if root and not path.startswith("/"):
+        path = f"{root}/{path}"
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == ".." and not names and not path.startswith("/"):
+            return None
+        if name == "..":
+            names = names[:-1]
+        elif name not in ("", "."):
+            names.append(name)
+    return path.startswith("/"), names
+
+
+def surely_in(world: World, path: str, globs: list[str]) -> bool:
+    """Whether one of the globs surely holds a path: they end in `/*` or `/**`, or have no star."""
+    found = place(world, path)
+    for glob in globs:
+        wanted = place(world, glob)
+        if found is None or wanted is None or found[0] != wanted[0] or any("*" in name for name in found[1]):
+            continue
+        names, pattern = found[1], wanted[1]
+        if pattern[-1] == "**" and len(names) >= len(pattern) and names[: len(pattern) - 1] == pattern[:-1]:
+            return True
+        if pattern[-1] == "*" and len(names) == len(pattern) and names[:-1] == pattern[:-1]:
+            return True
+        if names == pattern:
+            return True
+    return False
+
+
+def may_be_in(world: World, path: str, glob: str) -> bool:
+    """Whether a glob may speak of a path: of what it holds, of what lies below, of a folder that contains it."""
+    found, wanted = place(world, path), place(world, glob)
+    if found is None or wanted is None or found[0] != wanted[0]:
+        return True
+    names, pattern = ([name.lower() for name in each[1]] for each in (found, wanted))
+    if "*" in names:
+        # Whatever lies in the folder before the star.
+        names = names[: names.index("*")]
+        fixed = [name for name in pattern if "*" not in name]
+        return names[: len(fixed)] == fixed or fixed[: len(names)] == names
+    if pattern[-1] == "**":
+        pattern = pattern[:-1]
+        return names[: len(pattern)] == pattern or pattern[: len(names)] == names
+    if pattern[-1] == "*":
+        rest = pattern[:-1]
+        return names[: len(rest)] == rest or rest[: len(names)] == names
+    return names[: len(pattern)] == pattern or pattern[: len(names)] == names
 
 
 def is_inactive(world: World, subject: Subject) -> bool:
@@ -615,7 +703,8 @@ def stored_for(world: World, request: Request, subject: Subject, what: str) -> l
 
 def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, dict[str, int]]:
     """What grants give, and the codes they waive, each with the level up to which they do."""
-    kind, name, path = split(request["resource"])
+    kind, name, _ = split(request["resource"])
+    paths = stated_paths(request, world["tools"].get(name, {}) if kind == "tool" else {})
     waived_by = {
         "rank": "RANK_TOO_LOW", "qualification": "QUALIFICATION_MISSING", "visibility": "NOT_VISIBLE",
         "restricted_to": "NOT_IN_RESTRICTED_TO",
@@ -623,7 +712,7 @@ def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple
     level, waived = 0, dict[str, int]()
     for grant in stored_for(world, request, subject, "grants"):
         fits = all(grant.get(key) in (None, request["context"].get(key)) for key in ("channel", "session"))
-        given = stored_level(grant, kind, name, path, is_grant=True) if fits else None
+        given = stored_level(world, grant, kind, name, paths, is_grant=True) if fits else None
         if given is not None:
             level = max(level, given)
             for each in grant.get("waives", []):
@@ -632,7 +721,7 @@ def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple
 
 
 def stored_level(
-    stored: dict[str, Any], kind: str, name: str, path: str | None, *, is_grant: bool
+    world: World, stored: dict[str, Any], kind: str, name: str, paths: list[str], *, is_grant: bool
 ) -> int | None:
     """The level something stored speaks of for a resource; None where it does not."""
     found: list[int] = []
@@ -648,18 +737,11 @@ def stored_level(
             elif TIERS.index(name) >= tier:
                 found.append(level)
         elif listed([of_name], name):
-            no_path = path is None and not is_grant
-            if glob is None or no_path or (path is not None and path_fits(path, glob)):
+            given = bool(paths) and all(surely_in(world, each, [glob or ""]) for each in paths)
+            taken = not paths or any(may_be_in(world, each, glob or "") for each in paths)
+            if glob is None or (given if is_grant else taken):
                 found.append(level)
     return max(found) if found else None
-
-
-def path_fits(path: str, glob: str) -> bool:
-    """Whether a path is one a glob means; the generated globs end in `/*` or have no star."""
-    if glob.endswith("/*"):
-        folder, _, last = path.rpartition("/")
-        return folder == glob[:-2] and ".." not in path and bool(last)
-    return path == glob
 
 
 # -- the run -----------------------------------------------------------------------------------------------------------

@@ -311,10 +311,11 @@ def count_opened(search: Search, changes: tuple[RemedyChange, ...]) -> str:
 
 def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
     """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
-    found = set()
+    found: set[tuple[str, str]] = set()
     request = AccessRequest(subject.subject, "", "", evaluation.request.context)
     for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
-        resource, path = there.tables.find(written)
+        resource, named = there.tables.find(written)
+        path = there.tables.paths_of(resource, named, None)
         for group in resource.action_groups:
             assumed = there.assumed if subject.subject == there.subject.subject else None
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
