@@ -240,7 +240,8 @@ class Policy(Record):
     def is_everything(self) -> bool:
         """Whether it names nothing, and so denies or asks for everything."""
         named = self.permissions
-        return self.effect in ("deny", "ask") and named.tools is named.credentials is named.data is None
+        names = (named.tools, named.credentials, named.data)
+        return self.effect in ("deny", "ask") and all(each is None for each in names)
 
 
 class AccessPolicies(Document):

@@ -154,7 +154,9 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
         request = AccessRequest(member.subject, action, whole, context)
         found = evaluate(_ask_part(tables, request, held, part))
         asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
-        if found.outcome == "allow" and found.left >= needed and not asks:
+        where = _escapes(found, tables.subject(wanted.subject), replace(wanted, resources=(whole,)))
+        holds = found.outcome in ("allow", "conditional") and min(found.granted, found.ceiling) >= needed
+        if holds and not asks and not where:
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
         has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
@@ -163,6 +165,8 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
             help = "give less than that grant, or let the owner or an operator grant it"
         elif asks:
             text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+        elif holds:
+            text = f"{quote(member.subject)} may not use {shown} itself where {where}, and cannot grant it"
         else:
             text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
         raise Refused(text, help, MAY_NOT_GRANT)
@@ -183,9 +187,31 @@ def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
     return given or (target.least_action,)
 
 
+def _escapes(found: Evaluation, receiver: Subject | None, given: Grant) -> str:
+    """Where the giver is held back and the receiver of the grant would not be, in words; empty if nowhere.
+
+    A policy about everybody, such as one for groups, binds the receiver too. One about the giver alone does not.
+    """
+    for each in found.unstated:
+        there = each.evaluation
+        bound = 0
+        if receiver is not None:
+            request = replace(there.request, subject=receiver.subject)
+            assumed = Assumed(grants=(given,))
+            received = Evaluation(
+                found.tables, found.state, request, found.action, receiver, found.resource, None, assumed
+            )
+            received.is_complete = True
+            bound = evaluate(received).failing
+        if there.failing & ~bound:
+            return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in each.needed.items())
+    return ""
+
+
 def _asks_anywhere(evaluation: Evaluation) -> bool:
     """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
     order = evaluation.tables.order
+    evaluation.is_complete = True
     for layer in order.depending:
         layer.suppose(evaluation, False)
     return bool(evaluate(evaluation).failing & order.asking)

@@ -371,6 +371,16 @@ class LocksAndTheRest:
         with pytest.raises(UnknownRecord):
             store.locks.break_("shop", "press", actor="a")
 
+    def test_only_the_lock_that_was_looked_at_is_broken(self, store: Store) -> None:
+        """Somebody else has taken the tool meanwhile, and whoever breaks it may have no right over them."""
+        first = store.locks.acquire("shop", "press", "agent:a")
+        store.locks.release("shop", "press", "agent:a", first.token)
+        store.locks.acquire("shop", "press", "agent:b")
+        with pytest.raises(Conflict) as refusal:
+            store.locks.break_("shop", "press", actor="a", token=first.token)
+        assert refusal.value.code == "STALE_TOKEN"
+        assert store.locks.list()[0].holder == "agent:b"
+
     def test_one_of_many_gets_the_tool(self, store: Store) -> None:
         """Twenty threads, one holder."""
         outcomes: list[str] = []

@@ -72,7 +72,7 @@ def _agent_inactive(evaluation: Evaluation) -> Sentence:
         part = "" if name == request.subject else ", who is on the path of delegation,"
         part = ", on whose behalf this runs," if name == request.on_behalf_of else part
         lifecycle = evaluation.state.agents[subject.identity.id].lifecycle
-        said = lifecycle
+        said: str = lifecycle
         if lifecycle == "probationary":
             said, lines = _on_probation(evaluation, subject)
             why += lines
