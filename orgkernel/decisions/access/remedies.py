@@ -311,7 +311,7 @@ def count_opened(search: Search, changes: tuple[RemedyChange, ...]) -> str:
 
 def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
     """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
-    found = set()
+    found: set[tuple[str, str]] = set()
     request = AccessRequest(subject.subject, "", "", evaluation.request.context)
     for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
         resource, path = there.tables.find(written)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.dispatch_order import rank_candidates
 from orgkernel.diagnostics.wording import listing
 from orgkernel.exchange.agent_zero.brief import render_brief
@@ -147,7 +148,7 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
     profile = view.records.posts[role_id].profile
     items = (*manifest.tools, *manifest.essential_tools)
     essential = names.essential(view, role_id)
-    usable = [names.of(item.id) for item in items if item.allowed_actions]
+    usable = [names.of(item.id) for item in items if any(each != LOCK for each in item.allowed_actions)]
     host_tools = list(dict.fromkeys([*usable, *essential]))
     rows = what_can(view, f"role:{role_id}", kinds=("role",))
     delegates_to = [

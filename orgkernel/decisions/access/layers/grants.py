@@ -183,7 +183,7 @@ def _is_pathless(evaluation: Evaluation) -> bool:
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The channels, sessions and paths that stored grants and restrictions name."""
+    """The channels, sessions, paths and ends that stored grants and restrictions name."""
     return _stored_words(evaluation) if evaluation.has_stored else ()
 
 
@@ -199,9 +199,17 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
                 if grant.session is not None:
                     yield f"session:{grant.session}"
                 yield from _globs(grant.resources, resource) if pathless else ()
+                yield from _end(grant)
         for restriction in state.restrictions.get(key, ()):
-            if pathless and is_active(restriction, org_id, now):
-                yield from _globs(restriction.resources, resource)
+            if is_active(restriction, org_id, now):
+                yield from _globs(restriction.resources, resource) if pathless else ()
+                if level_in(restriction, resource, evaluation.path) is not None:
+                    yield from _end(restriction)
+
+
+def _end(stored: Grant | Restriction) -> Iterator[str]:
+    if stored.expires_at is not None:
+        yield f"until:{as_utc(stored.expires_at)}"
 
 
 def _globs(resources: Iterable[str], resource: Resource) -> Iterator[str]:
@@ -220,12 +228,16 @@ def _whole(resource: str) -> str:
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly every grant counts and no restriction of a path does; unkindly it is the other way round."""
+    """Kindly every grant counts, and no restriction of a path or with an end; unkindly it is the other way round."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, _is_pathless(evaluation)
     if not is_stored_for(state, keys):
         return
     grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
     restrictions = {key: state.restrictions.get(key, ()) for key in keys}
+    if kindly:
+        restrictions = {
+            key: tuple(each for each in rows if each.expires_at is None) for key, rows in restrictions.items()
+        }
     if kindly and pathless:
         restrictions = {
             key: tuple(
@@ -240,7 +252,9 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
 def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> tuple[Grant, ...]:
     if kindly:
         return tuple(_widened(grant, pathless) for grant in grants)
-    return tuple(grant for grant in grants if grant.channel is None and grant.session is None)
+    return tuple(
+        grant for grant in grants if (grant.channel, grant.session, grant.expires_at) == (None, None, None)
+    )
 
 
 def _liftings(evaluation: Evaluation) -> Iterator[RemedyChange]:
