@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchmarks.timing import NotMeasured
+from benchmarks.worlds import IN_SCOPE
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, Export
 
@@ -89,6 +90,9 @@ def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any
     context |= {"minute": local.hour * 60 + local.minute, "weekend": local.weekday() >= 5}
     if holds_lock:
         context["holds_lock"] = True
+    name, _, path = name.partition(":")
+    if path:
+        context["in_scope"] = f":{path}" == IN_SCOPE
     action = "read" if kind == "data" else "use"
     if kind == "tool":
         name = f"{name}/{request.action}"

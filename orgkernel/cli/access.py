@@ -32,7 +32,7 @@ _org_option = click.option(
 _behalf_option = click.option(
     "--on-behalf-of",
     metavar="SUBJECT",
-    help="Subject that triggered the run; its permissions are the upper bound.",
+    help="Subject that triggered the run; its tools, credentials and data are the upper bound.",
 )
 _via_option = click.option(
     "--via",

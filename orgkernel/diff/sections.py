@@ -36,7 +36,7 @@ ECHO = ("name", "role_type", "authority_level", "external")
 ACTIONS = "allowed_actions"
 ASKED = "ask_actions"
 DEPENDING = "conditional_actions"
-ELEMENTS = frozenset({ACTIONS, ASKED, DEPENDING, "allows", "asks", "denies", "bounds"})
+ELEMENTS = frozenset({ACTIONS, ASKED, DEPENDING, "allows", "asks", "denies", "spares", "bounds"})
 """Fields of an item whose elements are gained and lost one by one: actions of a tool, what a policy speaks of."""
 
 _QUALIFIER = {"peers": "channel", "escalation": "tier"}

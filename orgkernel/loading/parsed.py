@@ -1,4 +1,4 @@
-"""What both readers, YAML and JSON, hand on."""
+"""The result of the readers of YAML and JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unprintable() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """One document of a file: its values, tuples for sequences, and where each stands."""
+    """One document of a file: its values, with tuples for sequences, and their marks."""
 
     value: Any
     marks: Marks
@@ -38,7 +38,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something in the text that is refused, at a mark."""
+    """A refused part of the text, at a mark."""
 
     row: Row
     mark: int
@@ -48,7 +48,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class ParsedText:
-    """All documents of a text, and what was refused. With a refusal, the documents may be incomplete."""
+    """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
 
     documents: tuple[Parsed, ...]
     refusals: tuple[Refusal, ...]

@@ -1,4 +1,4 @@
-"""Values to records: pydantic says what does not fit, this module says it in our words and at its place."""
+"""Records from values: pydantic finds what does not fit, and this module reports it in plain words at its place."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_l
 def validate_shape(
     model: type[Document], value: dict[str, Any], marks: Marks
 ) -> tuple[Document | None, list[Refusal], tuple[Unknown, ...]]:
-    """The record of a document, None where it does not fit, what is to be said about its shape, and what nobody reads.
+    """The record of a document, or None if it does not fit, its findings, and its unread fields.
 
-    Fields nobody knows are warnings, so that published files keep loading; those starting with `x_` are the user's.
+    Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
     """
     try:
         # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
@@ -165,7 +165,7 @@ def _route_text(route: tuple[str | int, ...]) -> str:
 
 
 def describe(value: Any) -> str:
-    """A value as a reader of YAML would call it; never a Python type name."""
+    """A value in the words of YAML, never as a Python type name."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -183,7 +183,7 @@ def _allowed(context: Mapping[str, Any]) -> list[str]:
 
 
 def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
-    """Where an unknown field may belong: under another spelling here, or under the same name elsewhere."""
+    """The help for an unknown field: another spelling here, or the same name in another place."""
     name = str(route[-1])
     homes = _fields_of(model)
     if name in homes:
@@ -231,7 +231,7 @@ def _check_input_schemas(record: Document, marks: Marks) -> Iterator[Refusal]:
 
 
 def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
-    """Where a schema is none and why; an empty text when it is one."""
+    """The place and reason why a JSON Schema is not valid. Empty if it is valid."""
     from jsonschema import Draft202012Validator  # most catalogs hold no schema
     from jsonschema.exceptions import SchemaError
 
@@ -279,7 +279,7 @@ def _mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ..
 
 
 def _lists(value: Any) -> Any:
-    """Tuples back to lists: JSON Schema knows no tuples."""
+    """A value with lists in place of tuples, because JSON Schema has no tuples."""
     if isinstance(value, dict):
         return {key: _lists(item) for key, item in value.items()}
     return [_lists(item) for item in value] if isinstance(value, tuple) else value

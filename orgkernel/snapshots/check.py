@@ -1,4 +1,4 @@
-"""Run the rules over what was read: everything there is to say about a tree."""
+"""Run the rules over a tree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_organization(view: OrgView) -> list[Diagnostic]:
 
 
 def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
-    """Findings about each document as such, before suppressions; those of documents that are known are taken over."""
+    """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
     rules = rules_of(RuleScope.DOCUMENT)
     return {
         document: known[document]
@@ -43,7 +43,7 @@ def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
 
 
 def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
-    """Findings about reading, and about what stands beside the organizations, before suppressions."""
+    """Findings about reading, and about documents outside organizations, before suppressions."""
     found = list(tree.diagnostics)
     for rule in rules_of(RuleScope.PROFILE):
         found += rule.run([stray_post(document) for document in assembly.stray_profiles])
@@ -56,7 +56,7 @@ def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Di
 
 
 def stray_post(document: SourceDocument) -> RolePost:
-    """A profile no organization includes, as if it stood alone."""
+    """A view of a profile that no organization includes."""
     assert isinstance(document.record, RoleProfile)
     return RolePost(document.record.role_id, document, document)
 
@@ -107,7 +107,7 @@ def _suppressing(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[i
 def with_severities(
     diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity | None]
 ) -> list[Diagnostic]:
-    """With the severities a project gives to rules; None switches a rule off."""
+    """Findings with the severities of the project. None switches a rule off."""
     changed = []
     for diagnostic in diagnostics:
         severity = severities.get(diagnostic.code, diagnostic.severity)

@@ -314,7 +314,8 @@ def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set
     found: set[tuple[str, str]] = set()
     request = AccessRequest(subject.subject, "", "", evaluation.request.context)
     for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
-        resource, path = there.tables.find(written)
+        resource, named = there.tables.find(written)
+        path = there.tables.paths_of(resource, named, None)
         for group in resource.action_groups:
             assumed = there.assumed if subject.subject == there.subject.subject else None
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)

@@ -40,10 +40,13 @@ class Resource:
         "exclusive",
         "id",
         "is_essential",
+        "is_scoped",
         "kind",
         "levels",
         "moves",
         "obliges",
+        "opens_files",
+        "path_arguments",
         "qualifications",
         "rank_levels",
         "required",
@@ -82,6 +85,12 @@ class Resource:
         """Whether an answer about it may depend on circumstances that the caller has to state."""
         self.is_essential = False
         """Whether it is a tool that is never refused to some role."""
+        self.opens_files = False
+        """Whether it may open files of the workspace."""
+        self.path_arguments: tuple[str, ...] = ()
+        """The arguments that hold paths."""
+        self.is_scoped = False
+        """Whether it opens files, and some role may write only to a part of them."""
         self.obliges = False
         """Whether being allowed to use it may oblige the caller to something."""
 
@@ -178,6 +187,8 @@ def _tool(view: OrgView, tool_id: str) -> Resource:
     needed = view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
     resource.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
     resource.is_essential = bool(tool.essential)
+    resource.opens_files = tool.opens_files
+    resource.path_arguments = tool.path_arguments or ()
     resource.obliges = resource.exclusive or bool(tool.credentials)
     resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
     return resource

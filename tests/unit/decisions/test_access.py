@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.decisions.access.circumstances import is_within, matches_path, tidy_path
+from orgkernel.decisions.access.circumstances import is_within
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import Routing, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
@@ -47,21 +47,6 @@ def test_a_weekend_is_that_of_local_time() -> None:
     assert not is_within("weekends", friday, 0)
     assert is_within("weekends", friday, 11 * 3600)
     assert not is_within("weekends", friday + 2 * 86400 + 5 * 3600, 0)
-
-
-@pytest.mark.parametrize(
-    ("path", "glob", "matches"),
-    [
-        ("/usr/bin/git", "/usr/bin/*", True), ("/usr/bin/../sbin/x", "/usr/bin/*", False),
-        ("/usr/bin/a/b", "/usr/bin/*", False), ("/usr/bin/a/b", "/usr/bin/**", True),
-        ("../etc/passwd", "etc/*", False), ("src\\a.py", "src/*.py", True), ("src/a.py\n", "src/*.py", False),
-        ("a", "?", True), ("ab", "?", False), ("a+b", "a+b", True), ("aab", "a+b", False),
-    ],
-)  # fmt: skip
-def test_a_glob_means_no_path_outside_it(path: str, glob: str, matches: bool) -> None:
-    """Stars stay within a folder, two go through all, and `..` leads past none."""
-    assert matches_path(path, glob) is matches
-    assert tidy_path(tidy_path(path)) == tidy_path(path)
 
 
 def test_a_pinned_session_wins_over_a_higher_priority(household: OrgView) -> None:
@@ -141,7 +126,7 @@ def test_every_sentence_of_a_denial_names_its_line(household: OrgView) -> None:
     assert why.text == "policy partner-access covers tool shell"
     assert "deny: [shell" in lines[why.line - 1]
     told = {line.layer: line.statement for line in explanation.trace}
-    assert told["pre-flight"] == told["file and sacred scope"] == "not configured"
+    assert told["pre-flight"] == told["sacred scope"] == "not configured"
     changed = [(line.layer, line.value, line.after) for line in explanation.trace if line.value]
     assert changed == [("policies", "stopped", "deny"), ("exclusive lock", "ceiling", "none")]
 
@@ -202,13 +187,13 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
     told = [(line.value, line.statement, len(line.why)) for line in denied.trace if line.layer == "policies"]
     assert told == [
         ("granted", "policy `partner-access` allows tool `calendar_read`", 1),
-        ("ceiling", "policy `group-chat-restrictions` leaves no more than what it allows, and not tool `calendar_read`", 1),
+        ("ceiling", "policy `group-chat-restrictions` allows only what it lists, and tool `calendar_read` is not listed", 1),
     ]  # fmt: skip
     request = AccessRequest("agent:butler", "use", "tool:smart_home", on_behalf_of="person:grandmother")
     lines = {line.layer: line for line in explain_access(household, request).trace if line.value}
     assert lines["role binding"].statement == "role steward equipped with tool smart_home"
     assert lines["role binding"].why[0].file.endswith("roles/steward.yaml")
-    said = "person `grandmother`, on whose behalf this runs, may not perform `use` on tool `smart_home`: policy `family-access`"
+    said = "person `grandmother`, on whose behalf this runs, may not use tool `smart_home`: policy `family-access`"
     assert lines["delegation"].statement.startswith(said)
     assert lines["delegation"].why[0].file.endswith("policies.yaml")
 

@@ -21,6 +21,7 @@ from orgkernel.decisions.access.stored import (
     is_stored_for,
     level_in,
     lowest_restriction,
+    paths_in,
     replace_stored,
 )
 from orgkernel.decisions.access.waivers import describe_waivers
@@ -177,11 +178,6 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
 # -- what depends on circumstances -------------------------------------------------------------------------------------
 
 
-def _is_pathless(evaluation: Evaluation) -> bool:
-    """Whether a tool is asked for as a whole, so that a path could be stated."""
-    return evaluation.resource.kind == "tool" and evaluation.path is None
-
-
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The channels, sessions, paths and ends that stored grants and restrictions name."""
     return _stored_words(evaluation) if evaluation.has_stored else ()
@@ -189,7 +185,7 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 
 def _stored_words(evaluation: Evaluation) -> Iterator[str]:
     state, resource, org_id = evaluation.state, evaluation.resource, evaluation.tables.org_id
-    now, pathless = evaluation.request.context.now, _is_pathless(evaluation)
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grant in state.grants.get(key, ()):
             wide = _widened(grant, pathless)
@@ -198,11 +194,11 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
                     yield f"channel:{grant.channel}"
                 if grant.session is not None:
                     yield f"session:{grant.session}"
-                yield from _globs(grant.resources, resource) if pathless else ()
+                yield from _path_words(grant, resource) if pathless else ()
                 yield from _end(grant)
         for restriction in state.restrictions.get(key, ()):
             if is_active(restriction, org_id, now):
-                yield from _globs(restriction.resources, resource) if pathless else ()
+                yield from _path_words(restriction, resource) if pathless else ()
                 if level_in(restriction, resource, evaluation.path) is not None:
                     yield from _end(restriction)
 
@@ -212,9 +208,8 @@ def _end(stored: Grant | Restriction) -> Iterator[str]:
         yield f"until:{as_utc(stored.expires_at)}"
 
 
-def _globs(resources: Iterable[str], resource: Resource) -> Iterator[str]:
-    beginning = f"{resource.resource}:"
-    return (f"path:{each[len(beginning) :]}" for each in resources if each.startswith(beginning))
+def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str]:
+    return (f"path:{glob}" for glob in paths_in(stored, resource))
 
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
@@ -229,7 +224,9 @@ def _whole(resource: str) -> str:
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     """Kindly every grant counts, and no restriction of a path or with an end; unkindly it is the other way round."""
-    state, keys, pathless = evaluation.state, evaluation.subject.keys, _is_pathless(evaluation)
+    state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
+    if pathless and not kindly:
+        evaluation.path = None
     if not is_stored_for(state, keys):
         return
     grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}

@@ -84,7 +84,8 @@ def _bound_to_role(evaluation: Evaluation) -> Sentence:
     posts = evaluation.view.records.posts
     giving = [role for role in evaluation.roles if posts[role].has(field)]
     places = (why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in giving)
-    return f"{evaluation.what} is listed in {quote(field)} of {evaluation.who}", tuple(places)
+    verb = "includes" if field == "data" else "include"
+    return f"{quote(field)} of {evaluation.who} {verb} {evaluation.what}", tuple(places)
 
 
 def _not_bound(evaluation: Evaluation) -> Sentence:
@@ -94,10 +95,12 @@ def _not_bound(evaluation: Evaluation) -> Sentence:
     if level:
         text = f"{who} has level {quote(resource.levels[level])} of {what}, and {quote(needed)} is required"
     elif subject.is_agent and not evaluation.roles:
-        text = f"{who} fills no role in this organization, and no grant gives it {what}"
+        text = (
+            f"{who} fills no role in this organization, and no grant gives it {what} at level {quote(needed)}"
+        )
     else:
         lacks = f"no role of {who} has {what}" if subject.is_agent else f"{who} does not have {what}"
-        text = f"{lacks}, and no grant gives it"
+        text = f"{lacks}, and no grant gives it at level {quote(needed)}"
     return text, why_edges(binding_edges(evaluation)) or _what_is_given(evaluation)
 
 
