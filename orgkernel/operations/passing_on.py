@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decide import ask
-from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.layers.file_scope import scope_holds
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.resource import LEVEL, Resource
+from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_records import Approval, PermissionRequest
+from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
 from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLock
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused
@@ -92,10 +94,7 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
     not the credential that asked in its name.
     """
     now, holds = context.store.context.clock(), GRANTED.get(approval)
-    wanted = Grant(
-        "", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id, asked.channel, asked.session,
-        expires_at=None if holds is None else now + holds,
-    )  # fmt: skip
+    wanted = replace(grant_asked_for(asked), expires_at=None if holds is None else now + holds)
     right = require_may_give(context, wanted)
     said, actor = asked.context or {}, context.actor
     is_same = said.get("credential") == actor.name or (
@@ -148,11 +147,13 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
     needed = (
         LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
     )
-    for action in _actions_at(target, needed):
+    for action in _actions_at(target, needed) if wanted.action is None else (wanted.action,):
         request = AccessRequest(member.subject, action, whole, context)
-        found = evaluate(ask(tables, request, held))
-        asks = found.outcome == "ask" or _asks_anywhere(ask(tables, request, held))
-        if found.outcome == "allow" and found.left >= needed and not asks:
+        found = evaluate(_ask_part(tables, request, held, part))
+        asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
+        where = _escapes(found, tables.subject(wanted.subject), replace(wanted, resources=(whole,)))
+        holds = found.outcome in ("allow", "conditional") and min(found.granted, found.ceiling) >= needed
+        if holds and not asks and not where:
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
         has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
@@ -161,9 +162,20 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
             help = "give less than that grant, or let the owner or an operator grant it"
         elif asks:
             text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+        elif holds:
+            text = f"{quote(member.subject)} may not use {shown} itself where {where}, and cannot grant it"
         else:
             text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
         raise Refused(text, help, MAY_NOT_GRANT)
+
+
+def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, part: str | None) -> Evaluation:
+    """The question whether the giver may do something itself; a scope that holds the part does not stand against it."""
+    asked = ask(tables, request, held)
+    asked.required = asked.resource.required.get(request.action, FULL)
+    if part is not None and scope_holds(asked, part):
+        asked.assumed = Assumed(in_scope=True)
+    return asked
 
 
 def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
@@ -172,9 +184,31 @@ def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
     return given or (target.least_action,)
 
 
+def _escapes(found: Evaluation, receiver: Subject | None, given: Grant) -> str:
+    """Where the giver is held back and the receiver of the grant would not be, in words; empty if nowhere.
+
+    A policy about everybody, such as one for groups, binds the receiver too. One about the giver alone does not.
+    """
+    for each in found.unstated:
+        there = each.evaluation
+        bound = 0
+        if receiver is not None:
+            request = replace(there.request, subject=receiver.subject)
+            assumed = Assumed(grants=(given,))
+            received = Evaluation(
+                found.tables, found.state, request, found.action, receiver, found.resource, None, assumed
+            )
+            received.is_complete = True
+            bound = evaluate(received).failing
+        if there.failing & ~bound:
+            return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in each.needed.items())
+    return ""
+
+
 def _asks_anywhere(evaluation: Evaluation) -> bool:
     """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
     order = evaluation.tables.order
+    evaluation.is_complete = True
     for layer in order.depending:
         layer.suppose(evaluation, False)
     return bool(evaluate(evaluation).failing & order.asking)
@@ -190,19 +224,19 @@ def _held_by(
 
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
-    state = desk.state
+    state, root = desk.state, desk.view.records.organization.workspace_root
     grants = {
         key: tuple(
-            replace(each, channel=None, session=None, resources=resources)
+            replace(each, channel=None, session=None, action=None, input_digest=None, resources=resources)
             for each in state.grants.get(key, ())
-            if not _lacks(each, wanted) and (resources := _covering(each, part))
+            if not _lacks(each, wanted) and (resources := _covering(each, part, root))
         )
         for key in giver.keys
     }
     restrictions = {
         key: tuple(
             replace(each, resources=tuple(map(_whole, each.resources)))
-            for each in (_reaching(row, part) for row in state.restrictions.get(key, ()))
+            for each in (_reaching(row, part, root) for row in state.restrictions.get(key, ()))
             if each.resources
         )
         for key in giver.keys
@@ -230,18 +264,22 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
         only = getattr(grant, field)
         if only is not None and only != getattr(wanted, field):
             return f"holds only in the {field} {quote(only)}"
+    if grant.action is not None and grant.action != wanted.action:
+        return f"is for the action {quote(grant.action)} alone"
+    if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
+        return "is for one input alone"
     return ""
 
 
-def _covering(grant: Grant, part: str | None) -> tuple[str, ...]:
+def _covering(grant: Grant, part: str | None, root: str | None) -> tuple[str, ...]:
     """The resources of a grant that cover a part, each as a whole."""
     split = map(split_part, grant.resources)
-    return tuple(whole for whole, held in split if held is None or covers(held, part))
+    return tuple(whole for whole, held in split if held is None or covers(held, part, root))
 
 
-def _reaching(restriction: Restriction, part: str | None) -> Restriction:
+def _reaching(restriction: Restriction, part: str | None, root: str | None) -> Restriction:
     """A restriction with those of its resources that may reach a part."""
-    reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part))
+    reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part, root))
     return replace(restriction, resources=tuple(reaching))
 
 
@@ -254,11 +292,12 @@ def _short_grants(
 ) -> str:
     """The grants of the giver that speak of the resource and fall short, in words."""
     found: list[str] = []
+    root = desk.view.records.organization.workspace_root
     now, org_id = desk.here_and_now().now, desk.view.org_id
     grants = (grant for key in giver.keys for grant in desk.state.grants.get(key, ()))
     for grant in grants:
         if is_active(grant, org_id, now) and target.resource in map(_whole, grant.resources):
-            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part) else "is for a part of it")
+            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
             if lacking:
                 found.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
     return " and ".join(found)

@@ -16,10 +16,11 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import Conflict, OrgkernelError
-from orgkernel.operations.permits import Ruling, encode_input, record_use
+from orgkernel.operations.permits import Ruling, record_use
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
@@ -87,7 +88,7 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
         text = f"the input cannot be written as JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
     said = json.loads(tool_input)
-    path = parts.path_in(asked.tool_id, said)
+    path = parts.path_in(asked.org, asked.tool_id, said)
     request = msgspec.structs.replace(
         asked.request,
         action=action or WHOLE[1],

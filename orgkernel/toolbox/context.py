@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import quote
@@ -177,18 +178,23 @@ def _tool(parts: Parts, org: str, tool_id: str, rows: list[AccessRow]) -> Availa
     allowed: list[str] = []
     asks: list[str] = []
     conditions: list[str] = []
+    levels = [row.level for row in rows]
     for row in rows:
-        # Calling takes the lock, so that it is not held yet keeps nobody from a tool.
-        waits = row.outcome == "deny" and row.conditions == (lock,)
+        # Calling takes the lock and states the paths, so that neither is there yet keeps nobody from a tool.
+        in_scope = row.code == WRITE_OUT_OF_SCOPE.name
+        waits = row.outcome == "deny" and all(
+            each == lock or (in_scope and each.startswith("path:")) for each in row.conditions
+        )
         if row.outcome == "allow" or waits:
             allowed += row.actions
+            levels += [tool.required_levels[action] for action in row.actions if in_scope and action != LOCK]
         elif row.outcome == "ask":
             asks += row.actions
         conditions += [each for each in row.conditions if each != lock]
     allowed = [action for action in dict.fromkeys(allowed) if action != LOCK]
     if not allowed and not asks:
         return None
-    level = max((row.level for row in rows), key=LEVELS.index)
+    level = max(levels, key=LEVELS.index)
     return AvailableTool(
         tool_id, level, LETTERS[level], tuple(allowed), tuple(asks), tuple(dict.fromkeys(conditions)),
         tool_id in parts.adapters, tool.concurrency == "exclusive", tool.name, tool.description,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
 from orgkernel.operations.permits import Permits
 from orgkernel.records.tool_catalog import Tool
+from orgkernel.runtime.paths import read_path
 from orgkernel.toolbox.adapters.adapter import Adapter
-from orgkernel.toolbox.providers import Provider
+from orgkernel.toolbox.providers import Provider, PythonFunction
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -117,12 +119,41 @@ class Parts:
         found = self.view(org).records.tools.get(tool_id)
         return None if found is None else found.record
 
-    def path_in(self, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
-        """The path in the input. A path that the caller states elsewhere does not count, because the tool does not read
-        it.
+    def path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
+        """The path to ask about: never one the caller states beside the input, because the tool does not read that.
+
+        A function runs here and now, so links are resolved from the current folder: where a path leads elsewhere, that
+        is the path. Arguments that the catalog declares for paths are decided about anyway.
         """
-        provider = self.providers.get(tool_id)
-        if provider is None or provider.path_from is None:
-            return None
-        path = tool_input.get(provider.path_from)
-        return path if isinstance(path, str) else None
+        provider, tool = self.providers.get(tool_id), self.tool(org, tool_id)
+        named = None if provider is None else provider.path_from
+        declared = (tool.path_arguments or ()) if tool is not None else ()
+        value = tool_input.get(named) if named is not None else None
+        path = value if isinstance(value, str) else None
+        if isinstance(provider, PythonFunction):
+            root = self.view(org).records.organization.workspace_root
+            arguments = dict.fromkeys((*(() if named is None else (named,)), *declared))
+            stated = [text for name in arguments for text in _texts(tool_input.get(name))]
+            led = [end for text in stated if (end := _lead_elsewhere(text, root)) is not None]
+            if led:
+                # One resource names one path; two cannot be compared, which no permission for a path covers.
+                return led[0] if len(set(led)) == 1 else ""
+        return path
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+
+
+def _lead_elsewhere(path: str, root: str | None) -> str | None:
+    """Where a path leads, if not to what it says from the root that decisions compare with."""
+    try:
+        end = os.path.realpath(path)
+        base = os.path.realpath(root) if root is not None else ""
+    except (OSError, ValueError):
+        return ""
+    if root is not None and end.startswith(base + os.sep):
+        # The root may be reached by a link; what lies below is compared with the root as it is stated.
+        end = os.path.normpath(os.path.join(root, end[len(base) + 1 :]))
+    read = read_path(path, root or os.getcwd())
+    return None if read is not None and os.path.normpath(str(read)) == end else end

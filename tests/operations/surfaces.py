@@ -13,6 +13,7 @@ import msgspec
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
@@ -129,6 +130,9 @@ SURFACES: dict[str, Callable[[World, str, str, Said], Happened | None]] = {
 OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "grant.issue": lambda context, said: permissions.issue_grant(context, msgspec.convert(said, GrantDraft)),
     "grant.revoke": lambda context, said: permissions.revoke_grant(context, **_renamed(said, id="grant_id")),
+    "grant.wake": lambda context, said: permissions.wake_grant(
+        context, **_renamed(said, id="grant_id", org_id="org")
+    ),
     "restriction.issue": lambda context, said: permissions.issue_restriction(
         context, msgspec.convert(said, RestrictionDraft)
     ),
@@ -143,13 +147,20 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "agent.trust": lambda context, said: agents.set_trust(context, **_renamed(said, agent="agent_id")),
     "agent.move": lambda context, said: agents.move_agent(context, **_renamed(said, agent="agent_id")),
     "agent.qualify": lambda context, said: agents.record_result(context, **_renamed(said, agent="agent_id")),
-    "lock.acquire": lambda context, said: locks.acquire_lock(context, **said),
+    "lock.acquire": lambda context, said: locks.acquire_lock(context, **_in_circumstances(said)),
     "lock.release": lambda context, said: locks.release_lock(context, **said),
     "lock.break": lambda context, said: locks.break_lock(context, **said),
     "report.hand_in": lambda context, said: reports.hand_in_report(context, read_report(said)),
     "key.create": lambda context, said: keys.create_key(context, **said),
     "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
 }
+
+
+def _in_circumstances(said: Said) -> Said:
+    """A lock in the circumstances that are said."""
+    context = AccessContext(**said.get("context", {}))
+    rest = {name: value for name, value in said.items() if name != "context"}
+    return rest | {"circumstances": AccessRequest("", "lock", "", context)}
 
 
 def _route(path: str) -> Callable[[Said], tuple[str, Said]]:
@@ -165,6 +176,7 @@ def _route(path: str) -> Callable[[Said], tuple[str, Said]]:
 ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "grant.issue": _route("/v1/grants"),
     "grant.revoke": _route("/v1/grants/{id}/revoke"),
+    "grant.wake": _route("/v1/grants/{id}/wake"),
     "restriction.issue": _route("/v1/restrictions"),
     "restriction.lift": _route("/v1/restrictions/{id}/lift"),
     "request.ask": _route("/v1/requests"),
@@ -172,6 +184,7 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "request.deny": _route("/v1/requests/{id}/deny"),
     "agent.rank": _route("/v1/agents/{agent}/rank?org={org}"),
     "agent.move": _route("/v1/agents/{agent}/lifecycle?org={org}"),
+    "agent.qualify": _route("/v1/agents/{agent}/results?org={org}"),
     "lock.acquire": _route("/v1/locks"),
     "lock.release": _route("/v1/locks/{org}/{tool}/release"),
     "lock.break": _route("/v1/locks/{org}/{tool}/break"),
@@ -193,7 +206,10 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
             found += value if isinstance(value, list) else [str(value)]
         for name, value in said.items():
             for each in value if isinstance(value, list) else [value]:
-                found += [_OPTIONS.get(name, f"--{name}"), str(each)]
+                found += [
+                    _OPTIONS.get(name, f"--{name}"),
+                    json.dumps(each) if isinstance(each, dict) else str(each),
+                ]
         return found
 
     return fill
@@ -201,11 +217,13 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
 
 _OPTIONS = {
     "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
+    "input_digest": "--input-digest",
     "person_id": "--person",
 }  # fmt: skip
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "grant.issue": _command("grant issue {subject} {resources}"),
     "grant.revoke": _command("grant revoke {id}"),
+    "grant.wake": _command("grant wake {id}"),
     "restriction.issue": _command("restriction issue {subject} {resources}"),
     "restriction.lift": _command("restriction lift {id}"),
     "request.ask": _command("request create {requester} {resources}"),
@@ -215,6 +233,9 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "agent.rank": _command("agent set-rank {agent} {rank}"),
     "agent.trust": _command("agent set-trust {agent} {trust}"),
     "agent.move": _command("agent move {agent} {lifecycle}"),
+    "agent.qualify": _command("agent qualify {agent} {qualification}"),
+    "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
+    "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
     "key.create": _command("key create {name}"),
     "key.revoke": _command("key revoke {id}"),
@@ -304,6 +325,8 @@ def _filled(said: Any, ids: list[str]) -> Any:
     """What is said, with `$1` for the id of the first record made before."""
     if isinstance(said, dict):
         return {name: _filled(value, ids) for name, value in said.items()}
+    if isinstance(said, list):
+        return [_filled(each, ids) for each in said]
     return ids[int(said[1:]) - 1] if isinstance(said, str) and re.fullmatch(r"\$\d", said) else said
 
 

@@ -18,6 +18,7 @@ from orgkernel.decisions.state_view import (
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.org_graph import OrgGraph
 from orgkernel.index.org_index import OrgIndex
+from tests.reference.access_oracle import digest_of
 from tests.reference.organizations import TOP, build_tree, build_views
 
 ROLES = ["r0", "r1", "r2", "r3"]
@@ -30,7 +31,20 @@ DEPARTMENTS = ["d0", "d1"]
 CREDENTIALS = ["c0", "c1"]
 LEVELS = ["none", "observe", "read", "write", "full"]
 TIERS = ["none", "minimal", "contextual", "full"]
-PATHS = ["/bin/a", "/bin/b/c", "/bin/../etc", "x"]
+PATHS = [
+    "/bin/a",
+    "/bin/b/c",
+    "/bin/../etc",
+    "x",
+    "/bin",
+    "/BIN/a",
+    "src/a",
+    "/w/src//a/.",
+    "src/*",
+    "../bin/a",
+    "~/a",
+    "",
+]
 SUBJECTS = [
     *(f"role:{each}" for each in (*ROLES, "ghost")), *(f"agent:{each}" for each in (*AGENTS, "ghost")),
     *(f"person:{each}" for each in (*PEOPLE, "user", "unknown", "ghost")), "system:cron", "system:s0", "system:ghost",
@@ -71,6 +85,7 @@ class WorldMaker:
                 "_schema": "orgkernel:organization", "org_id": "o", "hierarchy": posts,
                 **self._fields(
                     0.5,
+                    workspace_root=lambda: "/w",
                     limits=lambda: self._fields(
                         0.5, delegation=lambda: self._one(["envelope", "strict"]),
                         max_spawn_depth=lambda: self._number(1, 3), max_children=lambda: self._number(1, 3),
@@ -82,7 +97,7 @@ class WorldMaker:
             "ranks": [{"id": rank, "trust_from": number / 4} for number, rank in enumerate(RANKS)]
             if self._chance(0.8)
             else [],
-            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2) for each in QUALIFICATIONS},
+            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2, threshold=self._random.random) for each in QUALIFICATIONS},
             "tools": {tool: self._tool() for tool in TOOLS},
             "people": {
                 "p0": {"relationship": "owner"},
@@ -125,12 +140,19 @@ class WorldMaker:
         }  # fmt: skip
 
     def context(self) -> dict[str, Any]:
-        """Circumstances."""
+        """Circumstances; every other time the caller says all that policies can ask for."""
+        stated = {"channel": "", "peer_kind": ""} if self._chance(0.5) else {}
+        return stated | self._circumstances()
+
+    def _circumstances(self) -> dict[str, Any]:
         choices: dict[str, Callable[[], Any]] = {
             "now": lambda: float(self._number(0, 6 * 86400)),
             "channel": lambda: self._one(["slack", "mail"]),
             "peer_kind": lambda: self._one(["dm", "group"]),
             "session": lambda: "s",
+            "input": lambda: self._fields(
+                0.6, path=lambda: self._one(PATHS), to=lambda: self._one(PATHS), text=lambda: "t"
+            ),
         }
         if not self._plain:
             choices |= {
@@ -138,6 +160,7 @@ class WorldMaker:
                 "depth": lambda: self._one([0, 1, 1, 2, 3, 4]),
                 "children": lambda: self._number(0, 3),
                 "utc_offset": lambda: self._one([-3600, 7200]),
+                "input": lambda: {"a": self._number(1, 2)},
             }
         return self._fields(0.25, **choices)
 
@@ -161,6 +184,8 @@ class WorldMaker:
                 chain_of_command=lambda: {"can_delegate": self._chance(0.5), "reports_to": self._one(["user", None])},
                 department=lambda: self._one(DEPARTMENTS), entry_rank=lambda: self._one(RANKS),
                 credentials=lambda: self._some(CREDENTIALS), data=lambda: [self._one(TIERS)],
+                open_to_probation=lambda: True,
+                file_scope=lambda: [self._one(["src/**", "/w/src/*", "/bin/*", "x"]) for _ in range(self._number(1, 2))],
                 position=lambda: self._one(["manager", "worker", "unified"]), layer=lambda: self._one(["l0", "l1"]),
                 dispatch=lambda: {"may_to": self._some(ROLES)[:2], "may_from": self._some(ROLES)[:1]},
             ),
@@ -168,7 +193,7 @@ class WorldMaker:
 
     def _tool(self) -> dict[str, Any]:
         return {
-            "type": "browser",
+            "type": self._one(["browser", "browser", "computer_use"]),
             **self._fields(
                 0.3,
                 actions=lambda: {"a0": self._one(LEVELS), "a1": self._one(LEVELS)},
@@ -182,14 +207,19 @@ class WorldMaker:
                 0.15,
                 enabled=lambda: self._chance(0.5),
                 concurrency=lambda: "exclusive",
+                path_arguments=lambda: self._one([[], ["path"], ["path", "to"]]),
                 essential=lambda: self._one([True, {"delegating": True}, {"with_tools": ["t0"]}]),
                 credentials=lambda: self._some(CREDENTIALS),
             ),
         }  # fmt: skip
 
     def _policy(self) -> dict[str, Any]:
+        return self.policy(self._one(["allow", "allow", "deny", "ask", "annotate"]))
+
+    def policy(self, effect: str) -> dict[str, Any]:
+        """A policy of this effect, in any form that loads."""
         return {
-            "effect": self._one(["allow", "allow", "deny", "ask", "annotate"]),
+            "effect": effect,
             "match": self._fields(
                 0.7,
                 principal=lambda: self._fields(
@@ -203,7 +233,7 @@ class WorldMaker:
                 **({} if self._chance(0.5) else {"conditions": lambda: [self._condition() for _ in range(self._number(1, 2))]}),
             ),
             "permissions": self._fields(
-                0.7, tools=self._tool_lists, credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
+                0.7, tools=lambda: self._tool_lists(effect), credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
                 data=lambda: self._one(TIERS),
             ),
             **self._fields(
@@ -212,10 +242,12 @@ class WorldMaker:
             ),
         }  # fmt: skip
 
-    def _tool_lists(self) -> Any:
+    def _tool_lists(self, effect: str) -> Any:
+        """Any form that loads with an effect: an allow list beside others than a star is for policies that allow."""
         globs = [*TOOLS, "t*", "tx_*"]
-        allow = self._some(globs)
-        return self._one(["*", allow, {"allow": allow, "deny": self._some([*globs, "*"])[:2]}])
+        allow, deny = self._some(globs), self._some([*globs, "*"])[:2]
+        mixed = allow if effect == "allow" or ("*" in deny and effect != "annotate") else []
+        return self._one(["*", allow, {"allow": mixed, "deny": deny}])
 
     def _condition(self) -> dict[str, Any]:
         return self._fields(
@@ -230,6 +262,8 @@ class WorldMaker:
             "tool:t*",
             "tool:t0:/bin/*",
             "tool:t1:x",
+            "tool:t1:src/**",
+            "tool:t*:/w/src/**",
         ]
 
         def stored(number: int) -> dict[str, Any]:
@@ -248,6 +282,7 @@ class WorldMaker:
                 agent: self._fields(
                     0.4, rank=lambda: self._one([*RANKS, "ghost"]), trust=self._random.random,
                     lifecycle=lambda: self._one(["active", "probationary", "suspended", "registered"]),
+                    org_id=lambda: "*",
                 )
                 for agent in self._some(AGENTS)
             },
@@ -255,13 +290,15 @@ class WorldMaker:
                 stored(number)
                 | {"waives": self._some(waivers)}
                 | self._fields(
-                    0.15, channel=lambda: "slack", session=lambda: "s", uses_left=lambda: self._number(0, 2)
+                    0.15, channel=lambda: "slack", session=lambda: "s", uses_left=lambda: self._number(0, 2),
+                    asleep_since=lambda: 1.0, action=lambda: self._one(["use", "a0", "a1"]),
+                    input_digest=lambda: self._one([digest_of({"a": 1}), digest_of({"a": 2})]),
                 )
                 for number in range(self._number(0, 5))
             ],
             "restrictions": [stored(number) for number in range(self._one([0, 0, 1, 2]))],
             "results": [
-                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "passed": self._chance(0.8), "at": float(number * 86400)}
+                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "score": self._random.random() if self._chance(0.5) else 1.0, "passed": self._chance(0.8), "at": float(number * 86400)}
                 for number in range(self._number(0, 5))
             ],
             "locks": [
@@ -342,7 +379,7 @@ def state_of(world: Mapping[str, Any]) -> StateView:
     results: dict[str, tuple[QualificationResult, ...]] = {}
     for result in state["results"]:
         agent = result["agent_id"]
-        results[agent] = (*results.get(agent, ()), QualificationResult(score=1.0, **result))
+        results[agent] = (*results.get(agent, ()), QualificationResult(**result))
     return StateView(
         1,
         {agent: AgentState(agent, **fields) for agent, fields in state["agents"].items()},

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.circumstances import matches_path
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
-from orgkernel.decisions.state_view import Grant, Restriction, StateView
+from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.access.tool_input import is_input_of
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
 
 
@@ -56,17 +57,21 @@ def replace_stored(
 def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
     """Whether it holds at a moment: what has expired, was revoked or is used up is absent."""
     return (
-        (stored.org_id is None or stored.org_id == org_id)
+        stored.org_id in (org_id, ALL_ORGANIZATIONS)
         and (stored.expires_at is None or stored.expires_at > now)
         and (stored.revoked_at is None or stored.revoked_at > now)
-        and (not isinstance(stored, Grant) or stored.uses_left is None or stored.uses_left > 0)
+        and (not isinstance(stored, Grant) or _can_be_used(stored))
     )
 
 
-def level_in(stored: Grant | Restriction, resource: Resource, path: str | None) -> int | None:
+def _can_be_used(grant: Grant) -> bool:
+    return grant.asleep_since is None and (grant.uses_left is None or grant.uses_left > 0)
+
+
+def level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
     """The level it gives or leaves in a resource; None where it does not speak of it.
 
-    A restriction of a path speaks of a request without one too: access fails closed.
+    A restriction of a path speaks also of a request without one, and of a path that cannot be compared with it.
     """
     best: int | None = None
     for written in stored.resources:
@@ -76,7 +81,9 @@ def level_in(stored: Grant | Restriction, resource: Resource, path: str | None) 
     return best
 
 
-def _level(stored: Grant | Restriction, written: str, resource: Resource, path: str | None) -> int | None:
+def _level(
+    stored: Grant | Restriction, written: str, resource: Resource, path: StatedPaths | None
+) -> int | None:
     kind, _, name = written.partition(":")
     if kind != resource.kind:
         return None
@@ -101,18 +108,42 @@ def _level(stored: Grant | Restriction, written: str, resource: Resource, path: 
         return level
     if path is None:
         return None if isinstance(stored, Grant) else level
-    return level if matches_path(path, glob) else None
+    speaks = path.are_inside((glob,)) if isinstance(stored, Grant) else path.may_touch(glob)
+    return level if speaks else None
+
+
+def paths_in(stored: Grant | Restriction, resource: Resource) -> tuple[str, ...]:
+    """The paths of a tool to which something stored is limited."""
+    if resource.kind != "tool":
+        return ()
+    found = []
+    for written in stored.resources:
+        kind, _, rest = written.partition(":")
+        name, colon, glob = rest.partition(":")
+        fits = resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
+        if kind == "tool" and colon and fits:
+            found.append(glob)
+    return tuple(found)
 
 
 def gather_grants(
-    grants: Iterable[Grant], resource: Resource, path: str | None, org_id: str, context: AccessContext
+    grants: Iterable[Grant],
+    resource: Resource,
+    path: StatedPaths | None,
+    action: str,
+    org_id: str,
+    context: AccessContext,
 ) -> GrantedLevel:
-    """What those of some grants give that are active."""
+    """What those of some grants give to an action that are active."""
     level, waives, found = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
             continue
         if grant.channel not in (None, context.channel) or grant.session not in (None, context.session):
+            continue
+        if grant.action not in (None, action):
+            continue
+        if grant.input_digest is not None and not is_input_of(grant.input_digest, context.input):
             continue
         given = level_in(grant, resource, path)
         if given is not None:
@@ -126,7 +157,7 @@ def gather_grants(
 
 
 def lowest_restriction(
-    restrictions: Iterable[Restriction], resource: Resource, path: str | None, org_id: str, now: float
+    restrictions: Iterable[Restriction], resource: Resource, path: StatedPaths | None, org_id: str, now: float
 ) -> tuple[int, tuple[Restriction, ...]]:
     """The most that those of some restrictions leave that are active, and these."""
     ceiling, found = FULL, []
