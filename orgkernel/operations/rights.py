@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
 RightKind = Literal["owner", "superior", "approver"]
+EVERYWHERE = (None, "", "*")
+"""How a record says that it holds in every organization."""
 _SHOW_CHECK = "see `orgkernel check`"
 
 
@@ -183,7 +185,7 @@ def noted_in(context: Context, right: Right | None) -> Store:
 
 def require_declared(state: RegistryState, grant: Grant) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if no document declares the organization, the subject or a resource of a grant."""
-    if grant.org_id is not None and grant.org_id not in state.served:
+    if grant.org_id not in EVERYWHERE and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
     views = views_of(state, grant.org_id)
@@ -197,7 +199,7 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
 
 def views_of(state: RegistryState, org_id: str | None = None) -> tuple[OrgView, ...]:
     """The organization of that id, or all that are served."""
-    served = state.served.values() if org_id is None else [state.served[org_id]]
+    served = state.served.values() if org_id in EVERYWHERE else [state.served[org_id]]
     return tuple(each.snapshot.index for each in served)
 
 
