@@ -1,4 +1,4 @@
-"""`orgkernel agent`: who there is, and how they stand now."""
+"""`orgkernel agent`: the agents, and their rank, trust and lifecycle now."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ from orgkernel.operations.context import Context
 
 @click.group("agent")
 def command() -> None:
-    """Say which agents there are, and how they stand: rank, trust, lifecycle."""
+    """List agents, and change their rank, trust and lifecycle.
+
+    With `--by`, a change needs a superior of the agent, or the owner.
+    """
 
 
 # The options of every command that changes an agent.
@@ -63,7 +66,7 @@ def add(
     agent_id: str, rank: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str,
     **values: Any,
 ) -> None:  # fmt: skip
-    """Add an agent to the store: one that a roster declares, or will."""
+    """Add an agent to the store. A roster declares it, or will declare it."""
     find = find_declared if rank is not None else partial(find_for_actor, actor)
     kernel = find(paths, no_cache=no_cache)
     with acting(actor, store, kernel, create=True) as context:
@@ -87,7 +90,7 @@ def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str,
 @click.argument("trust", type=click.FloatRange(0, 1))
 @_change_options
 def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Note how far an agent is trusted, 0 to 1."""
+    """Set the trust in an agent, 0 to 1."""
     with _acting(**where) as context:
         agent = set_trust(context, agent_id, trust, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
@@ -98,7 +101,7 @@ def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: 
 @click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
 @_change_options
 def move(agent_id: str, lifecycle: Lifecycle, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Move an agent along its lifecycle: suspend, reactivate, decommission."""
+    """Suspend, reactivate or decommission an agent, or end its probation."""
     with _acting(**where) as context:
         agent = move_agent(context, agent_id, lifecycle, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
