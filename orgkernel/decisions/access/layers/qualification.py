@@ -24,12 +24,15 @@ _NONE_ASSUMED = Assumed()
 def has_passed(
     records: OrgRecords, results: tuple[QualificationResult, ...], qualification: str, now: float
 ) -> bool:
-    """Whether the latest result is a pass that still counts."""
+    """Whether the latest result is a pass that still counts, by the threshold that is declared now.
+
+    A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
+    """
     latest = next((each for each in reversed(results) if each.qualification == qualification), None)
-    if latest is None or not latest.passed:
-        return False
     declared = records.qualifications.get(qualification)
-    days = None if declared is None else declared.record.expires_after_days
+    if latest is None or declared is None or not latest.passed or latest.score < declared.record.threshold:
+        return False
+    days = declared.record.expires_after_days
     ends = [
         each
         for each in (latest.expires_at, None if days is None else latest.at + days * _DAY)

@@ -10,7 +10,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.reasons import why_place
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LEVELS
@@ -21,11 +21,15 @@ def rank_now(view: OrgView, state: StateView, subject: Subject, assumed: Assumed
     if assumed is not None and assumed.rank is not None:
         return assumed.rank
     stored = state.agents.get(subject.identity.id) if subject.is_agent else None
-    if stored is not None and stored.rank is not None:
-        return rank_number(view, stored.rank)
-    if stored is not None and stored.trust is not None and not subject.has_rank:
-        return rank_of_trust(view, stored.trust)
-    return subject.rank
+    if stored is None:
+        return subject.rank
+    if stored.rank is not None:
+        rank = rank_number(view, stored.rank)
+    elif stored.trust is not None and not subject.has_rank:
+        rank = rank_of_trust(view, stored.trust)
+    else:
+        return subject.rank
+    return min(rank, subject.rank) if stored.org_id == ALL_ORGANIZATIONS else rank
 
 
 def _rank(evaluation: Evaluation) -> int:
