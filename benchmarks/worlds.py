@@ -223,7 +223,10 @@ class World:
                 "effect": "allow", "fallback": True, "match": {},
                 "permissions": {"tools": "*", "credentials": "*", "data": "full"},
             },
-            "note": {"effect": "annotate", "match": self._match(anybody), "session": {"key": "k"}},
+            "note": {
+                "effect": "annotate", "match": {"principal": self._other_principal(), "conditions": [{"guild": "gü"}]},
+                "session": {"key": "k"}, "permissions": {"tools": {"deny": ["mail_*"]}},
+            },
             "broad": {
                 "effect": "allow", "match": {"conditions": [{"channel": "slack"}, {"peer_kind": "dm"}]},
                 "permissions": {"tools": "*", "credentials": "*", "data": "full"},
@@ -271,7 +274,7 @@ class World:
             for principal in (others, others, anybody):
                 written[f"{effect}_{len(written)}"] = {
                     "effect": effect, "match": self._match(principal),
-                    **({} if self._chance(0.04) else {"permissions": self._permissions(0.6, few=principal is anybody)}),
+                    **({} if self._chance(0.04) else {"permissions": self._permissions(0.6, few=principal is anybody, stops=True)}),
                     **self._some_fields(0.1, fallback=lambda: True, enabled=lambda: False),
                 }  # fmt: skip
         return written
@@ -304,7 +307,7 @@ class World:
             {"time": "08:00-20:00", "channel": "slack"},
         ])  # fmt: skip
 
-    def _permissions(self, chance: float, few: bool = False) -> dict[str, Any]:
+    def _permissions(self, chance: float, few: bool = False, stops: bool = False) -> dict[str, Any]:
         if few:
             return self._some_fields(
                 chance, tools=lambda: self._one([["plain_*"], ["mail_send", "mixed_1"], []]),
@@ -312,9 +315,16 @@ class World:
             )  # fmt: skip
         return self._some_fields(
             chance,
-            tools=lambda: self._one([self._tool_names(), "*", {"allow": self._tool_names(), "deny": ["mail_*", "mixed_1"]}]),
+            tools=lambda: self._one([self._tool_names(), "*", self._tool_rules(stops)]),
             credentials=lambda: self._one(["*", self._some(_CREDENTIALS)]), data=lambda: self._one(_TIERS),
         ) or {"tools": self._tool_names()}  # fmt: skip
+
+    def _tool_rules(self, stops: bool) -> dict[str, Any]:
+        """Lists to allow and to deny, of a policy that stops something or of one that allows."""
+        denied = ["mail_*", "mixed_1"]
+        if not stops:
+            return {"allow": self._tool_names(), "deny": denied}
+        return self._one([{"deny": denied}, {"allow": self._tool_names(), "deny": ["*", "mixed_1"]}])
 
     def _tool_names(self) -> list[str]:
         return self._one([self._most(_TOOLS), ["plain_*", "mail_*"], [*self._some(_TOOLS), "vital_*"]])

@@ -95,7 +95,7 @@ class ToolItem(Named, frozen=True, kw_only=True):
     actions: dict[str, str]
     """Each action and the level that it requires."""
     allowed_actions: tuple[str, ...]
-    """Actions that are allowed now."""
+    """Actions that are allowed now, whatever the circumstances that only the caller knows; for an exclusive tool also `lock`."""
     falls_back_to: tuple[str, ...]
     names: dict[str, str]
     input_schema: dict[str, Any] | None
@@ -110,6 +110,8 @@ class ToolItem(Named, frozen=True, kw_only=True):
     """The level from the role, if a layer could have changed it. Null if none could."""
     ask_actions: tuple[str, ...] = ()
     """Actions that need an approval first."""
+    conditional_actions: tuple[str, ...] = ()
+    """Actions that are allowed only once the circumstances of the request are stated."""
     declared: bool = True
     wired: bool | None = None
     """Whether the role's runtime has registered the tool. Null if unknown."""
@@ -213,7 +215,9 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     asks: tuple[str, ...]
     """What needs an approval."""
     denies: tuple[str, ...]
-    """What it denies, even if others allow it."""
+    """What it denies, even if others allow it. A `*` alone is everything, also under `asks`."""
+    spares: tuple[str, ...]
+    """What a `deny` or `ask` policy about all tools leaves out."""
     bounds: tuple[str, ...]
     """For a ceiling: the kinds of resources that it limits."""
     session: dict[str, Any]

@@ -155,6 +155,8 @@ class RoleProfile(Document):
     """Lowest memory-recall tier of the position. Not yet: the crew work reads it (orgkernel)."""
     entry_rank: Id | None = None
     """Starting rank of a holder (orgkernel)."""
+    open_to_probation: bool = False
+    """Whether an agent on probation may work in the role (orgkernel)."""
     may_grant: tuple[ToolUse, ...] = ()
     """Tools that a holder may grant to others, up to a level, but never above its own level (orgkernel)."""
     credentials: tuple[Id, ...] = ()

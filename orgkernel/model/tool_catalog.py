@@ -94,13 +94,13 @@ class Tool(Record):
     enabled: bool = True
     """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()
-    """Departments that see the tool. Empty means all."""
+    """Departments whose roles and agents see the tool. Empty means all. Others than roles and agents are not asked."""
     restricted_to: tuple[Id, ...] = ()
-    """Ids of roles or agents that may use the tool. Empty means all."""
+    """Ids of the only roles and agents that may use the tool, so no person, webhook or origin may. Empty means all."""
     rank_matrix: RankMatrix | None = None
-    """Level of each rank: a mapping, or the name of a matrix or matrix row in a rank ladder."""
+    """Level of each rank of the crew: a mapping, or the name of a matrix or matrix row in a rank ladder."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Qualifications that a user of the tool needs."""
+    """Tests that every user of the tool must have passed. Only agents can pass one."""
     credentials: tuple[Id, ...] = ()
     """Names of credentials that the tool uses, never their values."""
     concurrency: Literal["concurrent", "exclusive"] = "concurrent"

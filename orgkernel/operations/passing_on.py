@@ -21,7 +21,7 @@ from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_records import Approval, PermissionRequest
+from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
 from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLock
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused
@@ -94,10 +94,7 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
     not the credential that asked in its name.
     """
     now, holds = context.store.context.clock(), GRANTED.get(approval)
-    wanted = Grant(
-        "", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id, asked.channel, asked.session,
-        expires_at=None if holds is None else now + holds,
-    )  # fmt: skip
+    wanted = replace(grant_asked_for(asked), expires_at=None if holds is None else now + holds)
     right = require_may_give(context, wanted)
     said, actor = asked.context or {}, context.actor
     is_same = said.get("credential") == actor.name or (
@@ -150,11 +147,13 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
     needed = (
         LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
     )
-    for action in _actions_at(target, needed):
+    for action in _actions_at(target, needed) if wanted.action is None else (wanted.action,):
         request = AccessRequest(member.subject, action, whole, context)
         found = evaluate(_ask_part(tables, request, held, part))
         asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
-        if found.outcome == "allow" and found.left >= needed and not asks:
+        where = _escapes(found, tables.subject(wanted.subject), replace(wanted, resources=(whole,)))
+        holds = found.outcome in ("allow", "conditional") and min(found.granted, found.ceiling) >= needed
+        if holds and not asks and not where:
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
         has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
@@ -163,6 +162,8 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
             help = "give less than that grant, or let the owner or an operator grant it"
         elif asks:
             text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+        elif holds:
+            text = f"{quote(member.subject)} may not use {shown} itself where {where}, and cannot grant it"
         else:
             text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
         raise Refused(text, help, MAY_NOT_GRANT)
@@ -183,9 +184,31 @@ def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
     return given or (target.least_action,)
 
 
+def _escapes(found: Evaluation, receiver: Subject | None, given: Grant) -> str:
+    """Where the giver is held back and the receiver of the grant would not be, in words; empty if nowhere.
+
+    A policy about everybody, such as one for groups, binds the receiver too. One about the giver alone does not.
+    """
+    for each in found.unstated:
+        there = each.evaluation
+        bound = 0
+        if receiver is not None:
+            request = replace(there.request, subject=receiver.subject)
+            assumed = Assumed(grants=(given,))
+            received = Evaluation(
+                found.tables, found.state, request, found.action, receiver, found.resource, None, assumed
+            )
+            received.is_complete = True
+            bound = evaluate(received).failing
+        if there.failing & ~bound:
+            return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in each.needed.items())
+    return ""
+
+
 def _asks_anywhere(evaluation: Evaluation) -> bool:
     """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
     order = evaluation.tables.order
+    evaluation.is_complete = True
     for layer in order.depending:
         layer.suppose(evaluation, False)
     return bool(evaluate(evaluation).failing & order.asking)
@@ -204,7 +227,7 @@ def _held_by(
     state, root = desk.state, desk.view.records.organization.workspace_root
     grants = {
         key: tuple(
-            replace(each, channel=None, session=None, resources=resources)
+            replace(each, channel=None, session=None, action=None, input_digest=None, resources=resources)
             for each in state.grants.get(key, ())
             if not _lacks(each, wanted) and (resources := _covering(each, part, root))
         )
@@ -241,6 +264,10 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
         only = getattr(grant, field)
         if only is not None and only != getattr(wanted, field):
             return f"holds only in the {field} {quote(only)}"
+    if grant.action is not None and grant.action != wanted.action:
+        return f"is for the action {quote(grant.action)} alone"
+    if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
+        return "is for one input alone"
     return ""
 
 

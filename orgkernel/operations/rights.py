@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
-from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, WORKING
+from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, is_at_work
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
@@ -66,7 +66,7 @@ class Member(msgspec.Struct, frozen=True):
 def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
     """The subject an actor acts as; None for an operator.
 
-    Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is suspended or decommissioned.
+    Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is not at work.
     """
     subject = actor.member
     if not subject:
@@ -97,10 +97,8 @@ def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
 
 def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
     """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
-    if identity.kind != "agent":
-        return ""
-    stored = kernel.access(view.org_id).state.agents.get(identity.id)
-    return "" if stored is None or stored.lifecycle in WORKING else stored.lifecycle
+    state, subject = kernel.access(view.org_id).state, tables_of(view).subject(identity.subject)
+    return "" if subject is None or is_at_work(subject, state) else state.agents[identity.id].lifecycle
 
 
 def _same_subjects(view: OrgView, subject: str) -> set[str]:
@@ -185,7 +183,7 @@ def noted_in(context: Context, right: Right | None) -> Store:
 
 def require_declared(state: RegistryState, grant: Grant) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if no document declares the organization, the subject or a resource of a grant."""
-    if grant.org_id is not None and grant.org_id not in state.served:
+    if grant.org_id != ALL_ORGANIZATIONS and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
     views = views_of(state, grant.org_id)
@@ -197,10 +195,11 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def views_of(state: RegistryState, org_id: str | None = None) -> tuple[OrgView, ...]:
-    """The organization of that id, or all that are served."""
-    served = state.served.values() if org_id is None else [state.served[org_id]]
-    return tuple(each.snapshot.index for each in served)
+def views_of(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
+    """The organization of that id, or all that are served; none for one that is not served."""
+    if org_id == ALL_ORGANIZATIONS:
+        return tuple(each.snapshot.index for each in state.served.values())
+    return (state.served[org_id].snapshot.index,) if org_id in state.served else ()
 
 
 def require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:

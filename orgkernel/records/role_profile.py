@@ -99,6 +99,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     position: Literal['manager', 'worker', 'unified'] | None = None
     clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None
     entry_rank: Id | None = None
+    open_to_probation: bool = False
     may_grant: tuple[ToolUse, ...] = ()
     credentials: tuple[Id, ...] = ()
     data: tuple[Id, ...] = ()

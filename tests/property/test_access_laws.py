@@ -179,12 +179,34 @@ def test_adding_an_allow_never_revokes(seed: int, tools: Any) -> None:
     world, asked = questions(seed)
     for policy in world["policies"].values():
         policy.pop("fallback", None)
-    # A first policy would end the neutrality towards people who act through agents: there is one already.
-    world["policies"]["silent"] = {"effect": "annotate"}
     wider = copy.deepcopy(world)
     wider["policies"]["more"] = {"effect": "allow", "permissions": {"tools": tools, "credentials": "*"}}
     for each, one, other in zip(asked, answers(world, asked), answers(wider, asked), strict=True):
         assert not_wider(one, other), each
+
+
+@given(SEEDS, st.data())
+@settings(max_examples=150)
+def test_a_policy_that_takes_away_never_opens(seed: int, data: st.DataObject) -> None:
+    """Neither a deny, nor an ask, nor an annotation, in any form that loads, matched by anybody, fallback or not."""
+    world, asked = questions(seed)
+    maker = WorldMaker(data.draw(st.integers(0, 10**6)))
+    tighter = copy.deepcopy(world)
+    tighter["policies"]["less"] = maker.policy(data.draw(st.sampled_from(["deny", "ask", "annotate"])))
+    for each, one, other in zip(asked, answers(world, asked), answers(tighter, asked), strict=True):
+        assert not_wider(other, one), (each, tighter["policies"]["less"])
+
+
+@given(SEEDS)
+def test_what_a_policy_denies_by_name_is_denied(seed: int) -> None:
+    """A name under `deny` is denied to everybody whom the policy matches, whatever its effect."""
+    world, asked = questions(seed)
+    for effect in ("allow", "deny", "ask", "annotate"):
+        denying = copy.deepcopy(world)
+        denying["policies"]["no"] = {"effect": effect, "permissions": {"tools": {"deny": ["t0", "tx_*"]}}}
+        for each, decision in zip(asked, answers(denying, asked), strict=True):
+            if each["resource"].startswith(("tool:t0", "tool:tx_")):
+                assert decision.outcome == "deny", (effect, each)
 
 
 @given(SEEDS)
@@ -601,7 +623,8 @@ def universe(world: World, asked: dict[str, Any]) -> Iterator[RemedyChange]:
     subject = oracle.find_subject(world, asked["subject"])
     assert subject is not None
     kind, name, _ = oracle.split(asked["resource"])
-    waivers = ["qualification", "rank", "restricted_to", "visibility"] if oracle.crew(subject) else []
+    everybody = ["qualification", "restricted_to"]
+    waivers = sorted([*everybody, "rank", "visibility"]) if oracle.crew(subject) else everybody
     level, who = LEVELS[oracle.required_levels(world, kind, name).get(asked["action"], 4)], asked["subject"]
     for size in range(len(waivers) + 1 if kind != "role" else 0):
         for waives in itertools.combinations(waivers, size):
@@ -688,9 +711,16 @@ def apply(
             changed["state"]["agents"][name] = {
                 **changed["state"]["agents"].get(name, {}),
                 "rank": change.value,
+                "org_id": "o",
             }
         if change.kind == "qualification":
-            passed = {"agent_id": name, "qualification": change.value, "passed": True, "at": 1e9}
+            passed = {
+                "agent_id": name,
+                "qualification": change.value,
+                "score": 1.0,
+                "passed": True,
+                "at": 1e9,
+            }
             changed["state"]["results"] = [*changed["state"]["results"], passed]
         if change.kind == "grant":
             grant = {

@@ -19,7 +19,7 @@ from msgspec import Struct
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.layer import AccessLayer, Moves, Unstated
-from orgkernel.decisions.access.policies import AccessPolicy
+from orgkernel.decisions.access.policies import PolicySet
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
     FULL,
@@ -42,8 +42,8 @@ class Assumed(NamedTuple):
     rank: int | None = None
     qualifications: frozenset[str] = frozenset()
     grants: tuple[Grant, ...] = ()
-    policies: tuple[AccessPolicy, ...] | None = None
-    """The policies that decide, whatever the circumstances."""
+    policies: PolicySet | None = None
+    """What policies say, whatever the circumstances."""
     in_scope: bool = False
     """Whether the request states paths in every scope."""
 
@@ -212,8 +212,8 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         if assumed is not None:
             grants += assumed.grants
         evaluation.given = gather_grants(
-            grants, resource, evaluation.path, evaluation.tables.org_id, evaluation.request.context
-        )
+            grants, resource, evaluation.path, evaluation.action, evaluation.tables.org_id, evaluation.request.context
+        )  # fmt: skip
     if evaluation.trace is None:
         for move in steps:
             move(evaluation)

@@ -18,7 +18,7 @@ class Subject:
     """A subject with everything that does not depend on the state, the time or the request."""
 
     __slots__ = ("_table", "bound", "commands", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
-                 "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject")  # fmt: skip
+                 "is_agent", "is_crew", "is_worker", "keys", "names", "open_to_probation", "policies", "rank", "subject")  # fmt: skip
 
     def __init__(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, tool_resources: Mapping[str, str]
@@ -53,6 +53,8 @@ class Subject:
         self.departments = frozenset(each.department for each in profiles if each.department is not None)
         self.is_worker = bool(profiles) and all(each.position == "worker" for each in profiles)
         """Whether each of its roles is declared to execute only."""
+        self.open_to_probation = bool(profiles) and all(each.open_to_probation for each in profiles)
+        """Whether each of its roles is open to an agent on probation."""
         self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
         """What `restricted_to` of a tool can name it by."""
         self.rank = entry_rank(view, identity) if self.is_crew else NO_RANK

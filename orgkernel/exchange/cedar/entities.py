@@ -60,9 +60,11 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
         "id": tool_id,
         "enabled": tool.enabled,
         "delegating": isinstance(tool.essential, EssentialFor) and tool.essential.delegating,
-        "qualifications": sorted({end for end, _ in view.ends_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)}),
         "essential_for": [attribute("Group", group) for group in _essential_for(tool)],
     }
+    needed = sorted({end for end, _ in view.ends_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)})
+    if needed:
+        attrs["qualifications"] = needed
     if tool.departments:
         attrs["departments"] = [attribute("Department", each) for each in tool.departments]
     if tool.restricted_to:

@@ -86,7 +86,7 @@ namespace OrgKernel {
     delegating: Bool,
     departments?: Set<Department>,
     restricted_to?: Set<String>,
-    qualifications: Set<String>,
+    qualifications?: Set<String>,
     essential_for: Set<Group>,
   };
   // An action of a tool, `TOOL/ACTION`: `use` and `run` mean all of them, `lock` takes an exclusive tool.

@@ -187,7 +187,7 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
     told = [(line.value, line.statement, len(line.why)) for line in denied.trace if line.layer == "policies"]
     assert told == [
         ("granted", "policy `partner-access` allows tool `calendar_read`", 1),
-        ("ceiling", "policy `group-chat-restrictions` leaves no more than what it allows, and not tool `calendar_read`", 1),
+        ("ceiling", "policy `group-chat-restrictions` allows only what it lists, and tool `calendar_read` is not listed", 1),
     ]  # fmt: skip
     request = AccessRequest("agent:butler", "use", "tool:smart_home", on_behalf_of="person:grandmother")
     lines = {line.layer: line for line in explain_access(household, request).trace if line.value}

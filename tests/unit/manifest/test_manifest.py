@@ -31,7 +31,7 @@ def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
     assert (maker.org_id, maker.org_name, maker.description) == ("whole", "The Whole", "Makes.")
     assert {fact.id: fact.value for fact in maker.identity} == {
         "authority_level": 1, "can_delegate": False, "tier": "utility", "position": "worker", "clearance": "basic",
-        "entry_rank": "apprentice", "lmc_mode": "direct",
+        "entry_rank": "apprentice", "open_to_probation": True, "lmc_mode": "direct",
     }  # fmt: skip
     assert maker.department
     assert (maker.department.id, maker.department.name) == ("works", "Works")
@@ -185,7 +185,7 @@ def test_the_schema_refuses_what_lacks_a_promised_field(shipped: Kernel, key: st
 
 
 def test_a_role_has_at_least_the_promised_keys(shipped: Kernel) -> None:
-    """The list other tools were told (issue 2, point 7)."""
+    """The list other tools were told."""
     data = msgspec.json.decode(encode(shipped.manifest("software_dev", "co")))
     promised = (
         "role_id role_name role_type org_id chain_of_command subordinates domains plans tools skills escalation pace "

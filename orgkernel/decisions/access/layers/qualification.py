@@ -1,4 +1,7 @@
-"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs."""
+"""Qualification: nobody has anything of a tool before passing every test that the tool needs.
+
+Only agents can pass tests. Roles and subjects outside the crew have passed none.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
+from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.records import OrgRecords
@@ -20,12 +24,15 @@ _NONE_ASSUMED = Assumed()
 def has_passed(
     records: OrgRecords, results: tuple[QualificationResult, ...], qualification: str, now: float
 ) -> bool:
-    """Whether the latest result is a pass that still counts."""
+    """Whether the latest result is a pass that still counts, by the threshold that is declared now.
+
+    A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
+    """
     latest = next((each for each in reversed(results) if each.qualification == qualification), None)
-    if latest is None or not latest.passed:
-        return False
     declared = records.qualifications.get(qualification)
-    days = None if declared is None else declared.record.expires_after_days
+    if latest is None or declared is None or not latest.passed or latest.score < declared.record.threshold:
+        return False
+    days = declared.record.expires_after_days
     ends = [
         each
         for each in (latest.expires_at, None if days is None else latest.at + days * _DAY)
@@ -35,7 +42,7 @@ def has_passed(
 
 
 def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
-    """What the resource needs and the subject has not passed, or not lately enough; a role has passed nothing."""
+    """The tests that the resource needs and the subject has not passed, or whose result has expired."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
     now = evaluation.request.context.now
@@ -48,7 +55,7 @@ def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]
 
 
 def _compile(target: Target) -> Move | None:
-    return _cap if target.resource.qualifications and target.is_crew else None
+    return _cap if target.resource.qualifications else None
 
 
 def _cap(evaluation: Evaluation) -> None:
@@ -59,13 +66,22 @@ def _cap(evaluation: Evaluation) -> None:
 def _qualification_missing(evaluation: Evaluation) -> Sentence:
     missing = _missing(evaluation, evaluation.assumed)
     needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
-    text = f"{evaluation.who} has not passed {listing(missing)}, which {evaluation.what} needs"
+    needs = "requires it" if len(missing) == 1 else "requires them"
+    text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
+    text += describe_lift(evaluation.given.waives, "qualification")
     return text, why_edges(edge for edge in needed if edge.target in missing)
 
 
+def _lifted(evaluation: Evaluation) -> Sentence | None:
+    """What is missing although a grant lifts it for now."""
+    return _qualification_missing(evaluation) if _missing(evaluation, evaluation.assumed) else None
+
+
 def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Everything that is missing: all of it has to be passed."""
-    return (RemedyChange("qualification", each) for each in _missing(evaluation, None))
+    """Every test that is missing. Only an agent can pass one, or whoever fills the role."""
+    if not evaluation.subject.is_crew:
+        return
+    yield from (RemedyChange("qualification", each) for each in _missing(evaluation, None))
 
 
 QUALIFICATION_MISSING = ReasonCode(
@@ -75,5 +91,9 @@ QUALIFICATION_MISSING = ReasonCode(
     waiver="qualification",
 )
 QUALIFICATION = AccessLayer(
-    "qualification", (QUALIFICATION_MISSING,), _compile, changes={"qualification": _tests}
+    "qualification",
+    (QUALIFICATION_MISSING,),
+    _compile,
+    explains={"ceiling": _lifted},
+    changes={"qualification": _tests},
 )

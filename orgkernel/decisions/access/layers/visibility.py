@@ -1,17 +1,19 @@
-"""Visibility: a tool's `departments` and `restricted_to` leave nothing to members of the crew who are outside of them."""
+"""Visibility: `restricted_to` binds everybody, `departments` bind the crew. Who is left out has nothing of the tool."""
 
 from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges, why_tool
+from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.schema import EdgeKind
 
 
 def _compile(target: Target) -> Move | None:
-    departments, restricted_to = target.resource.departments, target.resource.restricted_to
-    if not target.is_crew or (departments is None and restricted_to is None):
+    departments = target.resource.departments if target.is_crew else None
+    restricted_to = target.resource.restricted_to
+    if departments is None and restricted_to is None:
         return None
 
     def hide(evaluation: Evaluation) -> None:
@@ -26,23 +28,43 @@ def _compile(target: Target) -> Move | None:
     return hide
 
 
+def _lifted(evaluation: Evaluation) -> Sentence | None:
+    """What leaves the subject out although a grant lifts it: what fails without grants."""
+    hide = _compile(
+        Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
+    )
+    if hide is None:
+        return None
+    alone = evaluation.again()
+    alone.required = evaluation.required
+    hide(alone)
+    said = [code.say(evaluation) for code in evaluation.tables.order.codes_in(alone.failing)]
+    return "; ".join(text for text, _ in said), tuple(each for _, why in said for each in why)
+
+
 def _not_visible(evaluation: Evaluation) -> Sentence:
-    own = listing(sorted(evaluation.subject.departments)) or "none"
+    own = listing(sorted(evaluation.subject.departments))
     edges = [
         edge for role in evaluation.roles for edge in evaluation.view.edges_from(EdgeKind.BELONGS_TO, role)
     ]
     seen = listing(sorted(evaluation.resource.departments or ()))
-    text = f"{evaluation.what} is seen in departments {seen} only, those of {evaluation.who} are {own}"
+    belongs = f"belongs to {own}" if own else "belongs to no department"
+    lift = describe_lift(evaluation.given.waives, "visibility")
+    text = f"only members of {seen} see {evaluation.what}, and {evaluation.who} {belongs}{lift}"
     return text, (*why_tool(evaluation, "departments"), *why_edges(edges))
 
 
 def _not_in_restricted_to(evaluation: Evaluation) -> Sentence:
     named = listing(sorted(evaluation.resource.restricted_to or ()))
-    return f"{evaluation.what} is restricted to {named}", why_tool(evaluation, "restricted_to")
+    lift = describe_lift(evaluation.given.waives, "restricted_to")
+    text = f"only {named} may use {evaluation.what}, and {evaluation.who} is not among them{lift}"
+    return text, why_tool(evaluation, "restricted_to")
 
 
 NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role"), waiver="visibility")
 NOT_IN_RESTRICTED_TO = ReasonCode(
     "NOT_IN_RESTRICTED_TO", _not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
 )
-VISIBILITY = AccessLayer("visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile)
+VISIBILITY = AccessLayer(
+    "visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, explains={"ceiling": _lifted}
+)
