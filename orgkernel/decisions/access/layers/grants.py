@@ -256,7 +256,7 @@ def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> t
     return tuple(
         grant
         for grant in grants
-        if grant.channel is grant.session is grant.input_digest is grant.expires_at is None
+        if all(each is None for each in (grant.channel, grant.session, grant.input_digest, grant.expires_at))
     )
 
 
