@@ -179,7 +179,7 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The channels, sessions and paths that stored grants and restrictions name."""
+    """The channels, sessions, paths and ends that stored grants and restrictions name."""
     return _stored_words(evaluation) if evaluation.has_stored else ()
 
 
@@ -199,9 +199,17 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
                 if grant.input_digest is not None:
                     yield f"input:{grant.input_digest}"
                 yield from _path_words(grant, resource) if pathless else ()
+                yield from _end(grant)
         for restriction in state.restrictions.get(key, ()):
-            if pathless and is_active(restriction, org_id, now):
-                yield from _path_words(restriction, resource)
+            if is_active(restriction, org_id, now):
+                yield from _path_words(restriction, resource) if pathless else ()
+                if level_in(restriction, resource, evaluation.path) is not None:
+                    yield from _end(restriction)
+
+
+def _end(stored: Grant | Restriction) -> Iterator[str]:
+    if stored.expires_at is not None:
+        yield f"until:{as_utc(stored.expires_at)}"
 
 
 def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str]:
@@ -219,7 +227,7 @@ def _whole(resource: str) -> str:
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly every grant counts and no restriction of a path does; unkindly it is the other way round."""
+    """Kindly every grant counts, and no restriction of a path or with an end; unkindly it is the other way round."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
     if pathless and not kindly:
         evaluation.path = None
@@ -227,6 +235,10 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         return
     grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
     restrictions = {key: state.restrictions.get(key, ()) for key in keys}
+    if kindly:
+        restrictions = {
+            key: tuple(each for each in rows if each.expires_at is None) for key, rows in restrictions.items()
+        }
     if kindly and pathless:
         restrictions = {
             key: tuple(
@@ -244,7 +256,7 @@ def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> t
     return tuple(
         grant
         for grant in grants
-        if grant.channel is None and grant.session is None and grant.input_digest is None
+        if all(each is None for each in (grant.channel, grant.session, grant.input_digest, grant.expires_at))
     )
 
 
