@@ -17,7 +17,7 @@ from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
 from orgkernel.diagnostics.render import ReadLines
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.settings import find_project
-from orgkernel.kernel.stored import locate_store, read_stored
+from orgkernel.kernel.stored import locate_store, open_store
 from orgkernel.loading.files import read_lines
 from orgkernel.project.baseline import find_baseline, is_within, read_baseline, write_baseline
 from orgkernel.snapshots.loader import Loader
@@ -80,8 +80,8 @@ def command(
     if store is not None:
         from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
 
-        state = read_stored(locate_store(project, os.getcwd(), store))
-        drift = find_drift(snapshot, state, project.severities)
+        with open_store(locate_store(project, os.getcwd(), store), create=False) as opened:
+            drift = find_drift(snapshot, opened.read_view, project.severities)
         snapshot = replace(snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift)))
     found: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0

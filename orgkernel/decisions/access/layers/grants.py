@@ -171,7 +171,7 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
             if ends is not None and ends <= context.now:
                 alone = [replace(grant, expires_at=None)]
                 resource, path = evaluation.resource, evaluation.path
-                if gather_grants(alone, resource, path, tables.org_id, context).grants:
+                if gather_grants(alone, resource, path, evaluation.action, tables.org_id, context).grants:
                     yield grant
 
 
@@ -189,11 +189,15 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
     for key in evaluation.subject.keys:
         for grant in state.grants.get(key, ()):
             wide = _widened(grant, pathless)
+            if grant.action not in (None, evaluation.action):
+                continue
             if is_active(grant, org_id, now) and level_in(wide, resource, None) is not None:
                 if grant.channel is not None:
                     yield f"channel:{grant.channel}"
                 if grant.session is not None:
                     yield f"session:{grant.session}"
+                if grant.input_digest is not None:
+                    yield f"input:{grant.input_digest}"
                 yield from _path_words(grant, resource) if pathless else ()
                 yield from _end(grant)
         for restriction in state.restrictions.get(key, ()):
@@ -213,9 +217,9 @@ def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str
 
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
-    """A grant as it is in the channel, session and path it asks for."""
+    """A grant as it is in the channel, session and path, and with the input, that it asks for."""
     resources = tuple(map(_whole, grant.resources)) if pathless else grant.resources
-    return replace(grant, channel=None, session=None, resources=resources)
+    return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
 
 def _whole(resource: str) -> str:
@@ -250,7 +254,9 @@ def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> t
     if kindly:
         return tuple(_widened(grant, pathless) for grant in grants)
     return tuple(
-        grant for grant in grants if (grant.channel, grant.session, grant.expires_at) == (None, None, None)
+        grant
+        for grant in grants
+        if all(each is None for each in (grant.channel, grant.session, grant.input_digest, grant.expires_at))
     )
 
 
