@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, IDENTITY, UNKNOWN_PRINCIPAL
+from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
 from orgkernel.decisions.access.resource import ESCALATE, GROUPS
 from orgkernel.decisions.access.stored import level_in
@@ -222,21 +223,24 @@ def _passed_on(evaluation: Evaluation) -> Sentence:
     """Who leaves the subject less although it is enough."""
     found: list[str] = []
     why: list[Why] = []
+    has_envelope = evaluation.request.envelope is not None
+    passed = [_level_passed(evaluation)] if has_envelope else []
+    least = min((*(parent.left for parent in evaluation.parents), *passed), default=0)
     for parent in evaluation.parents:
-        if parent.left <= evaluation.ceiling:
+        if parent.left == least:
             role, more = _part_in_run(evaluation, parent)
             level = quote(evaluation.resource.levels[parent.left])
             found.append(f"{parent.who}, {role}, has level {level} of {evaluation.what}")
             why += more
-    if evaluation.request.envelope is not None and _level_passed(evaluation) <= evaluation.ceiling:
-        level = quote(evaluation.resource.levels[_level_passed(evaluation)])
+    if least in passed:
+        level = quote(evaluation.resource.levels[least])
         found.append(f"the envelope passes on level {level} of {evaluation.what}")
     return ("; ".join(found), tuple(dict.fromkeys(why))) if found else _stopped(evaluation)
 
 
 def _stopped(evaluation: Evaluation) -> Sentence:
-    """Who stops the run: told where names and suspensions are told."""
-    codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE)
+    """Who stops the run: told where names, suspensions and approvals are told."""
+    codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE, ASK_APPROVAL)
     said = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
     return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
 

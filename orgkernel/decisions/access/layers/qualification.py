@@ -12,7 +12,7 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.state_view import QualificationResult
-from orgkernel.diagnostics.wording import listing
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 
@@ -67,6 +67,15 @@ def _qualification_missing(evaluation: Evaluation) -> Sentence:
     return text, why_edges(edge for edge in needed if edge.target in missing)
 
 
+def _lifted(evaluation: Evaluation) -> Sentence | None:
+    """What the grants that waive the tests leave of the tool, where that is enough."""
+    if not _missing(evaluation, evaluation.assumed):
+        return None
+    text, why = _qualification_missing(evaluation)
+    level = quote(evaluation.resource.levels[evaluation.given.waives.get("qualification", 0)])
+    return f"{text}; a grant waives this up to level {level}", why
+
+
 def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Every test that is missing. Only an agent can pass one, or whoever fills the role."""
     if not evaluation.subject.is_crew:
@@ -81,5 +90,9 @@ QUALIFICATION_MISSING = ReasonCode(
     waiver="qualification",
 )
 QUALIFICATION = AccessLayer(
-    "qualification", (QUALIFICATION_MISSING,), _compile, changes={"qualification": _tests}
+    "qualification",
+    (QUALIFICATION_MISSING,),
+    _compile,
+    explains={"ceiling": _lifted},
+    changes={"qualification": _tests},
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges, why_tool
-from orgkernel.diagnostics.wording import listing
+from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.schema import EdgeKind
 
 
@@ -44,8 +45,27 @@ def _not_in_restricted_to(evaluation: Evaluation) -> Sentence:
     return text, why_tool(evaluation, "restricted_to")
 
 
+def _lifted(evaluation: Evaluation) -> Sentence | None:
+    """What the grants that waive a limit leave of the tool, where that is enough."""
+    resource, subject, given = evaluation.resource, evaluation.subject, evaluation.given.waives
+    said: list[str] = []
+    why: list[Why] = []
+    for waiver, named, own, say in (
+        ("visibility", resource.departments if subject.is_crew else None, subject.departments, _not_visible),
+        ("restricted_to", resource.restricted_to, subject.names, _not_in_restricted_to),
+    ):
+        if named is not None and named.isdisjoint(own):
+            text, lines = say(evaluation)
+            level = quote(resource.levels[given.get(waiver, 0)])
+            said.append(f"{text}; a grant waives this up to level {level}")
+            why += lines
+    return ("; ".join(said), tuple(why)) if said else None
+
+
 NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role"), waiver="visibility")
 NOT_IN_RESTRICTED_TO = ReasonCode(
     "NOT_IN_RESTRICTED_TO", _not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
 )
-VISIBILITY = AccessLayer("visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile)
+VISIBILITY = AccessLayer(
+    "visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, explains={"ceiling": _lifted}
+)
