@@ -12,15 +12,14 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
-from orgkernel.loading.shape import describe, validate_shape
+from orgkernel.loading.parsed import Parsed, ParsedText, Refusal, describe
+from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.sources import (
     BrokenDocument,
     Packed,
     ReadFile,
     SourceDocument,
     pack,
-    pack_with_record,
     unpack_record,
 )
 from orgkernel.loading.yaml_reader import parse_yaml
@@ -53,8 +52,8 @@ _TELLING_AMONG_OURS = {
 _SAYS = re.compile(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
 # What comes with the package is ours: a schema there is one, and need not be read to be passed over.
 _IS_JSON_SCHEMA = re.compile(r'\s*\{\s*"\$schema"\s*:')
-# Kinds of which there may be a hundred thousand, and in which a model puts nothing into other words than those written.
-_KEPT_AS_WRITTEN = frozenset({"role_profile"})
+# The kind of which there may be a hundred thousand.
+_MANY = "role_profile"
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
@@ -191,16 +190,12 @@ def _read_document(parsed: Parsed) -> _Read:
         return _Read(kind, None, refusals)
     if "_version" not in value or value["_version"] is not version:
         value = {**value, "_version": version}
-    record, more, unknown = validate_shape(KINDS[kind], value, marks)
+    record, more, unknown = validate_shape(kind, value, marks)
     if record is None:
         return _Read(kind, None, refusals + more)
-    if kind not in _KEPT_AS_WRITTEN or record.suppressions:
-        value = record.model_dump(by_alias=True, exclude_unset=True)
-        return _Read(kind, pack(kind, value, marks, unknown), refusals + more)
-    # Their record is kept as it is made, so that words they share are one text, and their marks are not kept at hand:
-    # as objects, those of a hundred thousand documents cost more time than they save.
-    packed, plain = pack_with_record(kind, value, marks, unknown)
-    return _Read(kind, packed, refusals + more, plain)
+    # The record of a role is kept as it is made, so that words roles share are one text, and its marks are not kept at
+    # hand: as objects, those of a hundred thousand documents cost more time than they save.
+    return _Read(kind, pack(record, marks, unknown), refusals + more, record if kind == _MANY else None)
 
 
 def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:

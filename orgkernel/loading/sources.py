@@ -44,22 +44,13 @@ class Packed(NamedTuple):
     unknown: bytes = NOTHING_UNKNOWN
 
 
-def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
-    """The parts of a document whose value has been validated."""
-    return pack_with_record(kind, value, marks, unknown)[0]
-
-
-def pack_with_record(
-    kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()
-) -> tuple[Packed, Document]:
-    """The parts, and the record as it is made: what unpacking gives, but that a field of any value holds tuples."""
-    record = msgspec.convert(value, RECORDS[kind])
-    packed = Packed(
+def pack(record: Document, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
+    """The parts of a document."""
+    return Packed(
         msgspec.msgpack.encode(record),
         msgspec.msgpack.encode(marks),
         msgspec.msgpack.encode(unknown) if unknown else NOTHING_UNKNOWN,
     )
-    return packed, record
 
 
 @lru_cache(_KEPT)
