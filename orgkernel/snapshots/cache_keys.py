@@ -20,7 +20,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PARTS = (
     "decisions", "diagnostics", "graph", "index", "loading", "model", "records", "rules", "runtime", "snapshots", "triggers",
 )  # fmt: skip
-_LIBRARIES = ("jsonschema-", "lark-", "msgspec-", "networkx-", "pydantic-", "pydantic_core-", "pyyaml-")
+_LIBRARIES = ("jsonschema-", "msgspec-", "networkx-", "pydantic-", "pydantic_core-", "pyyaml-")
 
 
 def fingerprint(store: Cache) -> bytes:
