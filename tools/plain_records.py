@@ -1,8 +1,9 @@
-"""The plain records of `orgkernel/records/`, written from the pydantic models so that nothing is said twice by hand.
+"""The structs of `orgkernel/records/` and `orgkernel/shapes/`, written from the pydantic models.
 
-A module of `orgkernel/model/` becomes one of the same name: models become frozen structs with the same fields,
-defaults, properties and constraints, so that a document that fits its model is read without pydantic. What a record
-cannot say – another word for a value or a field, unknown fields of the user's – it rejects, and the model decides.
+A module of `orgkernel/model/` becomes one of the same name in each, and a model a frozen struct with the same fields and
+defaults. A **record** has the properties of its model too and states no constraints, because it is made of values that
+have been validated. A **shape** states the constraints, so that a document that fits its model is read without pydantic.
+What a shape cannot state – another word for a value or a field, unknown fields – it rejects, and the model decides.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 REPOSITORY = Path(__file__).parents[1]
-SOURCE, TARGET = "orgkernel/model", "orgkernel/records"
+SOURCE, RECORDS, SHAPES = "orgkernel/model", "orgkernel/records", "orgkernel/shapes"
 # What documents are read with, and not what they are.
 _LEFT_OUT = ("__init__", "json_schema", "kinds")
 _ROOT = "Record"
 # What a model may say about a value besides its type. Only `BeforeValidator` is lost: the model then takes other words
-# for a value than its record. A record runs no validators of fields or models; what they would check is a rule.
+# for a value than its shape. A shape runs no validators of fields or models; what they would check is a rule.
 _SAID = frozenset({"Field", "StringConstraints", "Discriminator", "Tag", "BeforeValidator"})
 _OPTIONS = "frozen=True, kw_only=True"
-_ROOT_OPTIONS = f"{_OPTIONS}, omit_defaults=True, forbid_unknown_fields=True, gc=False"
-# Keywords of `Field` and `StringConstraints` that a record states too.
+_ROOT_OPTIONS = f"{_OPTIONS}, omit_defaults=True, gc=False"
+# Keywords of `Field` and `StringConstraints` that a shape states.
 _CONSTRAINTS = frozenset({"ge", "gt", "le", "lt", "min_length", "max_length", "pattern", "strip_whitespace"})
 # Those that constrain no value.
 _OF_FIELDS = frozenset({"default", "default_factory", "alias", "validation_alias", "deprecated"})
@@ -38,11 +39,12 @@ def plain_record_modules() -> dict[str, str]:
     """Path below the repository to the text of every generated module."""
     paths = sorted((REPOSITORY / SOURCE).glob("*.py"))
     texts = {
-        f"{TARGET}/{path.name}": _mirror(path.stem, path.read_text(encoding="utf-8"))
+        f"{target}/{path.name}": _mirror(target, path.read_text(encoding="utf-8"))
+        for target in (RECORDS, SHAPES)
         for path in paths
         if path.stem not in _LEFT_OUT
     }
-    texts[f"{TARGET}/kinds.py"] = _kinds()
+    texts[f"{RECORDS}/kinds.py"] = _kinds()
     return texts
 
 
@@ -50,10 +52,10 @@ def _header(text: str) -> str:
     return f'"""{text} Generated from `{SOURCE}` by `make regenerate`: do not edit."""\n\n'
 
 
-def _mirror(name: str, source: str) -> str:
+def _mirror(target: str, source: str) -> str:
     module = ast.parse(source)
     summary = (ast.get_docstring(module) or "").partition("\n")[0]
-    body = [_Plain().visit(node) for node in module.body[1:]]
+    body = [_Plain(target).visit(node) for node in module.body[1:]]
     kept = _without_unused([node for node in body if node is not None])
     imports = [node for node in kept if isinstance(node, ast.Import | ast.ImportFrom)]
     rest = [node for node in kept if node not in imports]
@@ -74,20 +76,24 @@ def _import_order(node: ast.stmt) -> tuple[int, str]:
 
 
 class _Plain(ast.NodeTransformer):
-    """Models to structs, constrained types to bare ones."""
+    """Models to structs: to shapes with constrained types, or to records with bare ones."""
+
+    def __init__(self, target: str) -> None:
+        self._package = target.replace("/", ".")
+        self._is_shape = target == SHAPES
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
         if node.module and node.module.split(".")[0] in ("pydantic", "annotated_types"):
             return None
         if node.module and node.module.startswith("orgkernel.model."):
-            node.module = node.module.replace("orgkernel.model.", "orgkernel.records.")
+            node.module = node.module.replace("orgkernel.model.", f"{self._package}.")
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == "Annotated":
             assert isinstance(node.slice, ast.Tuple)
             kind, *said = node.slice.elts
-            return _annotated(self.visit(kind), said)
+            return _annotated(self.visit(kind), said) if self._is_shape else self.visit(kind)
         self.generic_visit(node)
         return node
 
@@ -103,7 +109,10 @@ class _Plain(ast.NodeTransformer):
         if not is_model:
             return node
         is_root = node.name == _ROOT
-        call = ast.parse(f"f({_ROOT_OPTIONS if is_root else _OPTIONS})", mode="eval").body
+        options = _ROOT_OPTIONS if is_root else _OPTIONS
+        if is_root and self._is_shape:
+            options += ", forbid_unknown_fields=True"
+        call = ast.parse(f"f({options})", mode="eval").body
         assert isinstance(call, ast.Call)
         node.keywords = call.keywords
         if is_root:
@@ -118,7 +127,9 @@ class _Plain(ast.NodeTransformer):
             part.value = _default(self.visit(part.value)) if part.value is not None else None
         elif isinstance(part, ast.FunctionDef):
             decorators = [ast.unparse(each) for each in part.decorator_list]
-            assert decorators == ["property"], f"a record cannot have {part.name}"
+            assert decorators == ["property"], f"a shape cannot run {part.name}"
+            if self._is_shape:
+                return None
         elif isinstance(part, ast.Assign | ast.Expr):
             return None  # `model_config`, and what a field is for: that is in the schema
         return part
@@ -127,9 +138,7 @@ class _Plain(ast.NodeTransformer):
 def _annotated(kind: ast.expr, said: list[ast.expr]) -> ast.expr:
     """A type with the constraints that its `Field` and `StringConstraints` state, in the words of msgspec."""
     calls = [each for each in said if isinstance(each, ast.Call)]
-    assert all(ast.unparse(each.func) in _SAID for each in calls), (
-        f"a record cannot state {ast.unparse(kind)}"
-    )
+    assert all(ast.unparse(each.func) in _SAID for each in calls), f"a shape cannot state {ast.unparse(kind)}"
     constraints = {
         keyword.arg: keyword.value
         for each in calls
@@ -137,7 +146,7 @@ def _annotated(kind: ast.expr, said: list[ast.expr]) -> ast.expr:
         for keyword in each.keywords
         if keyword.arg
     }
-    assert constraints.keys() <= _CONSTRAINTS, f"a record cannot state {', '.join(constraints)}"
+    assert constraints.keys() <= _CONSTRAINTS, f"a shape cannot state {', '.join(constraints)}"
     if "pattern" in constraints:
         constraints["pattern"] = ast.Constant(_pattern(ast.literal_eval(constraints["pattern"])))
     if constraints.pop("strip_whitespace", None):

@@ -38,7 +38,7 @@ def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], s
     if route := _mixed_list(schema, ()):
         return route, "a long list mixes text with other values"
     try:
-        Draft202012Validator.check_schema(_lists(schema))
+        Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         route = tuple(error.absolute_path)
         where, shown = quote(route_text(route)) if route else "it", describe(error.instance)
@@ -63,17 +63,10 @@ def _mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ..
     """A list that cannot be sorted: to tell whether its items differ, jsonschema compares each with each."""
     if isinstance(value, dict):
         below: Iterable[tuple[str | int, Any]] = value.items()
-    elif isinstance(value, tuple):
+    elif isinstance(value, list):
         if len(value) > _LONGEST_MIXED and len({type(item) for item in value}) > 1:
             return route
         below = enumerate(value)
     else:
         return ()
     return next((found for step, item in below if (found := _mixed_list(item, (*route, step)))), ())
-
-
-def _lists(value: Any) -> Any:
-    """Tuples back to lists: JSON Schema knows no tuples."""
-    if isinstance(value, dict):
-        return {key: _lists(item) for key, item in value.items()}
-    return [_lists(item) for item in value] if isinstance(value, tuple) else value

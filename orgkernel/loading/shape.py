@@ -1,40 +1,39 @@
-"""Values to records."""
+"""Whether a document has the shape of its kind."""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
-from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Unknown
 from orgkernel.records.kinds import RECORDS
-from orgkernel.records.record import Document
-from orgkernel.records.tool_catalog import ToolCatalog
 
 
 def validate_shape(
     kind: str, value: dict[str, Any], marks: Marks
-) -> tuple[Document | None, list[Refusal], tuple[Unknown, ...]]:
-    """The record of a document, None where it does not fit, what is to be said about its shape, and what nobody reads.
+) -> tuple[msgspec.Struct | None, list[Refusal], tuple[Unknown, ...]]:
+    """A value in its shape, None where it does not fit, what is to be said about it, and what nobody reads.
 
-    A value that fits its record is read without pydantic, which takes longer to import than a small tree to check. Of any
-    other, the model decides: what it accepts in other words is a record all the same.
+    A value that fits is read without pydantic, which takes longer to import than a small tree to check. Of any other, the
+    model decides: what it accepts in other words has the shape all the same.
     """
-    record_type = RECORDS[kind]
-    refusals: list[Refusal] = []
-    unknown: tuple[Unknown, ...] = ()
+    shape = shape_of(kind)
     try:
-        record = msgspec.convert(value, record_type)
+        return msgspec.convert(value, shape), [], ()
     except msgspec.ValidationError:
         from orgkernel.loading.misfits import find_misfits
 
         accepted, refusals, unknown = find_misfits(kind, value, marks)
-        if accepted is None:
-            return None, refusals, unknown
-        record = msgspec.convert(accepted, record_type)
-    if isinstance(record, ToolCatalog):
-        refusals += check_input_schemas(record, marks)
-    return record, refusals, unknown
+        return None if accepted is None else msgspec.convert(accepted, shape), refusals, unknown
+
+
+@cache
+def shape_of(kind: str) -> type[msgspec.Struct]:
+    """The shape of a kind, imported when it is first asked for: a tree has documents of few kinds."""
+    shape: type[msgspec.Struct] = getattr(import_module(f"orgkernel.shapes.{kind}"), RECORDS[kind].__name__)
+    return shape

@@ -44,10 +44,10 @@ class Packed(NamedTuple):
     unknown: bytes = NOTHING_UNKNOWN
 
 
-def pack(record: Document, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
-    """The parts of a document."""
+def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
+    """The parts of a document whose value has its shape."""
     return Packed(
-        msgspec.msgpack.encode(record),
+        msgspec.msgpack.encode(shape),
         msgspec.msgpack.encode(marks),
         msgspec.msgpack.encode(unknown) if unknown else NOTHING_UNKNOWN,
     )
@@ -55,7 +55,7 @@ def pack(record: Document, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> P
 
 @lru_cache(_KEPT)
 def unpack_record(kind: str, packed: bytes) -> Document:
-    """The record of a document, validated again while it is made."""
+    """The record of a document. Its types are checked while it is made, its constraints were before."""
     return msgspec.msgpack.decode(packed, type=RECORDS[kind])
 
 

@@ -1,7 +1,7 @@
 """`access_policies`: who may use what, and when (policies and governance §1–2). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.directory import Relationship
 from orgkernel.records.record import Document, Id, PersonId, PolicyId, Record
@@ -11,9 +11,9 @@ DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
 PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
-ToolGlob = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\\*?)\\Z')]
-AnyOr = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_-]{0,99})\\Z')]
-TimeWindow = Annotated[str, msgspec.Meta(pattern='^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])\\Z')]
+ToolGlob = str
+AnyOr = str
+TimeWindow = str
 Data = DataTier
 PolicyPeer = PeerKind
 
@@ -100,7 +100,7 @@ class Policy(Record, frozen=True, kw_only=True):
     fallback: bool = False
     session: Session = Session()
     modifiers: Modifiers = Modifiers()
-    priority: Annotated[int, msgspec.Meta(ge=0, le=100)] = 50
+    priority: int = 50
     enabled: bool = True
 
 

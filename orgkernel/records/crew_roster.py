@@ -1,7 +1,7 @@
 """`crew_roster`: the agents and the roles that they fill (crew-capability facts §1.3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.record import AgentId, Document, Id, OrgId, RankId, Record, RoleId
 
@@ -17,7 +17,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
     """An agent of the crew."""
     callsign: str = ''
     rank: RankId | None = None
-    trust: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    trust: float | None = None
     assignments: tuple[Assignment, ...] = ()
     tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     description: str = ''

@@ -1,7 +1,7 @@
 """`decision_cases`: a user's own tests for their organization, run by `orgkernel test`. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 import msgspec
 from orgkernel.records.levels import ToolLevel
 from orgkernel.records.record import AgentId, Document, Id, OrgId, QualificationId, RankId, Record, ToolId
@@ -21,7 +21,7 @@ class DispatchCase(Record, frozen=True, kw_only=True):
     plans: tuple[Id, ...] | None = None
     tools: tuple[ToolId, ...] | None = None
     because: tuple[str, ...] | None = None
-Moment = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}\\Z')]
+Moment = str
 
 
 class Circumstances(Record, frozen=True, kw_only=True):
@@ -37,9 +37,9 @@ class Circumstances(Record, frozen=True, kw_only=True):
     session: str | None = None
     pace: Literal['primary', 'alternate', 'contingent', 'emergency'] | None = None
     input: dict[str, Any] | None = None
-    depth: Annotated[int, msgspec.Meta(ge=0)] = 0
-    children: Annotated[int, msgspec.Meta(ge=0)] = 0
-    concurrent: Annotated[int, msgspec.Meta(ge=0)] = 0
+    depth: int = 0
+    children: int = 0
+    concurrent: int = 0
 
 
 class AccessQuestion(Record, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class WhatCanCase(Record, frozen=True, kw_only=True):
 class GivenAgent(Record, frozen=True, kw_only=True):
     """The stored state of an agent."""
     rank: RankId | None = None
-    trust: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    trust: float | None = None
     lifecycle: Literal['registered', 'probationary', 'active', 'suspended', 'decommissioned'] = 'active'
     passed: tuple[QualificationId, ...] = ()
 
@@ -124,10 +124,10 @@ class Case(Record, frozen=True, kw_only=True):
     name: str
     org: OrgId
     given: Given = Given()
-    dispatch: Annotated[tuple[DispatchCase, ...], msgspec.Meta(min_length=1)] = ()
-    access: Annotated[tuple[AccessCase, ...], msgspec.Meta(min_length=1)] = ()
-    who_can: Annotated[tuple[WhoCanCase, ...], msgspec.Meta(min_length=1)] = ()
-    what_can: Annotated[tuple[WhatCanCase, ...], msgspec.Meta(min_length=1)] = ()
+    dispatch: tuple[DispatchCase, ...] = ()
+    access: tuple[AccessCase, ...] = ()
+    who_can: tuple[WhoCanCase, ...] = ()
+    what_can: tuple[WhatCanCase, ...] = ()
 
 
 class DecisionCases(Document, frozen=True, kw_only=True):

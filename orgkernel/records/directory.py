@@ -1,7 +1,7 @@
 """`directory`: people, system origins and webhooks (policies and governance §1). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.record import Document, Id, OriginId, PersonId, Record, WebhookId
 Relationship = Literal['owner', 'partner', 'family', 'friend', 'work']
@@ -12,7 +12,7 @@ class Identity(Record, frozen=True, kw_only=True):
     """A person's identity on a platform."""
     platform: Id
     space: str | None = None
-    id: Annotated[str, msgspec.Meta(min_length=1)]
+    id: str
 
 
 class Person(Record, frozen=True, kw_only=True):

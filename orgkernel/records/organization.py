@@ -1,7 +1,7 @@
 """`organization`: a directed hierarchy of roles with a mission and communication channels. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 import msgspec
 from orgkernel.records.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.records.role_profile import Doctrine, PaceTier, Requirements
@@ -43,7 +43,7 @@ class Network(Record, frozen=True, kw_only=True):
     """How the containers of an organization find each other."""
     protocol: str = 'ssh'
     discovery: str = 'static_manifest'
-    heartbeat_interval_seconds: Annotated[int, msgspec.Meta(ge=1)] = 30
+    heartbeat_interval_seconds: int = 30
 
 
 class MacrocosmConfig(Record, frozen=True, kw_only=True):
@@ -69,11 +69,11 @@ class DispatchEdge(Record, frozen=True, kw_only=True):
 
 class Limits(Record, frozen=True, kw_only=True):
     """Bounds on delegation and span (orgkernel)."""
-    max_spawn_depth: Annotated[int, msgspec.Meta(ge=1, le=5)] = 3
-    max_children: Annotated[int, msgspec.Meta(ge=1, le=20)] = 5
-    max_concurrent: Annotated[int, msgspec.Meta(ge=1)] = 8
+    max_spawn_depth: int = 3
+    max_children: int = 5
+    max_concurrent: int = 8
     delegation: Literal['envelope', 'strict'] = 'envelope'
-    span_of_control: Annotated[int, msgspec.Meta(ge=1)] = 7
+    span_of_control: int = 7
 
 
 class Separation(Record, frozen=True, kw_only=True):

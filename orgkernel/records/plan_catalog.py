@@ -1,7 +1,7 @@
 """`plan_catalog`: hierarchical task network (HTN) plans, their domains, steps and the tools each step needs. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.record import Document, DomainId, PlanId, Record, ToolId
 
@@ -20,7 +20,7 @@ class Plan(Record, frozen=True, kw_only=True):
     domains: tuple[DomainId, ...] = ()
     steps: tuple[StepEntry, ...] = ()
     tools: tuple[ToolId, ...] = ()
-    stale_after_turns: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    stale_after_turns: int | None = None
 
 
 class PlanCatalog(Document, frozen=True, kw_only=True):

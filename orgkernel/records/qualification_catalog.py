@@ -1,7 +1,7 @@
 """`qualification_catalog`: tests that an agent can pass, and what they raise and unlock (crew-capability facts §5). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.levels import Proficiency
 from orgkernel.records.record import Document, QualificationId, Record, SkillId, ToolId
@@ -12,12 +12,12 @@ class Qualification(Record, frozen=True, kw_only=True):
     """A test with a threshold."""
     name: str = ''
     description: str = ''
-    tier: Annotated[int, msgspec.Meta(ge=1, le=3)] = 1
-    threshold: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.5
+    tier: int = 1
+    threshold: float = 0.5
     raises: Raises = ()
     unlocks: tuple[ToolId, ...] = ()
     prerequisites: tuple[QualificationId, ...] = ()
-    expires_after_days: Annotated[float, msgspec.Meta(gt=0.0)] | None = None
+    expires_after_days: float | None = None
 
     @property
     def raised_skills(self) -> dict[str, int | None]:

@@ -1,7 +1,7 @@
 """`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank (crew-capability facts §2–4). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.levels import Proficiency, SideEffects, ToolLevel
 from orgkernel.records.record import Document, Id, QualificationId, RankId, Record
@@ -13,7 +13,7 @@ class Rank(Record, frozen=True, kw_only=True):
     """A step of trust that an agent has earned."""
     id: RankId
     name: str = ''
-    trust_from: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.0
+    trust_from: float = 0.0
     agency: Literal['reactive', 'suggestive', 'autonomous', 'unrestricted'] | None = None
     recall_tier: RecallTier | None = None
     description: str = ''
@@ -23,7 +23,7 @@ class Requirement(Record, frozen=True, kw_only=True):
     """A requirement on an agent's skills for a promotion."""
     scope: Literal['universal', 'role', 'required_role']
     min_proficiency: Proficiency
-    min_count: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    min_count: int | None = None
 
 
 class Promotion(Record, frozen=True, kw_only=True):

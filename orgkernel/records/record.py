@@ -1,11 +1,10 @@
 """The base records of all documents and their parts. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated
 import msgspec
 PREFIX = 'orgkernel:'
 ORGANIZATION = f'{PREFIX}organization'
-Id = Annotated[str, msgspec.Meta(pattern='^[A-Za-z_][A-Za-z0-9_-]{0,99}\\Z')]
+Id = str
 RoleId = Id
 OrgId = Id
 DomainId = Id
@@ -18,12 +17,12 @@ PolicyId = Id
 QualificationId = Id
 RankId = Id
 WebhookId = Id
-ToolId = Annotated[str, msgspec.Meta(pattern='^[A-Za-z_][A-Za-z0-9_.-]{0,199}\\Z')]
-RuleCode = Annotated[str, msgspec.Meta(pattern='^ORG[0-9]{3}\\Z')]
-SuppressionReason = Annotated[str, msgspec.Meta(min_length=1, pattern='(?s)^[^\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000](.*[^\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000])?\\Z')]
+ToolId = str
+RuleCode = str
+SuppressionReason = str
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A frozen part of a document. It rejects unknown fields; loading reports them as warnings."""
 
 

@@ -1,7 +1,7 @@
 """`role_profile`: what a role can do, whom it reports to and how it handles failure. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.levels import Proficiency, ToolLevel
 from orgkernel.records.record import Document, DomainId, Id, PlanId, Record, RoleId, SkillId, ToolId
@@ -12,7 +12,7 @@ AUTHORITY_OF_TYPE: dict[RoleType, int] = {'specialist': 1, 'executive': 2, 'comm
 class ChainOfCommand(Record, frozen=True, kw_only=True):
     """The role's default place. The hierarchy of an organization that includes the role decides."""
     reports_to: Id | None = None
-    authority_level: Annotated[int, msgspec.Meta(ge=1, le=3)] | None = None
+    authority_level: int | None = None
     can_delegate: bool | None = None
 
 
@@ -43,7 +43,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
 
 class Requirements(Record, frozen=True, kw_only=True):
     """What the role needs from its runtime."""
-    min_context_tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    min_context_tokens: int | None = None
     preferred_model: str | None = None
     required_extensions: tuple[str, ...] = ()
 
@@ -66,11 +66,11 @@ class PacePlan(Record, frozen=True, kw_only=True):
 
 class Doctrine(Record, frozen=True, kw_only=True):
     """Reporting and persistence rules. Defaults are those of the specification's example."""
-    salute_interval_turns: Annotated[int, msgspec.Meta(ge=1)] = 5
-    max_turns_without_progress: Annotated[int, msgspec.Meta(ge=1)] = 12
+    salute_interval_turns: int = 5
+    max_turns_without_progress: int = 12
     report_on_completion: bool = True
     report_on_failure: bool = True
-    autonomous_retry_limit: Annotated[int, msgspec.Meta(ge=0)] = 2
+    autonomous_retry_limit: int = 2
 
 
 class DispatchRights(Record, frozen=True, kw_only=True):

@@ -1,12 +1,12 @@
 """`salute_report`: a role's status report in a fixed format. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Literal
+from typing import Literal
 import msgspec
 from orgkernel.records.record import Document, Record
-Fraction = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
+Fraction = float
+Count = int
+Seconds = float
 
 
 class Status(Record, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class Time(Record, frozen=True, kw_only=True):
 class Environment(Record, frozen=True, kw_only=True):
     """The environment of the role."""
     model: str = ''
-    context_fill_pct: Annotated[float, msgspec.Meta(ge=0.0)] = 0.0
+    context_fill_pct: float = 0.0
     context_tokens_used: Count = 0
     context_tokens_max: Count = 0
     gpu_available: bool | None = None

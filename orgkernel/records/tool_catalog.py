@@ -1,7 +1,7 @@
 """`tool_catalog`: tools, their actions and the level that each action requires (design §3, crew-capability facts §3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 import msgspec
 from orgkernel.records.levels import LEVEL_OF_SIDE_EFFECTS, SideEffects, ToolLevel
 from orgkernel.records.record import Document, Id, QualificationId, RankId, Record, ToolId
@@ -43,7 +43,7 @@ class Tool(Record, frozen=True, kw_only=True):
     qualifications: tuple[QualificationId, ...] = ()
     credentials: tuple[Id, ...] = ()
     concurrency: Literal['concurrent', 'exclusive'] = 'concurrent'
-    lock_timeout_seconds: Annotated[float, msgspec.Meta(gt=0.0)] | None = None
+    lock_timeout_seconds: float | None = None
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:

@@ -1,4 +1,4 @@
-"""Laws of records: each accepts what its model accepts, so that pydantic is needed only to say what does not fit."""
+"""Laws of shapes: each accepts what its model accepts, so that pydantic is needed only to say what does not fit."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from msgspec import inspect
 from pydantic import ValidationError
 
+from orgkernel.loading.shape import shape_of
 from orgkernel.model import record as model
 from orgkernel.model.kinds import KINDS
-from orgkernel.records import record as record_types
 from orgkernel.records.kinds import RECORDS
+from orgkernel.shapes import record as shapes
 
 TEXTS = (
     "", " ", "a", "a\n", "\na", " a", "a ", "a\u00a0b", "\x1fa", "a.b", "a-b", "a*", "*", "**", "1a", "é", "x" * 100,
@@ -31,7 +32,7 @@ ODD = st.sampled_from(
 @cache
 def documents_of(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     """Documents of a kind, sound and not."""
-    described = inspect.type_info(RECORDS[kind])
+    described = inspect.type_info(shape_of(kind))
     assert isinstance(described, inspect.StructType)
     return records_of(described)
 
@@ -91,29 +92,30 @@ def records_of(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
 @pytest.mark.parametrize("kind", RECORDS)
 @settings(max_examples=150)
 @given(data=st.data())
-def test_a_record_accepts_what_its_model_accepts(kind: str, data: st.DataObject) -> None:
-    """The record made of a value as it is written is the one made of what the model makes of it."""
+def test_a_shape_accepts_what_its_model_accepts(kind: str, data: st.DataObject) -> None:
+    """And it is packed as the record of what the model makes of it would be."""
     value = data.draw(documents_of(kind))
     try:
         accepted = KINDS[kind].model_validate(value, by_alias=True, by_name=False)
     except ValidationError:
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(value, RECORDS[kind])
+            msgspec.convert(value, shape_of(kind))
         return
     written = accepted.model_dump(by_alias=True, exclude_unset=True)
-    record = msgspec.convert(written, RECORDS[kind])
+    record = msgspec.msgpack.encode(msgspec.convert(written, RECORDS[kind]))
+    assert msgspec.msgpack.encode(msgspec.convert(written, shape_of(kind))) == record
     if written == value:
-        assert msgspec.convert(value, RECORDS[kind]) == record
-    else:  # the model takes other words, for which the record has none
+        assert msgspec.msgpack.encode(msgspec.convert(value, shape_of(kind))) == record
+    else:  # the model takes other words, for which the shape has none
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(value, RECORDS[kind])
+            msgspec.convert(value, shape_of(kind))
 
 
 @given(
     st.text(max_size=3)
     | st.text(st.sampled_from("\t\n\v\f\r\x1c\x1f \x85\xa0\u180e\u2003\u200b\u2028\u3000\ufeffa"), max_size=4)
 )
-def test_a_record_accepts_the_reasons_that_its_model_leaves_as_they_are(reason: str) -> None:
+def test_a_shape_accepts_the_reasons_that_its_model_leaves_as_they_are(reason: str) -> None:
     """Of white space too, the two say the same."""
     value = {"rule": "ORG101", "reason": reason}
     try:
@@ -121,8 +123,8 @@ def test_a_record_accepts_the_reasons_that_its_model_leaves_as_they_are(reason: 
     except ValidationError:
         stripped = None
     try:
-        record = msgspec.convert(value, record_types.Suppression).reason
+        record = msgspec.convert(value, shapes.Suppression).reason
     except msgspec.ValidationError:
         record = None
     assert record == (reason if stripped == reason else None)
-    assert stripped is None or msgspec.convert({**value, "reason": stripped}, record_types.Suppression)
+    assert stripped is None or msgspec.convert({**value, "reason": stripped}, shapes.Suppression)
