@@ -1,4 +1,4 @@
-"""The HTTP surface: authenticate, parse, ask the kernel or call one operation, render (design §10, style guide §9).
+"""The HTTP surface: authenticate, parse, ask the kernel or call one operation, render (docs/http.md).
 
 `create_app(kernel)` gives the ASGI application, `manifest_api.server.serve` runs it. FastAPI is imported when one of
 them is first touched, so that the rest of the product stays light.

@@ -1,4 +1,4 @@
-"""From a question to a response: ask the kernel once per version, encode once, say which version it was (design §10)."""
+"""From a question to a response: ask the kernel once per version, encode once, say which version it was (docs/http.md)."""
 
 from __future__ import annotations
 

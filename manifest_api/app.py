@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from threading import Lock
 
@@ -21,6 +21,7 @@ from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_auth
 from manifest_api.guards.gate import Gate
 from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
+from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
@@ -59,16 +60,18 @@ def create_app(
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
     fast_path: bool = True,
+    trusted_proxies: Iterable[str] = (),
 ) -> FastAPI:
     """An application that answers from a kernel; with `watch` it reads the documents again when they change.
 
     With `access_log` every request is logged to `orgkernel.access`, a line of JSON each.
 
-    `store` is where the state is, or will be: with it access is decided, decisions are written down and keys are
-    accepted. Without one, or until it is made, loopback may ask and nobody else; a proxy's headers count as off loopback
-    (design §10). `tokens` says whose tokens are accepted besides keys; `rate` is how many requests a second a
-    credential may send; `fast_path` answers evaluations without the framework's routing, in the same bytes (ADR 0011).
-    Raises `BadProject` for tokens that cannot be verified.
+    `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
+    one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
+    `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
+    credential. `fast_path` answers evaluations without the routing of the framework, in the same bytes (ADR 0011).
+    `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
+    `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is no address.
     """
     stored = StoreAccess(store)
     if store is not None:
@@ -106,6 +109,7 @@ def create_app(
     app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor)
+    app.state.trusted_proxies = TrustedProxies(trusted_proxies)
     app.state.verifying = Lock()
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:

@@ -1,4 +1,4 @@
-"""Decisions that are written down before they are told (design §9): an answer is sent when its row is on the disk."""
+"""Decisions that are written down before they are told (docs/how-to/store.md): an answer is sent when its row is on the disk."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ class Auditor:
     def __init__(self, kernel: Kernel, store_access: StoreAccess) -> None:
         self._kernel = kernel
         self._store_access = store_access
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that decides."""
+        return self._kernel
 
     @property
     def writes_down(self) -> bool:

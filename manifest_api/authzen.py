@@ -1,11 +1,11 @@
 """What OpenID AuthZEN 1.0 asks and answers, and what that means here.
 
-A subject, resource or action is ours by its type and id: `{"type": "role", "id": "co"}` is `role:co`. The context names
-the circumstances of `AccessContext`, and besides `org`, `on_behalf_of`, `via` and `envelope`. The time is always the
-server's: a caller that could choose it could bring a grant back to life. What a context says besides, and every property
-of a subject, action or resource, is listed as `ignored` in the answer, so that a misspelt circumstance shows and nobody
-believes that a property decided: what is known of a subject is what the organization declares and the store holds. The
-standard leaves to the decision point which attributes it reads (sections 5.1 to 5.4) and asks for no error.
+The type and id of a subject, resource or action are those of orgkernel (`{"type": "role", "id": "co"}` is `role:co`), or
+those that the `authzen.types` of the organization translates. The context names the circumstances of `AccessContext`, and
+also `org`, `on_behalf_of`, `via` and `envelope`. The time is always the server's, because a caller that chose the time
+could revive a grant that has expired. Other keys of the context, and properties that `authzen.types` does not name, are
+listed as `ignored` in the answer. A misspelled key is therefore visible, and so is a property that did not decide. The
+standard leaves it to the decision point which attributes it reads (AuthZEN 1.0, "Information Model").
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from manifest_api.authzen_shapes import (
     EvaluationAnswer,
     EvaluationContext,
     EvaluationQuestion,
-    FoundEntity,
     KnownCircumstances,
+    PartialAction,
+    PartialEntity,
     PartialQuestion,
 )
+from manifest_api.authzen_types import vocabulary_of
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
@@ -80,9 +82,18 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
     return AskedAccess(known.org, request, tuple(name for name in said if name not in _SAID))
 
 
-def with_unread(asked: AskedAccess, **parts: AuthzenEntity | EntityType | AuthzenAction) -> AskedAccess:
+def with_unread(
+    asked: AskedAccess,
+    read: frozenset[str] = frozenset(),
+    **parts: AuthzenEntity | EntityType | AuthzenAction,
+) -> AskedAccess:
     """A question with what its parts say and nothing here reads, such as `subject.properties.department`."""
-    unread = [f"{name}.properties.{each}" for name, part in parts.items() for each in part.properties]
+    unread = [
+        f"{name}.properties.{each}"
+        for name, part in parts.items()
+        for each in part.properties
+        if f"{name}.{each}" not in read
+    ]
     unread += [f"{name}.id" for name, part in parts.items() if isinstance(part, EntityType) and part.id]
     return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
 
@@ -93,19 +104,16 @@ def of_nobody(asked: AskedAccess, said: Mapping[str, Any]) -> AskedAccess:
     return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
 
 
-def named(entity: AuthzenEntity | FoundEntity) -> str:
-    """An entity as we write it."""
-    return f"{entity.type}:{entity.id}"
-
-
 def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
-    """A question with what it leaves out taken from above; raises `RequestRefused` where it is nowhere."""
-    subject = question.subject or above.subject
-    action = question.action or above.action
-    resource = question.resource or above.resource
-    if subject is msgspec.UNSET or action is msgspec.UNSET or resource is msgspec.UNSET:
-        parts = {"subject": subject, "action": action, "resource": resource}
-        missing = [name for name, part in parts.items() if part is msgspec.UNSET]
+    """A question with what it leaves out taken from above; raises `RequestRefused` where it is nowhere.
+
+    A part replaces the one above as a whole. Only a `type`, `id` or `name` that it leaves out is taken from above.
+    """
+    missing: list[str] = []
+    subject = _filled_entity("subject", question.subject, above.subject, missing)
+    action = _filled_action(question.action, above.action, missing)
+    resource = _filled_entity("resource", question.resource, above.resource, missing)
+    if subject is None or action is None or resource is None:
         raise RequestRefused(
             BAD_EVALUATION,
             f"the question lacks {listing(missing)}",
@@ -113,6 +121,45 @@ def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuest
             [InvalidValue(where=f"body.{name}", message="is missing") for name in missing],
         )
     return EvaluationQuestion(subject, action, resource, context_of(question, above))
+
+
+def _filled_entity(
+    name: str,
+    entity: PartialEntity | msgspec.UnsetType,
+    above: PartialEntity | msgspec.UnsetType,
+    missing: list[str],
+) -> AuthzenEntity | None:
+    chosen = above if entity is msgspec.UNSET else entity
+    if chosen is msgspec.UNSET:
+        missing.append(name)
+        return None
+    kind, known = chosen.type, chosen.id
+    if above is not msgspec.UNSET:
+        kind = above.type if kind is msgspec.UNSET else kind
+        known = above.id if known is msgspec.UNSET else known
+    if kind is msgspec.UNSET:
+        missing.append(f"{name}.type")
+    if known is msgspec.UNSET:
+        missing.append(f"{name}.id")
+    if kind is msgspec.UNSET or known is msgspec.UNSET:
+        return None
+    return AuthzenEntity(kind, known, chosen.properties)
+
+
+def _filled_action(
+    action: PartialAction | msgspec.UnsetType, above: PartialAction | msgspec.UnsetType, missing: list[str]
+) -> AuthzenAction | None:
+    chosen = above if action is msgspec.UNSET else action
+    if chosen is msgspec.UNSET:
+        missing.append("action")
+        return None
+    name = chosen.name
+    if name is msgspec.UNSET and above is not msgspec.UNSET:
+        name = above.name
+    if name is msgspec.UNSET:
+        missing.append("action.name")
+        return None
+    return AuthzenAction(name, chosen.properties)
 
 
 def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
@@ -167,11 +214,25 @@ class Evaluator:
         return said
 
 
+def translated(kernel: Kernel, question: EvaluationQuestion) -> AskedAccess:
+    """A question in the words of its organization. Raises `RequestRefused`, and what `Kernel.organization` raises."""
+    subject, action, resource = question.subject, question.action, question.resource
+    asked = understand("", "", "", question.context)
+    words = vocabulary_of(kernel, asked.org)
+    request = msgspec.structs.replace(
+        asked.request,
+        subject=words.subject(subject),
+        action=words.action(action, subject, resource),
+        resource=words.resource(resource),
+    )
+    asked = msgspec.structs.replace(asked, request=request)
+    read = words.properties_read(action.name)
+    return with_unread(asked, read, subject=subject, action=action, resource=resource)
+
+
 async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> EvaluationAnswer:
     """One question, answered and written down."""
-    subject, action, resource = question.subject, question.action, question.resource
-    asked = understand(named(subject), action.name, named(resource), question.context)
-    asked = with_unread(asked, subject=subject, action=action, resource=resource)
+    asked = translated(auditor.kernel, question)
     started = auditor.begin(asked.org, asked.request, caller)
     return as_evaluation(await auditor.finish(started), asked)
 

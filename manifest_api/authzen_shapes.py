@@ -89,13 +89,34 @@ class EvaluationQuestion(msgspec.Struct, frozen=True):
     context: ContextData = {}
 
 
-class PartialQuestion(msgspec.Struct, frozen=True):
-    """One of several questions; what it leaves out is taken from above."""
+class PartialEntity(msgspec.Struct, frozen=True):
+    """A subject or resource of one of several questions. It replaces the one above, which fills in `type` and `id`."""
 
-    subject: AuthzenEntity | msgspec.UnsetType = msgspec.UNSET
-    action: AuthzenAction | msgspec.UnsetType = msgspec.UNSET
-    resource: AuthzenEntity | msgspec.UnsetType = msgspec.UNSET
+    type: Name | msgspec.UnsetType = msgspec.UNSET
+    id: Name | msgspec.UnsetType = msgspec.UNSET
+    properties: dict[str, Any] = {}
+
+
+class PartialAction(msgspec.Struct, frozen=True):
+    """The action of one of several questions. It replaces the one above, which fills in `name`."""
+
+    name: Name | msgspec.UnsetType = msgspec.UNSET
+    properties: dict[str, Any] = {}
+
+
+class PartialQuestion(msgspec.Struct, frozen=True):
+    """One of several questions. What it leaves out is taken from the top level of the request."""
+
+    subject: PartialEntity | msgspec.UnsetType = msgspec.UNSET
+    action: PartialAction | msgspec.UnsetType = msgspec.UNSET
+    resource: PartialEntity | msgspec.UnsetType = msgspec.UNSET
     context: ContextData | msgspec.UnsetType = msgspec.UNSET
+
+
+# Each is read by itself, so that a malformed one fails alone.
+UnreadQuestion = Annotated[
+    msgspec.Raw, msgspec.Meta(extra_json_schema={"$ref": "#/components/schemas/PartialQuestion"})
+]
 
 
 class EvaluationOptions(msgspec.Struct, frozen=True):
@@ -107,7 +128,7 @@ class EvaluationOptions(msgspec.Struct, frozen=True):
 class EvaluationsQuestion(PartialQuestion, frozen=True):
     """Several questions, or one as for a single evaluation."""
 
-    evaluations: Annotated[tuple[PartialQuestion, ...], msgspec.Meta(max_length=MOST_EVALUATIONS)] = ()
+    evaluations: Annotated[tuple[UnreadQuestion, ...], msgspec.Meta(max_length=MOST_EVALUATIONS)] = ()
     options: EvaluationOptions = EvaluationOptions()
 
 
@@ -117,7 +138,8 @@ class PageWanted(msgspec.Struct, frozen=True):
     token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
     next_token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
     # JSON has one kind of number: 10.0 is a limit as good as 10.
-    limit: Annotated[float, msgspec.Meta(ge=1, le=MOST_RESULTS, multiple_of=1)] = DEFAULT_RESULTS
+    limit: Annotated[float, msgspec.Meta(ge=0, multiple_of=1)] | msgspec.UnsetType = msgspec.UNSET
+    """Most results on a page: 0 only counts them, and a page never has more than 1,000. The next page has the same limit."""
 
 
 class SubjectSearch(msgspec.Struct, frozen=True):
@@ -235,16 +257,16 @@ class PageAnswer(msgspec.Struct, frozen=True):
 class EntityList(msgspec.Struct, frozen=True):
     """Subjects or resources; each of them, evaluated in the same circumstances, is permitted."""
 
-    results: tuple[FoundEntity, ...]
     page: PageAnswer
+    results: tuple[FoundEntity, ...]
     context: SearchContext
 
 
 class ActionList(msgspec.Struct, frozen=True):
     """Actions; each of them, evaluated in the same circumstances, is permitted."""
 
-    results: tuple[FoundAction, ...]
     page: PageAnswer
+    results: tuple[FoundAction, ...]
     context: SearchContext
 
 

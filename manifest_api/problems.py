@@ -46,9 +46,15 @@ KEY_REQUIRED = ProblemCode("KEY_REQUIRED", 401, "This needs a key",
 SCOPE_MISSING = ProblemCode("SCOPE_MISSING", 403, "The credential is not good for this",
     "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`; the last is good for all.")
 SELF_GRANT = ProblemCode("SELF_GRANT", 403, "Nobody gives a permission to themselves",
-    "The credential of an agent can never issue, approve or promote for that agent, nor for a role it fills.")
+    "The credential of an agent can never issue, approve or promote for that agent, nor for a role it fills. Nobody approves "
+    "what they asked for under another name.")
 OTHER_REQUESTER = ProblemCode("OTHER_REQUESTER", 403, "Nobody asks in somebody else's name",
     "Who asks for a permission is who the credential belongs to. The credential of an agent asks for that agent.")
+NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "This needs a right over the subject",
+    "Acting on somebody needs a superior of theirs, the owner or an operator; where the act is about tools, also a role whose "
+    "`may_grant` names them. Nobody acts on a superior. The help names the line of the chain of command.")
+AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not at work",
+    "The agent that the credential belongs to is suspended or decommissioned, and changes nothing until it is active again.")
 RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "Too many requests",
     "The Retry-After header says for how many seconds to wait.")
 TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "Too many wrong credentials",
@@ -59,8 +65,9 @@ REQUEST_COOLDOWN = ProblemCode("REQUEST_COOLDOWN", 429, "The same was asked for 
 REQUESTS_BLOCKED = ProblemCode("REQUESTS_BLOCKED", 429, "The requester was denied too often", "A person has to help.")
 BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access cannot be understood",
     "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` says what is wrong.")
-MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The role may not give this away",
-    "An agent gives what `may_grant` of its roles names, and no more than it has itself. The help says what it may.")
+MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential may not give this away",
+    "An agent gives what `may_grant` of its roles names. Nobody gives more than they are allowed themselves without asking, "
+    "for longer, or from a grant for a number of uses. The help says what they may.")
 MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder may not have the tool",
     "Who holds an exclusive tool needs the level its action `lock` needs. `POST /v1/explain` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "Somebody else holds the tool",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -12,7 +13,14 @@ from fastapi.dependencies.models import Dependant
 from starlette.types import Scope
 
 from manifest_api.guards.request_head import read_head
-from manifest_api.problems import BAD_CURSOR, BAD_JSON, INVALID_REQUEST, NOT_JSON, RequestRefused
+from manifest_api.problems import (
+    BAD_CURSOR,
+    BAD_EVALUATION,
+    BAD_JSON,
+    INVALID_REQUEST,
+    NOT_JSON,
+    RequestRefused,
+)
 from manifest_api.shapes import InvalidValue, ProblemCode
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -77,13 +85,18 @@ async def crew_question(
 CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
 
 
-def start_of_page(cursor: str | None, stamp: str, count: int, name: str = "cursor") -> int:
-    """Where a page begins in a list of `count`, by a cursor `STAMP-START`. A stamp names one version of one list."""
+def start_of_page(
+    cursor: str | None, stamp: str, count: int, name: str = "cursor", *, first: bool = False
+) -> int:
+    """Where a page begins in a list of `count`, by a cursor `STAMP-START`. A stamp names one version of one list.
+
+    With `first`, the cursor may also name the first page.
+    """
     if not cursor:
         return 0
     number = cursor.rpartition("-")[2]
     start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-    if cursor != f"{stamp}-{start}" or not 0 < start < count:
+    if cursor != f"{stamp}-{start}" or not (first or start > 0) or start >= count:
         raise RequestRefused(
             BAD_CURSOR, f"the {name} continues no list of this version", f"start again without a {name}"
         )
@@ -141,14 +154,37 @@ def parse_body(
     if content_type != b"application/json":
         media_type = content_type.decode("latin-1")
         raise RequestRefused(
-            NOT_JSON, f"the content type is {quote(media_type)}", "send `Content-Type: application/json`"
+            # AuthZEN has one status for every request that cannot be read.
+            BAD_EVALUATION if kind is BAD_EVALUATION else NOT_JSON,
+            f"the content type is {quote(media_type)}",
+            "send `Content-Type: application/json`",
         )
     try:
-        return decode(body)
+        found = decode(body)
+        refuse_repeated_names(body, kind)
     except msgspec.ValidationError as error:
         raise unfit(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestRefused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
+    return found
+
+
+def refuse_repeated_names(body: bytes, kind: ProblemCode) -> None:
+    """Refuse JSON in which an object has a name twice (RFC 7493, section 2.3): two readers could read two questions."""
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            name = next(each for number, each in enumerate(names) if each in names[:number])
+            raise RequestRefused(
+                kind,
+                f"an object in the body has the name {quote(name)} more than once",
+                "send each name once",
+                [InvalidValue(where="body", message=f"has the name {quote(name)} more than once")],
+            )
+
+    # Numbers stay text: only the names matter, and an integer of a million digits takes long to read.
+    json.loads(body, object_pairs_hook=check, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def unfit(

@@ -1,4 +1,4 @@
-"""Reading the documents again when they change on disk (design §4, "Reload is per organization").
+"""Reading the documents again when they change on disk (docs/architecture.md).
 
 A fault here never stops the server, and is never hidden: while reading or watching fails, no answer is said to be
 fresh, and it is tried again.

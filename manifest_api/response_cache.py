@@ -1,4 +1,4 @@
-"""Responses kept as bytes for as long as the registry does not change (design §10).
+"""Responses kept as bytes for as long as the registry does not change (docs/http.md).
 
 The cache stands behind the guards: a request that may not ask never reaches it. Only what documented routes answer is
 kept, as it was sent, so that an answer from here cannot differ from the one that filled it.

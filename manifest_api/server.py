@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -47,17 +47,20 @@ def serve(
     store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    trusted_proxies: Iterable[str] = (),
 ) -> None:
     """Answer until SIGINT or SIGTERM; SIGHUP reads the documents again.
 
     `reload` also reads them again when they change on disk; `access_log` logs every request. `on_ready` is called with
-    the server's URL once it accepts connections; port 0 picks a free one. `store`, `tokens` and `rate` are those of
-    `create_app`. Raises `UsageError` for an address that cannot be used: one that is not loopback before there is a key.
+    the server's URL once it accepts connections; port 0 picks a free one. The other options are those of `create_app`. Raises `UsageError` for an address that cannot be used: one that is not loopback before there is a key.
     """
     listener = _listen(host, port, beyond=tokens is not None or _has_keys(store))
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
-    app = create_app(kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate)
+    app = create_app(
+        kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
+        trusted_proxies=trusted_proxies,
+    )  # fmt: skip
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:

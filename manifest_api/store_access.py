@@ -151,7 +151,7 @@ class StoreAccess:
 
 
 async def note_what_ran_out(store_access: StoreAccess, every_seconds: float = EVERY_SECONDS) -> None:
-    """Write down in the audit what ran out, now and then until cancelled (design §9).
+    """Write down in the audit what ran out, now and then until cancelled (docs/how-to/store.md).
 
     It decides nothing: what has run out counts for nothing from that moment on, noted or not.
     """

@@ -1,4 +1,4 @@
-"""The guard around the work of a hook (design §1, promise 4): if anything fails, the host's turn continues.
+"""The guard around the work of a hook: if anything fails, the host's turn continues.
 
 An error of orgkernel is shown once in the chat and kept for `orgkernel org status`. With `on_error: refuse`, tool calls
 are refused from then on until the organization can be read again, except calls that are never refused.

@@ -1,7 +1,7 @@
 """The active organization: `active.json`, its settings and its bundle, read again only when a file changed.
 
 Without `active.json` the layer is off, at once. An `active.json` or a bundle that cannot be read is reported as an
-error; an organization that was loaded before stays active until the files are fixed (design §1, promise 5).
+error; an organization that was loaded before stays active until the files are fixed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who asks, decided once for every request before anything of it is answered (design §10, "Who may ask").
+"""Who asks, decided once for every request before anything of it is answered (docs/http.md).
 
 Without a credential loopback may ask; a forwarded header or a foreign Host counts as off loopback, and off loopback
 everything needs a credential. One that is shown and wrong is refused, also where none was needed.
@@ -69,7 +69,9 @@ class KeyRing:
         key = store.keys.find_known(secret)
         if key is None:
             return None
-        return Caller(f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at)
+        return Caller(
+            f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at, key.person_id
+        )
 
 
 class Rates:
@@ -148,7 +150,7 @@ class Authenticator:
             self.failures.take(address, self.clock())
             raise RequestRefused(
                 BAD_CREDENTIAL,
-                "the credential is none that is valid now",
+                "the API key or token is unknown, expired or revoked",
                 "send one `Authorization: Bearer KEY`; `orgkernel key list` shows which keys there are",
             )
         wait = self.rates.take(caller.credential, self.clock())

@@ -1,4 +1,4 @@
-"""Who asks: what a verified credential says, and nothing that the request says of itself (design §10, "Who may ask")."""
+"""Who asks: what a verified credential says, and nothing that the request says of itself (docs/http.md)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,17 @@ class Caller(msgspec.Struct, frozen=True):
     agent_id: str | None = None
     """The agent the credential belongs to."""
     expires_at: float | None = None
+    person_id: str | None = None
+    """The person the credential belongs to, or who runs its agent."""
 
     @property
     def actor(self) -> Actor:
         """The caller, as operations know whoever makes a change."""
-        member = "" if self.agent_id is None else f"agent:{self.agent_id}"
-        return Actor(self.credential, member, self.is_known and self.may("report"))
+        person = "" if self.person_id is None else f"person:{self.person_id}"
+        uses_grants = self.is_known and self.may("report")
+        if self.agent_id is None:
+            return Actor(self.credential, person, uses_grants)
+        return Actor(self.credential, f"agent:{self.agent_id}", uses_grants, person)
 
     @property
     def is_known(self) -> bool:

@@ -1,6 +1,6 @@
 """The gate: who may not ask is refused, what was answered before is answered again, the rest goes in.
 
-In this order, in one place: nothing is answered from the cache that a guard has not let pass (design §10).
+In this order, in one place: nothing is answered from the cache that a guard has not let pass (docs/http.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large a request may be, and how long its body may take to arrive (design §11).
+"""How large a request may be, and how long its body may take to arrive.
 
 What the first line and the headers give away is decided before anything is looked at. A body is taken in whole here, so
 that no route can forget the limit.

@@ -1,4 +1,4 @@
-"""Without a key loopback may ask, and nothing else (design §10, "Who may ask").
+"""Without a key loopback may ask, and nothing else (docs/http.md).
 
 A request is from loopback when its connection is, when no proxy has handed it on, and when its Host names this machine:
 otherwise a web page elsewhere could point a name of its own at 127.0.0.1 and read the answers (DNS rebinding).

@@ -1,5 +1,5 @@
 """What stands around the routes: a fault is told without a word of what it was, HEAD is GET without a body, and every
-response carries the standard headers (design §10 and §11).
+response carries the standard headers (docs/http.md).
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from starlette.types import Scope
 
 IDENTITY, GZIP = "identity", "gzip"
 _FORWARDING = (b"forwarded", b"x-real-ip", b"via")
-_REQUEST_ID = re.compile(rb"[ -~]{1,200}")
+# What a header can hold: the id is the text of the client, to be sent back as it came.
+_REQUEST_ID = re.compile(rb"[\t -~\x80-\xff]{1,4096}")
 _FORWARDING_PREFIX = b"x-forwarded"
 
 _ITEM = re.compile(r"\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*(?:;\s*[qQ]\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?")

@@ -1,7 +1,8 @@
 """Tokens of an identity provider (OIDC, RFC 7519): who issued them, for whom, until when, signed by which key.
 
 Settings, in `[oidc]` of orgkernel.toml: `issuer` and `audience`; `jwks`, a file or an https URL with the provider's keys;
-`algorithms`, of which only public-key ones exist here; `agent_claim`, the claim that names the agent a token belongs to.
+`algorithms`, of which only public-key ones exist here; `agent_claim` and `person_claim`, the claims that name the agent and
+the person a token belongs to.
 A token is good for the words of its `scope` claim that begin with `orgkernel:`, so that no scope of another service
 opens anything here.
 """
@@ -24,7 +25,7 @@ from orgkernel.errors import BadProject
 ALGORITHMS = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 )  # fmt: skip
-_SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim")
+_SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim")
 _PREFIX = "orgkernel:"
 _LEEWAY_SECONDS = 30
 _LONGEST = 8_192
@@ -41,6 +42,7 @@ class TokenSettings:
     """An https URL, or the path of a file."""
     algorithms: tuple[str, ...] = ("RS256", "ES256")
     agent_claim: str = "orgkernel_agent"
+    person_claim: str = "orgkernel_person"
 
 
 class UnfitToken(Exception):
@@ -66,11 +68,14 @@ def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
         raise BadProject(
             "`[oidc]`: `algorithms` is no list of known ones", f"there are {listing(ALGORITHMS)}"
         )
-    claim = said.get("agent_claim", "orgkernel_agent")
-    if not isinstance(claim, str) or not claim:
-        raise BadProject("`[oidc]`: `agent_claim` is no text")
+    claims = []
+    for name, default in (("agent_claim", "orgkernel_agent"), ("person_claim", "orgkernel_person")):
+        claim = said.get(name, default)
+        if not isinstance(claim, str) or not claim:
+            raise BadProject(f"`[oidc]`: {quote(name)} is not a text", f'write `{name} = "…"`')
+        claims.append(claim)
     path = jwks if "://" in jwks else os.path.join(folder, jwks)
-    return TokenSettings(said["issuer"], said["audience"], path, tuple(algorithms), claim)
+    return TokenSettings(said["issuer"], said["audience"], path, tuple(algorithms), *claims)
 
 
 class TokenVerifier:
@@ -131,14 +136,15 @@ class TokenVerifier:
         self._require_time(claims)
         subject = claims["sub"]
         agent = claims.get(self._settings.agent_claim)
-        for name in (subject, agent):
+        person = claims.get(self._settings.person_claim)
+        for name in (subject, agent, person):
             if name is not None and not _is_name(name):
                 raise UnfitToken("it is for a name that cannot be written down")
         scopes = _scopes_of(claims.get("scope", ""))
         if agent is not None:
             # Whoever runs an agent must not be able to make keys for others.
             scopes -= {"admin"}
-        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]))
+        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
         """Whether it holds now, by our own clock; raises `UnfitToken`."""

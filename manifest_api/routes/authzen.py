@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from manifest_api.answering import SNAPSHOT, Answers, AnswersOfApp
+from manifest_api.answering import SNAPSHOT, AnswersOfApp
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import (
     SHOWN,
     AskedAccess,
     Evaluator,
     as_evaluation,
-    context_of,
     evaluate,
     filled,
-    named,
     of_nobody,
+    translated,
     understand,
     with_unread,
 )
 from manifest_api.authzen_shapes import (
+    DEFAULT_RESULTS,
+    MOST_RESULTS,
     ActionList,
     ActionSearch,
     Configuration,
@@ -37,7 +38,6 @@ from manifest_api.authzen_shapes import (
     EvaluationsAnswer,
     EvaluationsQuestion,
     FoundAction,
-    FoundEntity,
     PageAnswer,
     PageWanted,
     PartialQuestion,
@@ -46,10 +46,12 @@ from manifest_api.authzen_shapes import (
     SubjectSearch,
     Uncertain,
 )
+from manifest_api.authzen_types import vocabulary_of
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.proxies import TrustedProxies, is_host
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page
-from manifest_api.routes.documented import access_question, content
+from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page, unfit
+from manifest_api.routes.documented import SHAPES, access_question, content
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.errors import OrgkernelError, StoreError
@@ -60,6 +62,9 @@ from orgkernel.operations.decisions import Decided, rows_as_told
 router = APIRouter(tags=["access"], default_response_class=Response)
 EVALUATION = "/access/v1/evaluation"
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
+_read_item = msgspec.json.Decoder(PartialQuestion).decode
+SHAPES[PartialQuestion.__name__] = PartialQuestion
+Found = TypeVar("Found")
 _EXAMPLE = {
     "subject": {"type": "role", "id": "codegen_specialist"},
     "action": {"name": "use"},
@@ -67,7 +72,7 @@ _EXAMPLE = {
 }
 
 
-@router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE))
+@router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE, authzen=True))
 async def post_evaluation(request: Request) -> Response:
     """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
     evaluator: Evaluator = request.app.state.evaluator
@@ -88,6 +93,7 @@ async def post_evaluation(request: Request) -> Response:
             ],
             "options": {"evaluations_semantic": "execute_all"},
         },
+        authzen=True,
     ),
     dependencies=[KNOWN_PARAMETERS],
 )
@@ -123,19 +129,15 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _begin(
-    auditor: Auditor, each: PartialQuestion, above: EvaluationsQuestion, caller: Caller
+    auditor: Auditor, written: msgspec.Raw, above: EvaluationsQuestion, caller: Caller
 ) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
-    """Decide one of several; what cannot be asked is an error of its own and no permission."""
-    # Malformed circumstances are an error of the whole request.
-    said = understand("", "", "", context_of(each, above))
+    """Decide one of several. One that cannot be understood is an error of its own, and no permission."""
     try:
-        question = filled(each, above)
-        subject, action, resource = question.subject, question.action, question.resource
-        request = msgspec.structs.replace(
-            said.request, subject=named(subject), action=action.name, resource=named(resource)
-        )
-        asked = AskedAccess(said.org, request, said.ignored)
-        asked = with_unread(asked, subject=subject, action=action, resource=resource)
+        try:
+            each = _read_item(written)
+        except msgspec.ValidationError as error:
+            raise unfit(error, BAD_EVALUATION) from None
+        asked = translated(auditor.kernel, filled(each, above))
         return asked, auditor.begin(asked.org, asked.request, caller)
     except StoreError:
         raise
@@ -144,9 +146,12 @@ def _begin(
 
 
 def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
-    status = error.kind.status if isinstance(error, RequestRefused) else 404
-    code = error.kind.code if isinstance(error, RequestRefused) else error.code
-    message = error.detail if isinstance(error, RequestRefused) else error.message
+    if isinstance(error, RequestRefused):
+        status, code, message = error.kind.status, error.kind.code, error.detail
+        if error.errors:
+            message = f"{message}: {'; '.join(each.message for each in error.errors)}"
+    else:
+        status, code, message = 404, error.code, error.message
     return EvaluationAnswer(
         False,
         EvaluationContext(outcome="deny", code=code, codes=(code,), error=EvaluationError(status, message)),
@@ -155,88 +160,101 @@ def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
 
 @router.post(
     "/access/v1/search/subject",
-    **access_question(EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, paged=True),
+    **access_question(
+        EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, paged=True, authzen=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
-    """Who may do this: subjects of one type, each of which would be permitted."""
+    """Find the subjects of one type that may do this."""
     caller = require_scope(request, "read")
     search = await read_body(request, SubjectSearch, SHOWN, BAD_EVALUATION)
-    asked = understand("", search.action.name, named(search.resource), search.context)
-    asked = of_nobody(asked, search.context)
-    asked = with_unread(asked, subject=search.subject, action=search.action, resource=search.resource)
+    asked = of_nobody(understand("", "", "", search.context), search.context)
 
-    def rows(kernel: Kernel) -> Sequence[AccessRow]:
-        kinds = (search.subject.type,) if search.subject.type in SUBJECT_KINDS else ()
-        about = (asked.request.action, asked.request.resource)
-        found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=kinds)
-        return rows_as_told(kernel.access(asked.org), found, asked.request, caller.actor)
+    def ask(kernel: Kernel) -> EntityList:
+        words = vocabulary_of(kernel, asked.org)
+        action = words.action(search.action, None, search.resource)
+        resource, kind = words.resource(search.resource), words.subject_kind(search.subject.type)
+        request = msgspec.structs.replace(asked.request, action=action, resource=resource)
+        read = words.properties_read(search.action.name)
+        told = with_unread(
+            asked, read, subject=search.subject, action=search.action, resource=search.resource
+        )
+        kinds = (kind,) if kind in SUBJECT_KINDS else ()
+        found = kernel.who_can(asked.org, action, resource, context=request.context, kinds=kinds)
+        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
+        names = dict.fromkeys(row.subject for row in rows if row.outcome == "allow")
+        entities = words.found_subjects(search.subject.type, names)
+        shown, page = _page(kernel, told, search, entities)
+        return EntityList(page, tuple(shown), _context(kernel, told, rows, lambda row: row.subject))
 
-    return await _entities(answers, asked, search, rows, lambda row: row.subject)
+    return await answers.respond_once(ask, asked.org)
 
 
 @router.post(
     "/access/v1/search/resource",
-    **access_question(EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, paged=True),
+    **access_question(
+        EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, paged=True, authzen=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
-    """To what a subject may do this: resources of one type, each of which would be permitted."""
+    """Find the resources of one type to which a subject may do this."""
     caller = require_scope(request, "read")
     search = await read_body(request, ResourceSearch, SHOWN, BAD_EVALUATION)
-    asked = understand(named(search.subject), search.action.name, "", search.context)
-    asked = with_unread(asked, subject=search.subject, action=search.action, resource=search.resource)
+    asked = understand("", "", "", search.context)
 
-    def rows(kernel: Kernel) -> Sequence[AccessRow]:
-        kinds = (search.resource.type,) if search.resource.type in _RESOURCE_KINDS else ()
-        found = kernel.what_can(asked.org, asked.request.subject, request=asked.request, kinds=kinds)
-        return rows_as_told(kernel.access(asked.org), found, asked.request, caller.actor)
+    def ask(kernel: Kernel) -> EntityList:
+        words = vocabulary_of(kernel, asked.org)
+        subject, kind = words.subject(search.subject), words.resource_kind(search.resource.type)
+        action = words.action(search.action, search.subject, search.resource)
+        request = msgspec.structs.replace(asked.request, subject=subject, action=action)
+        read = words.properties_read(search.action.name)
+        told = with_unread(
+            asked, read, subject=search.subject, action=search.action, resource=search.resource
+        )
+        kinds = (kind,) if kind in _RESOURCE_KINDS else ()
+        found = kernel.what_can(asked.org, subject, request=request, kinds=kinds)
+        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
+        names = dict.fromkeys(row.resource for row in rows if row.outcome == "allow")
+        entities = words.found_resources(search.resource.type, names)
+        shown, page = _page(kernel, told, search, entities)
+        return EntityList(page, tuple(shown), _context(kernel, told, rows, lambda row: row.resource))
 
-    return await _entities(answers, asked, search, rows, lambda row: row.resource)
+    return await answers.respond_once(ask, asked.org)
 
 
 @router.post(
     "/access/v1/search/action",
     **access_question(
-        ActionList, ActionSearch, {key: _EXAMPLE[key] for key in ("subject", "resource")}, paged=True
+        ActionList,
+        ActionSearch,
+        {key: _EXAMPLE[key] for key in ("subject", "resource")},
+        paged=True,
+        authzen=True,
     ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_action(request: Request, answers: AnswersOfApp) -> Response:
-    """What a subject may do to a resource: declared actions, each of which would be permitted."""
+    """Find the declared actions that a subject may perform on a resource."""
     caller = require_scope(request, "read")
     search = await read_body(request, ActionSearch, SHOWN, BAD_EVALUATION)
-    asked = understand(named(search.subject), "", named(search.resource), search.context)
-    asked = with_unread(asked, subject=search.subject, resource=search.resource)
+    asked = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> ActionList:
-        rows = rows_as_told(
-            kernel.access(asked.org),
-            kernel.what_can(asked.org, asked.request.subject, request=asked.request),
-            asked.request,
-            caller.actor,
+        words = vocabulary_of(kernel, asked.org)
+        subject, resource = words.subject(search.subject), words.resource(search.resource)
+        request = msgspec.structs.replace(asked.request, subject=subject, resource=resource)
+        told = with_unread(
+            asked, words.all_properties_read(), subject=search.subject, resource=search.resource
         )
-        found = [action for row in rows if row.outcome == "allow" for action in row.actions]
-        shown, page = _page(kernel, asked, search, found)
-        context = _context(kernel, asked, rows, lambda row: ", ".join(row.actions))
-        return ActionList(tuple(FoundAction(name) for name in shown), page, context)
-
-    return await answers.respond_once(ask, asked.org)
-
-
-async def _entities(
-    answers: Answers,
-    asked: AskedAccess,
-    search: SubjectSearch | ResourceSearch,
-    read: Callable[[Kernel], Sequence[AccessRow]],
-    name: Callable[[AccessRow], str],
-) -> Response:
-    def ask(kernel: Kernel) -> EntityList:
-        rows = read(kernel)
-        found = list(dict.fromkeys(name(row) for row in rows if row.outcome == "allow"))
-        shown, page = _page(kernel, asked, search, found)
-        entities = tuple(FoundEntity(kind, each) for kind, _, each in (text.partition(":") for text in shown))
-        return EntityList(entities, page, _context(kernel, asked, rows, name))
+        found = kernel.what_can(asked.org, subject, request=request)
+        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
+        allowed = [action for row in rows if row.outcome == "allow" for action in row.actions]
+        names = words.found_actions(allowed, search.subject, search.resource)
+        shown, page = _page(kernel, told, search, names)
+        context = _context(kernel, told, rows, lambda row: ", ".join(row.actions))
+        return ActionList(page, tuple(map(FoundAction, shown)), context)
 
     return await answers.respond_once(ask, asked.org)
 
@@ -255,17 +273,42 @@ def _context(
     )
 
 
-def _page(kernel: Kernel, asked: AskedAccess, search: Any, found: list[str]) -> tuple[list[str], PageAnswer]:
-    """One page of a list. A token continues the list of one version and one question, and no other."""
+def _page(
+    kernel: Kernel, asked: AskedAccess, search: Any, found: list[Found]
+) -> tuple[list[Found], PageAnswer]:
+    """One page of a list. A token continues the list of one version, one question and one limit, and no other."""
     page: PageWanted = search.page
     version = kernel.organization(asked.org).snapshot.digest, kernel.answer_version.stored_version
     question = msgspec.json.encode((version, msgspec.structs.replace(search, page=PageWanted())))
-    stamp = hashlib.sha256(question).hexdigest()[:16]
-    start = start_of_page(page.token or page.next_token, stamp, len(found), "token")
-    end = start + int(page.limit)
-    shown = found[start:end]
+    token = page.token or page.next_token
+    if page.limit is not msgspec.UNSET:
+        limit = int(min(page.limit, MOST_RESULTS))
+    else:
+        # The standard has a client repeat the limit, and shows one that does not.
+        said = token.split("-")[1] if token.count("-") == 2 else ""
+        known = said.isascii() and said.isdigit() and len(said) <= len(str(MOST_RESULTS))
+        limit = min(int(said), MOST_RESULTS) if known else DEFAULT_RESULTS
+    stamp = f"{hashlib.sha256(question).hexdigest()[:16]}-{limit}"
+    start = start_of_page(token, stamp, len(found), "token", first=limit == 0)
+    end = start + limit
     following = f"{stamp}-{end}" if end < len(found) else ""
+    shown = found[start:end]
     return shown, PageAnswer(following, len(shown), len(found))
+
+
+def base_of(request: Request) -> str:
+    """The URL this server was asked by. What a proxy says of it counts only if the proxy is trusted."""
+    scheme, host = request.url.scheme, request.url.netloc
+    trusted: TrustedProxies = request.app.state.trusted_proxies
+    client = request.client
+    if client is not None and trusted.includes(client.host):
+        headers = request.headers
+        stated_scheme, stated_host = headers.getlist("x-forwarded-proto"), headers.getlist("x-forwarded-host")
+        if len(stated_scheme) == 1 and stated_scheme[0] in ("http", "https"):
+            scheme = stated_scheme[0]
+        if len(stated_host) == 1 and is_host(stated_host[0]):
+            host = stated_host[0]
+    return f"{scheme}://{host}"
 
 
 @router.get(
@@ -274,8 +317,8 @@ def _page(kernel: Kernel, asked: AskedAccess, search: Any, found: list[str]) -> 
     dependencies=[KNOWN_PARAMETERS],
 )
 async def get_authzen_configuration(request: Request) -> Response:
-    """Where this policy decision point answers what, by the name it was asked under."""
-    base = f"{request.url.scheme}://{request.url.netloc}"
+    """The endpoints of this policy decision point, with the host that was asked."""
+    base = base_of(request)
     access = f"{base}/access/v1"
     found = Configuration(
         base, f"{access}/evaluation", f"{access}/evaluations", f"{access}/search/subject",

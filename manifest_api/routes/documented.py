@@ -84,10 +84,16 @@ def change(
     }
 
 
-def access_question(gives: Any, takes: Any, example: object, **said: bool) -> dict[str, Any]:
-    """How a route is declared that answers a question about access; `said` is what `told` is told besides."""
+def access_question(
+    gives: Any, takes: Any, example: object, *, authzen: bool = False, **said: bool
+) -> dict[str, Any]:
+    """How a route is declared that answers a question about access; `said` is what `told` is told besides.
+
+    Routes of AuthZEN answer 400 for every request that they cannot read, whatever the reason.
+    """
+    problems = (400, 401, 404, 409, 429, 503) if authzen else (400, 401, 404, 409, 415, 429, 503)
     return {
-        "responses": told(gives, 400, 401, 404, 409, 415, 429, 503, kept=False, **said),
+        "responses": told(gives, *problems, kept=False, **said),
         "openapi_extra": body_of(takes, example),
     }
 

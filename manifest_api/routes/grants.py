@@ -20,6 +20,7 @@ from manifest_api.store_requests import (
     write,
     write_with_reason,
 )
+from orgkernel.decisions.access.waivers import ListedGrant, list_grant
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.permissions import (
@@ -42,7 +43,7 @@ RestrictionId = Annotated[str, Path(description="Id of a restriction.", examples
 class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
     """Grants in the order in which they were issued."""
 
-    grants: tuple[Grant, ...]
+    grants: tuple[ListedGrant, ...]
     next: str | None
 
 
@@ -64,7 +65,7 @@ async def get_grants(
         cursor,
         limit,
     )
-    return json_response(GrantPage(grants=shown, next=following))
+    return json_response(GrantPage(grants=tuple(map(list_grant, shown)), next=following))
 
 
 @router.get("/v1/grants/{grant}", responses=stored(Grant, 404, 409))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, get_args
 
 import click
@@ -14,6 +15,7 @@ from orgkernel.cli.stores import (
     echo_record,
     echo_records,
     find_declared,
+    find_for_actor,
     is_there,
     store_option,
 )
@@ -28,7 +30,7 @@ from orgkernel.operations.agents import (
     set_rank,
     set_trust,
 )
-from orgkernel.operations.context import Context, actor_named
+from orgkernel.operations.context import Context
 
 
 @click.group("agent")
@@ -62,8 +64,8 @@ def add(
     **values: Any,
 ) -> None:  # fmt: skip
     """Add an agent to the store: one that a roster declares, or will."""
-    looks = rank is not None or actor_named(actor).member
-    kernel = find_declared(paths, no_cache=no_cache) if looks else None
+    find = find_declared if rank is not None else partial(find_for_actor, actor)
+    kernel = find(paths, no_cache=no_cache)
     with acting(actor, store, kernel, create=True) as context:
         agent = add_agent(context, agent_id, rank=rank, **values)
     echo_record(form, agent, f"{agent_id} added")

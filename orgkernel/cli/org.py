@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from itertools import starmap
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import msgspec
@@ -16,10 +15,11 @@ from orgkernel.cli.check import say_errors
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.diagnostics.wording import printable
-from orgkernel.errors import NothingToRead, UnknownOrganization
+from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
 from orgkernel.exchange.agent_zero.host import CHOICES, ActivationSettings
+from orgkernel.exchange.agent_zero.installer import AGAIN, describe_failure, install, uninstall
 from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
@@ -110,7 +110,10 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def install_command(root: str, dry_run: bool) -> None:
     """Install or upgrade the extension in a host. No organization is activated."""
-    _run_installer(root, ["--dry-run"] if dry_run else [])
+    try:
+        install(root, shipped_folder("extension"), _echo, dry_run=dry_run)
+    except OSError as error:
+        _report_failure(error)
 
 
 @command.command("uninstall")
@@ -118,7 +121,14 @@ def install_command(root: str, dry_run: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def uninstall_command(root: str, dry_run: bool) -> None:
     """Remove the extension from a host."""
-    _run_installer(root, ["--uninstall", *(["--dry-run"] if dry_run else [])])
+    try:
+        uninstall(root, _echo, dry_run=dry_run)
+    except OSError as error:
+        _report_failure(error)
+
+
+def _echo(line: str) -> None:
+    click.echo(printable(line))
 
 
 @click.command("compile")
@@ -159,15 +169,8 @@ def _note_remarks(compiled: JsonObject, snapshot: OrgSnapshot) -> None:
         click.echo(printable(f"note: {remark}"), err=True)
 
 
-def _run_installer(root: str, options: list[str]) -> None:
-    """Run the installer script. It is the only installer, because it also works without orgkernel."""
-    script = os.path.join(shipped_folder("extension"), "install_org_kernel.sh")
-    done = subprocess.run(["bash", script, *options, "--", root], capture_output=True, text=True, check=False)
-    for text, is_error in ((done.stdout, False), (done.stderr, True)):
-        for line in text.splitlines():
-            click.echo(printable(line), err=is_error)
-    if done.returncode:
-        raise click.exceptions.Exit(2)
+def _report_failure(error: OSError) -> NoReturn:
+    raise UsageError(describe_failure(error), AGAIN) from None
 
 
 def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel:

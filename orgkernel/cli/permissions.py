@@ -11,20 +11,19 @@ from orgkernel.cli.opening import format_option, with_options
 from orgkernel.cli.stores import (
     acting,
     acting_here,
-    by_option,
     change_options,
     echo_record,
     echo_records,
-    find_declared,
+    find_for_actor,
     opened,
     parse_until,
-    reason_option,
     show_time,
     store_option,
 )
+from orgkernel.decisions.access.waivers import list_grant
 from orgkernel.decisions.state_records import Approval
 from orgkernel.decisions.state_view import Waiver
-from orgkernel.operations.context import Context, actor_named
+from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import (
     GrantDraft,
     RequestDraft,
@@ -69,7 +68,7 @@ def _list_options(over: str) -> _Decorator:
 
 @click.group("grant")
 def grant() -> None:
-    """Give permissions in addition to roles and policies, and take them back."""
+    """Give permissions in addition to those of roles and policies, and take them back."""
 
 
 @grant.command("issue")
@@ -81,7 +80,7 @@ def grant() -> None:
         "waives",
         multiple=True,
         type=click.Choice(get_args(Waiver)),
-        help="Cap it lifts; repeatable.",
+        help="Cap it lifts up to its level; repeatable.",
     ),
     click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
     click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
@@ -95,7 +94,8 @@ def grant() -> None:
 def _issue_grant(**values: Any) -> None:
     """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
 
-    What no document declares is not given. A role or an agent (`--by`) gives what its `may_grant` names.
+    Only what a document declares can be given. With `--by`, a role or an agent gives what its `may_grant` names, and
+    nobody gives more than they are allowed themselves.
     """
     _issue(issue_grant, GrantDraft, "grant_id", **values)
 
@@ -112,15 +112,16 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
         left = "" if each.uses_left is None else f", {each.uses_left} left"
         used = f"{uses.get(each.grant_id, 0)}{left}"
         until = _show_end(each, "revoked")
-        return each.grant_id, each.subject, each.level, until, used, each.issued_by, " ".join(each.resources)
+        resources = " ".join(each.resources) + (f" ({each.lifts})" if each.lifts else "")
+        return each.grant_id, each.subject, each.level, until, used, each.issued_by, resources
 
     headings = ("grant", "subject", "level", "until", "used", "by", "resources")
-    echo_records(form, grants, headings, row)
+    echo_records(form, tuple(map(list_grant, grants)), headings, row)
 
 
 @click.group("restriction")
 def restriction() -> None:
-    """Leave somebody less than roles, policies and grants give, and lift that again."""
+    """Limit what roles, policies and grants give to somebody, and lift the limit again."""
 
 
 @restriction.command("issue")
@@ -128,7 +129,7 @@ def restriction() -> None:
 def _issue_restriction(**values: Any) -> None:
     """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
 
-    A role or an agent (`--by`) restricts what its `may_grant` names, and only others.
+    With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
     """
     _issue(issue_restriction, RestrictionDraft, "restriction_id", **values)
 
@@ -168,7 +169,7 @@ def _add_ending(
     def command(
         record_id: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
     ) -> None:  # fmt: skip
-        kernel = find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
+        kernel = find_for_actor(actor, paths, no_cache=no_cache)
         with acting(actor, store, kernel) as context:
             ended = end(context, record_id, reason)
         echo_record(form, ended, f"{record_id} {done}")
@@ -221,7 +222,8 @@ def _create_request(
 def _approve_request(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
     """Say yes to a request: once (the default), for a day, or always.
 
-    A role or an agent (`--by`) says yes to what its `may_grant` names.
+    Approving is granting: with `--by`, a role or an agent approves what its `may_grant` names, and nobody approves more
+    than they are allowed themselves.
     """
     with acting_here(**where) as context:
         approved, given = approve(context, request_id, approval, reason)
@@ -230,13 +232,19 @@ def _approve_request(request_id: str, approval: Approval, reason: str, form: str
 
 @request.command("deny")
 @click.argument("request_id", metavar="REQUEST")
-@by_option
-@reason_option
-@store_option
-@format_option("text", "json")
-def _deny_request(request_id: str, actor: str, reason: str, store: str | None, form: str) -> None:
+@change_options
+def _deny_request(
+    request_id: str,
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
     """Say no to a request."""
-    with acting(actor, store) as context:
+    kernel = find_for_actor(actor, paths, no_cache=no_cache)
+    with acting(actor, store, kernel) as context:
         denied = deny(context, request_id, reason)
     echo_record(form, denied, f"{request_id} denied")
 

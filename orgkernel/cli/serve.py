@@ -39,6 +39,10 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
     help="Most requests per second for each key.",
 )  # fmt: skip
+@click.option(
+    "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
+    help="Address or network of a proxy that may state the scheme and host of a request. Repeatable.",
+)  # fmt: skip
 @store_option
 @cache_option
 @click.option("--access-log", is_flag=True, help="Log each request to stderr as a line of JSON.")
@@ -49,6 +53,7 @@ def command(
     port: int,
     reload: bool,
     rate: float,
+    trusted_proxies: tuple[str, ...],
     store: str | None,
     no_cache: bool,
     access_log: bool,
@@ -82,6 +87,7 @@ def command(
     serve(
         kernel, host=host, port=port, reload=reload, access_log=access_log,
         on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
+        trusted_proxies=trusted_proxies,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import StateAt, StoreLocation, locate_store, open_store
-from orgkernel.operations.context import Context, actor_named
+from orgkernel.operations.context import OPERATOR, Context, actor_named
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -35,10 +35,10 @@ store_option = click.option(
 by_option = click.option(
     "--by",
     "actor",
-    default="system:cli",
+    default=OPERATOR,
     show_default=True,
     metavar="SUBJECT",
-    help="Who does it, for the audit.",
+    help="Who does it, such as `person:ID` or `agent:ID`, with the rights of that subject. Default: an operator.",
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the audit.")
 # The options of a command that changes what is stored, and looks into the documents.
@@ -88,6 +88,11 @@ def acting(
     """What an operation works with: the documents, where they are looked at, and the store, in the name of `--by`."""
     with opened(store, create=create) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
+
+
+def find_for_actor(actor: str, paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
+    """The kernel for an operation that needs the documents only to find out who acts and by which right."""
+    return find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
 
 
 def acting_here(

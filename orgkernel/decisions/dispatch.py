@@ -1,4 +1,4 @@
-"""Dispatch: which role takes a task of a domain, and why (design §6, "Dispatch"; specification, "Role Selection").
+"""Dispatch: which role takes a task of a domain, and why (docs/dispatch.md; specification, "Role Selection").
 
 Error policy: passes through. Whatever cannot be answered, an unknown domain included, is `not_applicable` with the
 reason, and nothing changes for the host.

@@ -1,7 +1,7 @@
 """The order of dispatch as one table: what puts one candidate before another, and how that is said.
 
 The ranking, the ties that ORG306 reports, the losses that ORG311 reports, the reasons of an answer and the takers in a
-host's bundle all read `ORDER` (design §6, "Dispatch"). A new criterion is a row of it, and a field of `Candidate` to
+host's bundle all read `ORDER` (docs/dispatch.md). A new criterion is a row of it, and a field of `Candidate` to
 compare by.
 """
 

@@ -1,4 +1,4 @@
-"""PACE: the tier of a role in an organization, with the lines that decide (design §6 "PACE.").
+"""PACE: the tier of a role in an organization, with the lines that decide (docs/pace.md).
 
 The runtime evaluates the plan, for hosts too. Here the plan comes from the documents, and the reasons point to their
 lines. Error policy: assume nominal, but name every value that was not reported. A trigger that cannot be parsed is never

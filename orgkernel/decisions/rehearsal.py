@@ -1,6 +1,6 @@
 """Play turns of layers without a host, in every order, and report broken rules of coordination.
 
-It tests that two layers never speak in the same turn (seed 002): all layers get the same store, turn by turn, and the
+It tests that two layers never speak in the same turn: all layers get the same store, turn by turn, and the
 result shows which of them spoke. A layer here is a function that does what the real layer does at its hook, with
 `orgkernel.runtime.signals`, and returns its message to the model, or None.
 

@@ -1,7 +1,6 @@
 """The map of layer signals: which layer writes what, which layers read it, at which hook; and what happened in one turn.
 
-Source: seed 002 ("Self-describing system"); facts/agent_zero §4 and §6 for hooks and stores. `orgkernel.runtime.signals`
-is the protocol itself; this module describes it for people.
+`orgkernel.runtime.signals` is the protocol itself. This module describes it for people (docs/signals.md).
 """
 
 from __future__ import annotations

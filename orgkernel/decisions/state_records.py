@@ -1,6 +1,6 @@
 """What a store remembers beside what decisions read (`decisions/state_view.py`): requests, keys, uses, audit rows.
 
-Times are seconds since 1970-01-01 UTC. Sources: policies and governance §4–5, design §10 "Who may ask".
+Times are seconds since 1970-01-01 UTC.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def stream_of(kind: AuditKind) -> Stream:
 
 
 class PermissionRequest(msgspec.Struct, frozen=True):
-    """Somebody asks for a permission (policies and governance §4.2)."""
+    """Somebody asks for a permission."""
 
     request_id: str
     requester: str
@@ -86,6 +86,8 @@ class ApiKey(msgspec.Struct, frozen=True):
     created_by: str = ""
     expires_at: float | None = None
     revoked_at: float | None = None
+    person_id: str | None = None
+    """The person who uses it, or who runs the agent that does."""
 
     def is_active(self, now: float) -> bool:
         """Whether it still opens anything."""
@@ -122,7 +124,7 @@ class ReportReceipt(msgspec.Struct, frozen=True):
 
 
 class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is written down about one decision or one change (policies and governance §5.1, §5.2).
+    """What is written down about one decision or one change.
 
     `kind` and `activity` say what happened: a decision and its outcome, a grant and `created`, `used`, `expired` or
     `revoked`. Texts are masked when they are written; names of credentials may appear, their values never do.

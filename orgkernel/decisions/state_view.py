@@ -1,9 +1,9 @@
-"""What decisions read of the state: a value, made by `state/` and passed in with the time (design §6, §9).
+"""What decisions read of the state: a value, made by `state/` and passed in with the time.
 
 Everything is keyed by whom or what it is about, so that a question looks at its own rows and never at those of others.
 Times are seconds since 1970-01-01 UTC. Subjects are written `agent:ID`, `person:ID`, `role:ID`, `system:ID`,
 `webhook:ID`, and in grants and restrictions also `relationship:NAME` and `tag:NAME`; resources `tool:ID`,
-`tool:ID:GLOB`, `credential:ID` and `data:TIER` (policies and governance §4.1, §4.14).
+`tool:ID:GLOB`, `credential:ID` and `data:TIER`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
-"""What a grant may lift (policies and governance §4.12); nothing else can ever be waived."""
+"""What a grant may lift; nothing else can ever be waived."""
 
 
 class AgentState(msgspec.Struct, frozen=True, gc=False):
@@ -33,7 +33,7 @@ class AgentState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):
-    """A stored permission in addition to what roles and policies give (policies and governance §4)."""
+    """A stored permission in addition to what roles and policies give."""
 
     grant_id: str
     subject: str
@@ -72,7 +72,7 @@ class Restriction(msgspec.Struct, frozen=True, gc=False):
 
 
 class QualificationResult(msgspec.Struct, frozen=True, gc=False):
-    """The outcome of one test of an agent (crew-capability facts §5)."""
+    """The outcome of one test of an agent."""
 
     agent_id: str
     qualification: str
@@ -98,7 +98,7 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
 
 PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
 RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
-"""The tiers that take something away from a role (design §6)."""
+"""The tiers that take something away from a role."""
 REPORT_COUNTS_FOR = 3_600.0
 """Seconds for which a report says in which tier its role is: whoever falls silent is not held to its last word for ever."""
 

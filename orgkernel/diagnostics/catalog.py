@@ -1,4 +1,4 @@
-"""Reading and shape errors, families 0 and 1: one row each (style guide §6). Rules have their own files."""
+"""Reading and shape errors, families 0 and 1: one row each. Rules have their own files."""
 
 from __future__ import annotations
 

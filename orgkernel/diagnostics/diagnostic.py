@@ -72,7 +72,7 @@ class Diagnostic:
     """What the code is called, such as `unknown-superior`."""
     severity: Severity
     message: str
-    """Lower case, one line, subject first, no final stop (style guide §6)."""
+    """Lower case, one line, subject first, no final stop."""
     help: str = ""
     """What to do about it; empty when the page of the rule is the best help."""
     subject: str = ""

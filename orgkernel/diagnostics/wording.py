@@ -9,8 +9,8 @@ from orgkernel.runtime.secret_shapes import mask_secrets
 
 _LONGEST_QUOTE = 80
 _LISTED = 5
-# difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word (facts: loading
-# §5), so only words of about the same length that share their beginning or ending are compared, and only so many.
+# difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word. So only words of
+# about the same length that share their beginning or ending are compared, and only so many.
 _COMPARED = 200
 # Controls of direction are among them: they make a text look like another one.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from orgkernel.diff.authzen_effects import compare_authzen
 from orgkernel.diff.change_words import in_words
 from orgkernel.diff.changes import Change, sort_changes
 from orgkernel.diff.comparison import Side, compare_forms, why_of
@@ -90,3 +91,4 @@ def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozens
     yield from compare_forms(old_side, new_side)
     if old.view is not None and new.view is not None:
         yield from compare_directories(old.view, new.view)
+        yield from compare_authzen(old.view, new.view)

@@ -1,4 +1,4 @@
-"""Which documents make up which organization: lookup from near to far (design §3).
+"""Which documents make up which organization: lookup from near to far (docs/documents.md).
 
 An organization sees, in this order, the documents of its own folder, those of the folder it lies in (several
 organizations may share one `roles/`), and the shared catalogs. The nearest entry of an id is the one it sees.

@@ -1,4 +1,4 @@
-"""Edges as columns: the one source both views, graph and index, are built from (design §4).
+"""Edges as columns: the one source both views, graph and index, are built from (docs/architecture.md).
 
 An edge costs four small integers and one packed place instead of an object; `Edge` values are made when asked for.
 """

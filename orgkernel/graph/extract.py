@@ -266,7 +266,7 @@ def _covers(policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]) -
     said = set()
     for number, glob in enumerate(permissions.excepted_tools):
         if glob == STAR and permissions.named_tools:
-            continue  # what the list above leaves out, not the list itself (policies and governance §2.9)
+            continue  # what the list above leaves out, not the list itself
         for edge in _matching(policy, glob, "deny", policy.place(*route, "deny", number), tools):
             if edge.target not in said:
                 said.add(edge.target)

@@ -1,4 +1,4 @@
-"""What one organization declares, resolved: its posts, the catalog entries it sees, and what its ranks may do (design §6)."""
+"""What one organization declares, resolved: its posts, the catalog entries it sees, and what its ranks may do."""
 
 from __future__ import annotations
 

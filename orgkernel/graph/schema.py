@@ -1,4 +1,4 @@
-"""The table of edge kinds (design §4). Edges read as sentences: `role reports_to role`."""
+"""The table of edge kinds (docs/architecture.md). Edges read as sentences: `role reports_to role`."""
 
 from __future__ import annotations
 

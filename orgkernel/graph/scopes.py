@@ -1,4 +1,4 @@
-"""What organizations see: documents in groups, nearest first, and which of two declarations of an id counts (design §3).
+"""What organizations see: documents in groups, nearest first, and which of two declarations of an id counts (docs/documents.md).
 
 What a group or a folder holds is looked up once for all organizations that see it: there may be a thousand of them over
 ten thousand profiles.

@@ -1,4 +1,4 @@
-"""What a store says otherwise than the documents: the findings that need both (design §3, "drift is a finding")."""
+"""What a store says otherwise than the documents: the findings that need both (docs/documents.md)."""
 
 from __future__ import annotations
 

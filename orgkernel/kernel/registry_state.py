@@ -93,7 +93,7 @@ def next_state(
 def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
     """Organizations whose own file could not be read, by the id it seems to declare, and the names of the files.
 
-    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (design §3).
+    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (docs/documents.md).
     """
     for each in latest.tree.broken:
         folder, stem = os.path.split(os.path.splitext(each.path)[0])

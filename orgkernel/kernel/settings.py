@@ -1,4 +1,4 @@
-"""A project's settings: the nearest `orgkernel.toml`, or `[tool.orgkernel]` of a `pyproject.toml` (design §3)."""
+"""A project's settings: the nearest `orgkernel.toml`, or `[tool.orgkernel]` of a `pyproject.toml` (docs/documents.md)."""
 
 from __future__ import annotations
 

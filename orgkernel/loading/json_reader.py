@@ -1,7 +1,7 @@
 """Strict JSON (RFC 8259) with marks.
 
 `.json` files need a reader of their own: libyaml refuses what `json.dumps` writes by default (surrogate pairs), raw
-DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line (facts: loading §5). Strings are
+DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line. Strings are
 read by the standard library's scanner; the standard decoder itself gives no positions.
 """
 

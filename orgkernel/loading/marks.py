@@ -3,7 +3,7 @@
 A mark is one integer: line and column, counted from 1, and how a text is written there. A document's marks mirror its
 values: an integer for a scalar, `(mark, {key: (mark of the key, marks of the value)})` for a mapping,
 `(mark, [marks of the items])` for a sequence. Lines end as editors end them: at LF, CR LF or a lone CR.
-Twenty-two bits of column are enough for a JSON file on a single line (facts: loading §2).
+Twenty-two bits of column are enough for a JSON file on a single line.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks
 
-# Budgets, checked while parsing and before anything is built from the values (design §11).
+# Budgets, checked while parsing and before anything is built from the values.
 MAX_DEPTH = 40
 MAX_ALIASED_VALUES = 100_000
 MAX_VALUES = 1_000_000

@@ -46,7 +46,7 @@ def resolve_scalar(text: str) -> str | int | float | bool | None:
 
 
 def bounded_integer(digits: str, base: int) -> int:
-    """An integer of 64 bits; `int` itself refuses 5,000 digits with an error of its own (facts: loading §5)."""
+    """An integer of 64 bits; `int` itself refuses 5,000 digits with an error of its own."""
     if len(digits) > _LONGEST_NUMBER:
         raise NumberOutOfRange(digits)
     value = int(digits, base)

@@ -1,7 +1,7 @@
 """The abilities of a role or an agent: its plans, tools and skills as items of its manifest, each tool with its effective level.
 
 Every action that an item lists as allowed is allowed by the access decision in the same circumstances: the items show the
-rows of the decision's own list (design §1, promise 2).
+rows of the decision's own list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with the stored state (design §7)."""
+"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with the stored state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assemble an organization's manifest: its purpose, its crew, and who takes which domain (design §7)."""
+"""Assemble an organization's manifest: its purpose, its crew, and who takes which domain."""
 
 from __future__ import annotations
 

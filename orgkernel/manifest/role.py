@@ -1,4 +1,4 @@
-"""Assemble a role's manifest from the answers of a view (design §7)."""
+"""Assemble a role's manifest from the answers of a view."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class PolicyItem(Item, frozen=True, kw_only=True):
 
 
 class RankItem(Named, frozen=True, kw_only=True):
-    """A rank of the ladder (crew-capability facts §2.2)."""
+    """A rank of the ladder."""
 
     description: str
     trust_from: float
@@ -231,7 +231,7 @@ class RankItem(Named, frozen=True, kw_only=True):
 
 
 class RequirementItem(msgspec.Struct, frozen=True, kw_only=True):
-    """Skills that a promotion requires (crew-capability facts §4.7)."""
+    """Skills that a promotion requires."""
 
     scope: str
     min_proficiency: int
@@ -250,7 +250,7 @@ class NextRank(RankItem, frozen=True, kw_only=True):
 
 
 class QualificationItem(Named, frozen=True, kw_only=True):
-    """A test that the agent has passed (crew-capability facts §5)."""
+    """A test that the agent has passed."""
 
     description: str
     tier: int | None

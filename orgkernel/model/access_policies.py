@@ -1,4 +1,4 @@
-"""`access_policies`: who may use what, and when (policies and governance §1–2)."""
+"""`access_policies`: who may use what, and when."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _in_our_words(words: dict[str, str]) -> Callable[[Any], Any]:
     return lambda value: words.get(value, value) if isinstance(value, str) else value
 
 
-# Older files say `restricted` (policies and governance §2.3).
+# Older files say `restricted`.
 Data = Annotated[
     DataTier,
     BeforeValidator(
         _in_our_words({"restricted": "contextual"}), json_schema_input_type=DataTier | Literal["restricted"]
     ),
 ]
-# Other files name kinds of containers (policies and governance §1.3).
+# Other files name kinds of containers.
 PolicyPeer = Annotated[
     PeerKind,
     BeforeValidator(

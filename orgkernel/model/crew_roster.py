@@ -1,6 +1,6 @@
-"""`crew_roster`: the agents and the roles that they fill (crew-capability facts §1.3).
+"""`crew_roster`: the agents and the roles that they fill.
 
-The roster declares existence and starting values. The store owns everything that changes (design §3).
+The roster declares existence and starting values. The store owns everything that changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`directory`: people, system origins and webhooks (policies and governance §1)."""
+"""`directory`: people, system origins and webhooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgkernel.model.record import Document, Id, OriginId, PersonId, Record, Web
 
 Relationship = Literal["owner", "partner", "family", "friend", "work"]
 
-# Origins inside a runtime. They act as the owner (policies and governance §1.6).
+# Origins inside a runtime. They act as the owner.
 BUILT_IN_ORIGINS = ("cron", "runtime", "boot", "restart", "node", "clock")
 
 

@@ -10,7 +10,7 @@ ToolLevel = Literal["none", "observe", "read", "write", "full"]
 SideEffects = Literal["none", "read", "write", "destructive"]
 Proficiency = Annotated[int, Field(ge=1, le=7)]
 
-# Each level includes the lower ones (design §2).
+# Each level includes the lower ones.
 LEVELS: tuple[ToolLevel, ...] = ("none", "observe", "read", "write", "full")
 LETTERS: dict[ToolLevel, str] = {
     "none": "---",
@@ -20,7 +20,7 @@ LETTERS: dict[ToolLevel, str] = {
     "full": "ORWD",
 }
 
-# A tool without actions has the action `use`, whose level follows from its side effects (design §3).
+# A tool without actions has the action `use`, whose level follows from its side effects.
 LEVEL_OF_SIDE_EFFECTS: dict[SideEffects, ToolLevel] = {
     "none": "read",
     "read": "read",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from orgkernel.model.record import Document, DomainId, Id, OrgId, Record, RoleId, ToolId
 from orgkernel.model.role_profile import Doctrine, PaceTier, Requirements
 
-# The superior id for the person who talks to the crew (design §3).
+# The superior id for the person who talks to the crew.
 USER = "user"
 
 
@@ -115,6 +115,55 @@ class Separation(Record):
     """Tools of which no role, and no agent by all its roles, may be equipped with two."""
 
 
+# A property of one part of a question: `resource.status`.
+PropertyName = Annotated[str, StringConstraints(pattern=r"^(subject|action|resource)\.[^.]{1,100}$")]
+TypeName = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class ForeignSubject(Record):
+    """The subjects that a foreign type stands for (orgkernel)."""
+
+    kind: Literal["role", "agent", "person", "system", "webhook"]
+    ids: dict[str, Id] = Field(default_factory=dict)
+    """Foreign id to the id here. Empty means that ids are the same. Otherwise no other id of the type is known."""
+
+
+class ForeignResource(Record):
+    """The resources that a foreign type stands for (orgkernel)."""
+
+    kind: Literal["tool", "credential", "data", "role"]
+    ids: dict[str, ToolId] = Field(default_factory=dict)
+    """Foreign id to the id here. Empty means that ids are the same. Otherwise no other id of the type is known."""
+    tool: ToolId | None = None
+    """The one tool that handles all resources of the type. The foreign id is then the part of the tool's resources."""
+
+
+class ActionMeaning(Record):
+    """The action that a foreign action stands for, if its conditions hold (orgkernel)."""
+
+    action: Id
+    """Action of a tool here."""
+    where: dict[PropertyName, str | bool | int | float] = Field(default_factory=dict)
+    """Properties that the question must state, all of them, such as `resource.status: active`."""
+    owner: str | None = None
+    """Property of the resource that must hold the id of the subject, such as `ownerID`."""
+
+
+class AuthzenTypes(Record):
+    """What the types and actions of AuthZEN questions stand for here (orgkernel)."""
+
+    subjects: dict[TypeName, ForeignSubject] = Field(default_factory=dict)
+    resources: dict[TypeName, ForeignResource] = Field(default_factory=dict)
+    actions: dict[TypeName, tuple[ActionMeaning, ...]] = Field(default_factory=dict)
+    """Each foreign action and its meanings. The first one whose conditions hold counts; without any, the name stays."""
+
+
+class Authzen(Record):
+    """How questions of AuthZEN are understood (orgkernel)."""
+
+    types: AuthzenTypes = AuthzenTypes.model_construct()
+
+
 class PaceOverride(Record):
     """PACE tiers that replace those of the profile."""
 
@@ -167,6 +216,8 @@ class Organization(Document):
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent may combine (orgkernel)."""
+    authzen: Authzen = Authzen.model_construct()
+    """Types and actions of AuthZEN questions in the words of this organization (orgkernel)."""
     rank_matrix: Id | None = None
     """Rank matrix for every tool without one of its own. The first matching row caps the tool (orgkernel)."""
 

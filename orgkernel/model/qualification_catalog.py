@@ -1,4 +1,4 @@
-"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock (crew-capability facts §5)."""
+"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank (crew-capability facts §2–4)."""
+"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank."""
 
 from __future__ import annotations
 

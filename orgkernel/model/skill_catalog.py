@@ -1,4 +1,4 @@
-"""`skill_catalog`: skills, their categories and prerequisites (crew-capability facts §4); definitions only."""
+"""`skill_catalog`: skills, their categories and prerequisites; definitions only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from orgkernel.model.record import Document, DomainId, Id, Record, SkillId, ToolId
 
-# The category of skills that every crew member needs (crew-capability facts §4.2).
+# The category of skills that every crew member needs.
 UNIVERSAL = "pcc"
 
 

@@ -1,4 +1,4 @@
-"""`tool_catalog`: tools, their actions and the level that each action requires (design §3, crew-capability facts §3)."""
+"""`tool_catalog`: tools, their actions and the level that each action requires."""
 
 from __future__ import annotations
 

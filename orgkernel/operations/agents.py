@@ -1,18 +1,25 @@
 """Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents, the store has their state.
 
-The first change adds an agent of the roster to the store. Agents and roles cannot change their own state.
+The first change adds an agent of the roster to the store. Each change needs a right over the agent, so nobody changes
+their own state.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownAgent, UnknownRecord
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import UNKNOWN_NAME, refuse_itself
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
 from orgkernel.snapshots.snapshot import OrgSnapshot
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 
 def add_agent(
@@ -26,10 +33,10 @@ def add_agent(
     reason: str = "",
 ) -> AgentState:
     """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
-    refuse_itself(context, f"agent:{agent_id}", "add itself")
+    store = noted_in(context, _right_over(context, org, agent_id, f"add {_named(agent_id)}", "add itself"))
     if rank is not None:
         _require_rank(context.kernel, org, rank)
-    return context.store.agents.add(
+    return store.agents.add(
         agent_id, actor=context.actor.name, rank=rank, trust=trust, lifecycle=lifecycle, reason=reason
     )
 
@@ -38,28 +45,31 @@ def set_rank(
     context: Context, agent_id: str, rank: str, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
-    _require_agent(context, org, agent_id, "change its own rank")
+    what, itself = f"change the rank of {_named(agent_id)}", "change its own rank"
+    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
     _require_rank(context.kernel, org, rank)
-    _note(context, agent_id)
-    return context.store.agents.set_rank(agent_id, rank, actor=context.actor.name, reason=reason)
+    _note(store, context, agent_id)
+    return store.agents.set_rank(agent_id, rank, actor=context.actor.name, reason=reason)
 
 
 def set_trust(
     context: Context, agent_id: str, trust: float, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Note how far an agent is trusted, 0 to 1; raises as `set_rank`."""
-    _require_agent(context, org, agent_id, "change its own trust")
-    _note(context, agent_id)
-    return context.store.agents.set_trust(agent_id, trust, actor=context.actor.name, reason=reason)
+    what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"
+    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
+    _note(store, context, agent_id)
+    return store.agents.set_trust(agent_id, trust, actor=context.actor.name, reason=reason)
 
 
 def move_agent(
     context: Context, agent_id: str, lifecycle: Lifecycle, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Suspend, reactivate or decommission; raises as `set_rank`, and `Conflict` for a move that is not allowed."""
-    _require_agent(context, org, agent_id, "change its own lifecycle")
-    _note(context, agent_id)
-    return context.store.agents.move(agent_id, lifecycle, actor=context.actor.name, reason=reason)
+    what, itself = f"change the lifecycle of {_named(agent_id)}", "change its own lifecycle"
+    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
+    _note(store, context, agent_id)
+    return store.agents.move(agent_id, lifecycle, actor=context.actor.name, reason=reason)
 
 
 def record_result(
@@ -72,7 +82,8 @@ def record_result(
     reason: str = "",
 ) -> QualificationResult:
     """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`."""
-    _require_agent(context, org, agent_id, "record its own test")
+    what, itself = f"record a test of {_named(agent_id)}", "record its own test"
+    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
     declared = {
         name: definition.record
         for snapshot in reversed(_snapshots(context.documents, org))
@@ -81,7 +92,7 @@ def record_result(
     if qualification not in declared:
         help = did_you_mean(qualification, declared) or "declare it in a `qualification_catalog`"
         raise Refused(f"there is no qualification {quote(qualification)}", help, UNKNOWN_NAME)
-    return context.store.results.record(
+    return store.results.record(
         agent_id, qualification, score=score, passed=score >= declared[qualification].threshold,
         actor=context.actor.name, reason=reason,
     )  # fmt: skip
@@ -116,8 +127,8 @@ def _snapshots(kernel: Kernel | None, org: str | None = None) -> list[OrgSnapsho
     return [each.snapshot for each in served]
 
 
-def _require_agent(context: Context, org: str | None, agent_id: str, what: str) -> None:
-    """Raise `UnknownAgent` or `UnknownRecord` for an agent nobody knows, and `Refused` if it is the actor itself."""
+def _require_agent(context: Context, org: str | None, agent_id: str, what: str, itself: str) -> Right | None:
+    """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
     snapshots = _snapshots(context.kernel, org)
     declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared:
@@ -132,7 +143,18 @@ def _require_agent(context: Context, org: str | None, agent_id: str, what: str) 
                 or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
             )
             raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
-    refuse_itself(context, f"agent:{agent_id}", what)
+    return _right_over(context, org, agent_id, what, itself)
+
+
+def _right_over(context: Context, org: str | None, agent_id: str, what: str, itself: str) -> Right | None:
+    org_id = (
+        None if org is None or context.kernel is None else context.kernel.organization(org).snapshot.org_id
+    )
+    return require_authority(context, f"agent:{agent_id}", what, itself=itself, org_id=org_id)
+
+
+def _named(agent_id: str) -> str:
+    return quote(f"agent:{agent_id}")
 
 
 def _require_rank(kernel: Kernel | None, org: str | None, rank: str) -> None:
@@ -143,7 +165,7 @@ def _require_rank(kernel: Kernel | None, org: str | None, rank: str) -> None:
         raise Refused(f"there is no rank {quote(rank)}", help, UNKNOWN_NAME)
 
 
-def _note(context: Context, agent_id: str) -> None:
+def _note(store: Store, context: Context, agent_id: str) -> None:
     """Add a roster's agent to the store, if nothing is stored about it yet."""
-    if context.store.agents.get(agent_id) is None:
-        context.store.agents.add(agent_id, actor=context.actor.name, reason="declared by the roster")
+    if store.agents.get(agent_id) is None:
+        store.agents.add(agent_id, actor=context.actor.name, reason="declared by the roster")

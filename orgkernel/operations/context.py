@@ -6,26 +6,28 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import NothingToRead, Refused
+from orgkernel.errors import NothingToRead
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.stored import Store
 
-MEMBERS = ("agent", "role")
-OTHER_REQUESTER = "OTHER_REQUESTER"
+OPERATOR = "system:cli"
+"""Whoever works on the command line and does not say who they are."""
 
 
-class Actor(msgspec.Struct, frozen=True, gc=False):
+class Actor(msgspec.Struct, frozen=True):
     """Who makes a change. The surface has authenticated them and checked their scopes."""
 
     name: str
     """Their name in the rows and the audit: `caller:KEY_ID`, `oidc:SUBJECT`, `person:owner`, `system:cli` …"""
     member: str = ""
-    """The `agent:ID` or `role:ID` they act as, whose rights limit them; empty for somebody outside the organization."""
+    """The `agent:ID`, `role:ID`, `person:ID` … they act as, whose rights limit them; empty for an operator, who acts by the
+    scopes of the credential alone."""
     uses_grants: bool = False
     """Whether a decision made for them uses up grants for a number of uses."""
+    person: str = ""
+    """The `person:ID` who runs the agent they act as; empty where the credential names none."""
 
     @property
     def agent_id(self) -> str:
@@ -33,26 +35,10 @@ class Actor(msgspec.Struct, frozen=True, gc=False):
         kind, _, name = self.member.partition(":")
         return name if kind == "agent" else ""
 
-    def speaks_for(self, named: str | None, field: str) -> str:
-        """The subject they ask for: an agent asks for itself, anybody else names a subject in `field`. Raises `Refused`."""
-        if self.agent_id:
-            if named not in (None, self.member):
-                raise Refused(
-                    f"the credential belongs to {quote(self.member)}", f"leave `{field}` out", OTHER_REQUESTER
-                )
-            return self.member
-        if named is None:
-            raise Refused(
-                f"the credential belongs to no agent, and no {field} is named",
-                f"name the `{field}`",
-                OTHER_REQUESTER,
-            )
-        return named
-
 
 def actor_named(subject: str) -> Actor:
-    """The actor for a subject named on the command line; an agent or a role acts as itself."""
-    return Actor(subject, subject if subject.partition(":")[0] in MEMBERS else "")
+    """The actor for a subject named on the command line: it acts as itself, with its own rights."""
+    return Actor(subject, "" if subject == OPERATOR else subject)
 
 
 class Context(msgspec.Struct, frozen=True):

@@ -1,15 +1,15 @@
-"""Decide and write down: the row of the audit, and the uses of grants that go with it (policies and governance §4.9, §5.1).
+"""Decide and write down: the row of the audit, and the uses of grants that go with it.
 
 A use of a grant for a number of uses counts only when it is written down for somebody who may report. To anybody else
 such a grant would be one without limit, since nothing is ever used up by asking; and if asking used it up, anybody on this
-machine could take what was given to somebody else. So whoever may not report is answered `ask` where everything hangs on
-such a grant.
+machine could take what was given to somebody else. So the answer is `ask` where everything depends on such a grant and the
+credential may not report, or belongs to a subject that has no right over the holder of the grant.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ from orgkernel.errors import Conflict
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.authority import has_authority
 from orgkernel.operations.context import Actor
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ _NEEDS_REPORT = Reason(
     "it rests on a grant for a number of uses, which only a credential with the scope `report` can use up",
 )
 _USED_UP = Reason("GRANT_USED_UP", "the grant it needs was used up by somebody else in the meantime")
+_OF_ANOTHER = Reason(
+    "GRANT_OF_ANOTHER",
+    "it rests on a grant for a number of uses, which only its holder, a superior of the holder, the owner or an operator "
+    "can use up",
+)
 _CONSUME = "consume_grant:"
 
 Answered = tuple[AccessDecision, tuple[Reason, ...], str]
@@ -75,7 +81,10 @@ def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest
     began = time.perf_counter()
     desk = kernel.access(org)
     request = desk.at_this_moment(request)
-    decision, reasons = _as_told(*desk.decide_with_reasons(request), request, actor)
+    decision, reasons = desk.decide_with_reasons(request)
+    withheld = _withheld(kernel, desk, decision, actor)
+    if withheld is not None:
+        decision, reasons = _as_asked(decision, withheld, request), (withheld,)
     if store is None:
         return Decided(org, request, actor, decision, reasons, None)
     entry = build_entry(
@@ -99,14 +108,22 @@ def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessReque
 
 
 def rows_as_told(
-    desk: OrganizationAccess, rows: Sequence[AccessRow], asked: AccessRequest, actor: Actor
+    kernel: Kernel,
+    desk: OrganizationAccess,
+    rows: Sequence[AccessRow],
+    asked: AccessRequest,
+    actor: Actor,
 ) -> Sequence[AccessRow]:
     """The rows of a list as deciding about each of them would answer."""
-    if actor.uses_grants:
+    if actor.uses_grants and not actor.member:
         return rows
     if all(grant.uses_left is None for grants in desk.state.grants.values() for grant in grants):
         return rows
-    return [told for row in rows for told in _told(desk, row, asked, actor)]
+
+    def withheld(request: AccessRequest) -> Reason | None:
+        return _withheld(kernel, desk, desk.decide(request), actor)
+
+    return [told for row in rows for told in _told(row, asked, withheld)]
 
 
 def build_entry(
@@ -155,39 +172,51 @@ def build_entry(
     )
 
 
-def _as_told(
-    decision: AccessDecision, reasons: tuple[Reason, ...], request: AccessRequest, actor: Actor
-) -> tuple[AccessDecision, tuple[Reason, ...]]:
-    """A decision as it holds for whoever asks."""
-    if not _is_withheld(decision, actor):
-        return decision, reasons
-    code = _NEEDS_REPORT.code
-    asks = replace(
-        decision, outcome="ask", code=code, codes=(code,), obligations=(f"approval:{request.resource}",), grants=()
+def _as_asked(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:
+    """A decision for whoever cannot use up the grant it rests on."""
+    return replace(
+        decision, outcome="ask", code=reason.code, codes=(reason.code,), obligations=(f"approval:{request.resource}",),
+        grants=(),
     )  # fmt: skip
-    return asks, (_NEEDS_REPORT,)
 
 
 def _told(
-    desk: OrganizationAccess, row: AccessRow, asked: AccessRequest, actor: Actor
+    row: AccessRow, asked: AccessRequest, withheld: Callable[[AccessRequest], Reason | None]
 ) -> Iterator[AccessRow]:
     if row.outcome != "allow":
         yield row
         return
-    requests = (
-        replace(asked, subject=row.subject, action=action, resource=row.resource) for action in row.actions
-    )
-    withheld = tuple(request.action for request in requests if _is_withheld(desk.decide(request), actor))
-    left = tuple(action for action in row.actions if action not in withheld)
-    if left:
-        yield replace(row, actions=left)
-    if withheld:
-        yield replace(row, actions=withheld, outcome="ask", code=_NEEDS_REPORT.code)
+    reasons = {
+        action: withheld(replace(asked, subject=row.subject, action=action, resource=row.resource))
+        for action in row.actions
+    }
+    codes = {None if reason is None else reason.code: None for reason in reasons.values()}
+    for code in codes:
+        actions = tuple(
+            action for action, reason in reasons.items() if code == (None if reason is None else reason.code)
+        )
+        yield (
+            replace(row, actions=actions)
+            if code is None
+            else replace(row, actions=actions, outcome="ask", code=code)
+        )
 
 
-def _is_withheld(decision: AccessDecision, actor: Actor) -> bool:
-    return (
-        bool(decision.grants)
-        and not actor.uses_grants
-        and any(each.startswith(_CONSUME) for each in decision.obligations)
-    )
+def _withheld(
+    kernel: Kernel, desk: OrganizationAccess, decision: AccessDecision, actor: Actor
+) -> Reason | None:
+    """Why somebody cannot use up the grants that a decision rests on; None where they can, or where it rests on none."""
+    if not decision.grants:
+        return None
+    used = {each.removeprefix(_CONSUME) for each in decision.obligations if each.startswith(_CONSUME)}
+    if not used:
+        return None
+    if not actor.uses_grants:
+        return _NEEDS_REPORT
+    if not actor.member:
+        return None
+    holders = {
+        grant.subject for grants in desk.state.grants.values() for grant in grants if grant.grant_id in used
+    }
+    may = all(has_authority(kernel, actor, holder, desk.view.org_id) for holder in holders)
+    return None if may else _OF_ANOTHER

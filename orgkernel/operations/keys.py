@@ -1,4 +1,4 @@
-"""Make and revoke the keys of the HTTP API. Agents and roles cannot: they could give themselves scopes."""
+"""Make and revoke the keys of the HTTP API. Only the owner or an operator can: others could give themselves scopes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from orgkernel.decisions.state_records import ApiKey, KeyScope
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import require_outside
+from orgkernel.operations.rights import noted_in, require_outside
 
 
 def create_key(
@@ -15,15 +15,25 @@ def create_key(
     scopes: Sequence[KeyScope],
     *,
     agent_id: str | None = None,
+    person_id: str | None = None,
     expires_at: float | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its secret, which nobody can read again; raises `Refused`."""
-    require_outside(context, "make keys")
-    return context.store.keys.create(
-        name, scopes, created_by=context.actor.name, agent_id=agent_id, expires_at=expires_at
+    """A new key and its secret, which nobody can read again; raises `Refused`.
+
+    With an agent it acts as that agent, and the person is the one who runs it; with a person alone it acts as that person.
+    """
+    store = noted_in(context, require_outside(context, "make keys"))
+    return store.keys.create(
+        name,
+        scopes,
+        created_by=context.actor.name,
+        agent_id=agent_id,
+        person_id=person_id,
+        expires_at=expires_at,
     )
 
 
 def revoke_key(context: Context, key_id: str, reason: str = "") -> ApiKey:
-    """Make a key useless at once; raises `UnknownRecord`, and `Conflict` when it is revoked already."""
-    return context.store.keys.revoke(key_id, actor=context.actor.name, reason=reason)
+    """Make a key useless at once; raises `Refused`, `UnknownRecord`, and `Conflict` when it is revoked already."""
+    store = noted_in(context, require_outside(context, "revoke keys"))
+    return store.keys.revoke(key_id, actor=context.actor.name, reason=reason)

@@ -11,9 +11,10 @@ from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import OrgkernelError, Refused
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.decisions import decide_and_wait
-from orgkernel.operations.rights import UNKNOWN_NAME
+from orgkernel.operations.rights import UNKNOWN_NAME, noted_in, speaks_for
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -37,7 +38,7 @@ def acquire_lock(
 
     The token of the lock rises with every lock of the tool. Raises `Refused`, and `Conflict` (`TOOL_LOCKED`).
     """
-    kernel, holder = context.documents, context.actor.speaks_for(holder, "holder")
+    kernel, holder = context.documents, speaks_for(context, holder, "holder")
     org_id, most = _require_exclusive(kernel, org, tool)
     request = msgspec.structs.replace(circumstances, subject=holder, action="lock", resource=f"tool:{tool}")
     decision, reasons, _ = decide_and_wait(kernel, context.store, org_id, request, context.actor)
@@ -50,13 +51,24 @@ def acquire_lock(
 
 def release_lock(context: Context, org: str, tool: str, token: int, holder: str | None = None) -> ToolLock:
     """Give a tool back by the token of its lock; raises `Conflict` (`STALE_TOKEN`) when that is not held any more."""
-    holder = context.actor.speaks_for(holder, "holder")
+    holder = speaks_for(context, holder, "holder")
     return context.store.locks.release(_org_id(context, org), tool, holder, token)
 
 
 def break_lock(context: Context, org: str, tool: str, reason: str = "") -> ToolLock:
-    """Take a tool out of its holder's hands; the old token is stale. Raises `UnknownRecord` when nobody holds it."""
-    return context.store.locks.break_(_org_id(context, org), tool, actor=context.actor.name, reason=reason)
+    """Take a tool out of its holder's hands; the old token is stale. Raises `UnknownRecord` when nobody holds it.
+
+    It needs a right over the holder; raises `Refused`, and `Conflict` when somebody else has taken the tool meanwhile.
+    """
+    org_id = _org_id(context, org)
+    lock = next((each for each in context.store.locks.list(org_id) if each.tool_id == tool), None)
+    right, token = None, None
+    if lock is not None and context.actor.member:
+        what = f"break the lock of {quote(lock.holder)}"
+        right = require_authority(context, lock.holder, what, itself="break its own lock", org_id=org_id)
+        token = lock.token
+    store = noted_in(context, right)
+    return store.locks.break_(org_id, tool, actor=context.actor.name, reason=reason, token=token)
 
 
 def lock_for_call(

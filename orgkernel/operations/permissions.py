@@ -11,8 +11,11 @@ import msgspec
 
 from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind
 from orgkernel.decisions.state_view import Grant, Restriction, Waiver
+from orgkernel.diagnostics.wording import quote
+from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import require_declared, require_may_give
+from orgkernel.operations.passing_on import require_may_approve, require_may_give
+from orgkernel.operations.rights import find_member, noted_in, require_declared, speaks_for
 from orgkernel.records.levels import ToolLevel
 
 LONGEST_WORD = 200
@@ -75,10 +78,12 @@ class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
     """Give a permission; raises `Refused`."""
-    require_may_give(
-        context, Grant("", draft.subject, draft.resources, draft.level, draft.waives, draft.org_id)
-    )
-    return context.store.grants.issue(
+    wanted = Grant(
+        "", draft.subject, draft.resources, draft.level, draft.waives, draft.org_id, draft.channel, draft.session,
+        expires_at=draft.expires_at,
+    )  # fmt: skip
+    store = noted_in(context, require_may_give(context, wanted))
+    return store.grants.issue(
         draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, waives=draft.waives,
         org_id=draft.org_id, channel=draft.channel, session=draft.session, reason=draft.reason,
         expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses),
@@ -86,19 +91,33 @@ def issue_grant(context: Context, draft: GrantDraft) -> Grant:
 
 
 def revoke_grant(context: Context, grant_id: str, reason: str = "") -> Grant:
-    """Take a grant back; its history stays. Raises `UnknownRecord`, and `Conflict` when it is revoked already."""
-    return context.store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
+    """Take a grant back; its history stays. Raises `UnknownRecord`, and `Conflict` when it is revoked already.
+
+    It needs a right over whoever holds the grant; raises `Refused`.
+    """
+    found, right = context.store.grants.get(grant_id), None
+    if found is not None:
+        right = require_authority(
+            context, found.subject, f"revoke a grant of {quote(found.subject)}",
+            itself="revoke a grant of itself", org_id=found.org_id, resources=found.resources,
+        )  # fmt: skip
+    store = noted_in(context, right)
+    return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
 
 
 def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
     """Restrict somebody; raises `Refused`. Names are checked: a misspelled one would restrict nobody, unnoticed.
 
-    An agent or a role can restrict only what it may grant, and only others.
+    It opens nothing, so that it needs a right over the subject and no more.
     """
-    require_may_give(
-        context, Grant("", draft.subject, draft.resources, "observe", org_id=draft.org_id), "restrict itself"
-    )
-    return context.store.restrictions.issue(
+    if context.kernel is not None:
+        require_declared(context.kernel.state, Grant("", draft.subject, draft.resources, org_id=draft.org_id))
+    right = require_authority(
+        context, draft.subject, f"restrict {quote(draft.subject)}", itself="restrict itself",
+        org_id=draft.org_id, resources=draft.resources,
+    )  # fmt: skip
+    store = noted_in(context, right)
+    return store.restrictions.issue(
         draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=draft.org_id,
         reason=draft.reason, expires_at=draft.expires_at,
     )  # fmt: skip
@@ -107,16 +126,15 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
 def lift_restriction(context: Context, restriction_id: str, reason: str = "") -> Restriction:
     """Lift a restriction; its history stays. Raises `UnknownRecord`, and `Conflict` when it is lifted already.
 
-    An agent or a role needs the right to grant the full level, because that is what lifting does.
+    It needs the right to grant the full level, because that is what lifting does; raises `Refused`.
     """
     found = context.store.restrictions.get(restriction_id) if context.actor.member else None
+    right = None
     if found is not None:
-        require_may_give(
-            context,
-            Grant("", found.subject, found.resources, "full", org_id=found.org_id),
-            "lift a restriction of itself",
-        )
-    return context.store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
+        wanted = Grant("", found.subject, found.resources, "full", org_id=found.org_id)
+        right = require_may_give(context, wanted, "lift a restriction of itself")
+    store = noted_in(context, right)
+    return store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
 
 
 def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
@@ -124,7 +142,8 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
 
     What no document declares cannot be asked for, because nobody could approve it.
     """
-    requester = context.actor.speaks_for(draft.requester, "requester")
+    requester = speaks_for(context, draft.requester, "requester")
+    find_member(context.kernel, context.actor)
     if context.kernel is not None:
         wanted = Grant("", requester, draft.resources, draft.level, draft.waives, draft.org_id)
         require_declared(context.kernel.state, wanted)
@@ -132,7 +151,7 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
         requester, draft.resources, kind=draft.kind, level=draft.level, waives=draft.waives, org_id=draft.org_id,
         channel=draft.channel, session=draft.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
-        context={"credential": context.actor.name},
+        context=_asked_by(context),
     )  # fmt: skip
 
 
@@ -144,12 +163,27 @@ def approve(
     Raises `Refused`, `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
     """
     asked = context.store.requests.get(request_id)
-    if asked is not None:
-        wanted = Grant("", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id)
-        require_may_give(context, wanted)
-    return context.store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
+    right = None if asked is None else require_may_approve(context, asked, approval)
+    store = noted_in(context, right)
+    return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
 
 def deny(context: Context, request_id: str, reason: str = "") -> PermissionRequest:
-    """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already."""
-    return context.store.requests.deny(request_id, responder=context.actor.name, reason=reason)
+    """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
+
+    It needs a right over whoever asked; raises `Refused`.
+    """
+    asked, right = context.store.requests.get(request_id), None
+    if asked is not None:
+        right = require_authority(
+            context, asked.requester, f"answer a request of {quote(asked.requester)}",
+            itself="answer its own request", org_id=asked.org_id, resources=asked.resources,
+        )  # fmt: skip
+    store = noted_in(context, right)
+    return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
+
+
+def _asked_by(context: Context) -> dict[str, str]:
+    """Who asked in the name of the requester, so that the same person does not answer."""
+    person = {"person": context.actor.person} if context.actor.person else {}
+    return {"credential": context.actor.name, **person}

@@ -3,7 +3,7 @@
 A permit has nothing in it. What it permits is written in the book of the kernel that made it, beside the permit itself,
 and only that very object finds its line again: a copy, a pickle or a look-alike finds none. It is good once, for a few
 seconds, in the process that made it, for one subject, resource, action and input; presenting it for anything else voids
-it (design §5, §6 end). How a call ended is noted afterwards.
+it (docs/architecture.md). How a call ended is noted afterwards.
 """
 
 from __future__ import annotations

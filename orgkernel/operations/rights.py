@@ -1,72 +1,186 @@
-"""Who may give what: names that are declared, what `may_grant` of a role names, and nothing to oneself (design §6, §10).
+"""Who acts: the subject a credential stands for, which subjects are the same as it, and which names are declared.
 
-All of it limits agents and roles. Somebody outside the organization, a person or an operator, only has to use declared
-names: the surface has checked the scopes of their credential.
+An operator's credential belongs to no subject of an organization and acts by its scopes. Every other credential acts as a
+subject, and that subject has to be declared and at work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
-from orgkernel.decisions.access.request import AccessRequest
+import msgspec
+
+from orgkernel.decisions.access.identity import SubjectIdentity, identify
+from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, WORKING
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import EdgeKind
-from orgkernel.operations.context import Context
+from orgkernel.operations.context import Actor, Context
 from orgkernel.records.access_policies import STAR
-from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.registry_state import RegistryState
+    from orgkernel.kernel.stored import Store
 
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
+OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
+RightKind = Literal["owner", "superior", "approver"]
+_SHOW_CHECK = "see `orgkernel check`"
 
 
-def require_may_give(context: Context, wanted: Grant, what: str = "give itself a permission") -> None:
-    """Raise `Refused` if the grant names something undeclared, or the actor may not give it.
+class Right(msgspec.Struct, frozen=True):
+    """By which right a subject acts on another."""
 
-    `what` is what the message says the actor cannot do for itself.
+    member: str
+    """The subject that acts."""
+    kind: RightKind
+    text: str
+    """The statement of the documents that gives it."""
+
+    @property
+    def detail(self) -> dict[str, str]:
+        """The right, as the audit has it."""
+        return {"as": self.member, "right": self.kind, "because": self.text}
+
+
+class Member(msgspec.Struct, frozen=True):
+    """The subject that acts, as the organizations know it."""
+
+    subject: str
+    own: frozenset[str]
+    """The subjects that are the same as it: its roles, whoever fills the role, the person who runs the agent."""
+    is_owner: bool
+    known: tuple[tuple[OrgView, SubjectIdentity], ...]
+    """The organizations that declare it and where it is at work, with what they know about it."""
+
+    @property
+    def owner_right(self) -> Right:
+        """The right of an owner."""
+        return Right(self.subject, "owner", f"{self.subject} is the owner")
+
+
+def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
+    """The subject an actor acts as; None for an operator.
+
+    Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is suspended or decommissioned.
     """
-    if context.kernel is None:
-        return
-    require_declared(context.kernel.state, wanted)
-    if context.actor.member:
-        refuse_itself(context, wanted.subject, what)
-        _require_right(context.kernel, context.actor.member, wanted)
+    subject = actor.member
+    if not subject:
+        return None
+    if kernel is None:
+        raise Refused(
+            f"{quote(subject)} is not declared, because there are no documents here",
+            "name the documents with `--path`; without `--by` an operator acts",
+            UNKNOWN_NAME,
+        )
+    views = views_of(kernel.state)
+    named = [(view, found) for view in views if (found := identify(view, subject)) is not None]
+    if not named or all(identity.kind == "unknown" for _, identity in named):
+        raise _not_declared(views, subject, kernel.state)
+    known = tuple((view, identity) for view, identity in named if not _lifecycle(kernel, view, identity))
+    if not known:
+        lifecycle = next(_lifecycle(kernel, view, identity) for view, identity in named)
+        raise Refused(
+            f"{quote(subject)} is {lifecycle}",
+            "a superior, the owner or an operator can reactivate it",
+            INACTIVE,
+        )
+    own = {subject}.union(*(_same_subjects(view, subject) for view in views))
+    if actor.person:
+        own.update(*(_same_subjects(view, actor.person) for view in views))
+    return Member(subject, frozenset(own), any(identity.is_owner for _, identity in known), known)
 
 
-def refuse_itself(context: Context, subject: str, what: str) -> None:
-    """Raise `Refused` (`SELF_GRANT`) if an agent or a role would act on itself.
+def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
+    """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
+    if identity.kind != "agent":
+        return ""
+    stored = kernel.access(view.org_id).state.agents.get(identity.id)
+    return "" if stored is None or stored.lifecycle in WORKING else stored.lifecycle
 
-    INVARIANT: an agent can never issue, approve or promote for itself (design §10). What is given to a role is given to
-    whoever fills it, so a role an agent fills counts as that agent, in every organization.
+
+def _same_subjects(view: OrgView, subject: str) -> set[str]:
+    """The words under which grants and requests can mean a subject: what is given to a role is given to its holders."""
+    known = identify(view, subject)
+    if known is None:
+        return {subject}
+    same = {subject, *known.keys}
+    if known.kind == "role":
+        for edge in view.agents_in(known.id):
+            same |= _same_subjects(view, f"agent:{edge.source}")
+    return same
+
+
+def _run_by(context: Context, member: Member) -> set[str]:
+    """What is the same as the agents whose keys say that the person who acts runs them."""
+    kind, _, name = member.subject.partition(":")
+    if kind != "person":
+        return set()
+    agents = {
+        key.agent_id for key in context.store.keys.list() if key.person_id == name and key.revoked_at is None
+    }
+    return {
+        same
+        for agent in agents
+        if agent
+        for view, _ in member.known
+        for same in _same_subjects(view, f"agent:{agent}")
+    }
+
+
+def refuse_itself(context: Context, member: Member, subject: str, what: str) -> None:
+    """Raise `Refused` (`SELF_GRANT`) if somebody would act on themselves.
+
+    INVARIANT: nobody can issue, approve or promote for themselves. What is given to a role is given to whoever fills it,
+    so a role an agent fills counts as that agent, in every organization. An owner has every right already.
     """
+    if not member.is_owner and subject in member.own | _run_by(context, member):
+        raise Refused(f"{quote(member.subject)} cannot {what}", "somebody else has to do it", SELF_GRANT)
+
+
+def require_outside(context: Context, what: str) -> Right | None:
+    """Raise `Refused` (`MAY_NOT_GRANT`) if somebody does what only an operator or an owner may do."""
+    member = find_member(context.kernel, context.actor)
+    if member is None:
+        return None
+    if not member.is_owner:
+        raise only_outside(member.subject, what)
+    return member.owner_right
+
+
+def only_outside(subject: str, what: str) -> Refused:
+    """The refusal of what only an operator or an owner may do."""
+    return Refused(f"{quote(subject)} may not {what}", "only the owner or an operator may", MAY_NOT_GRANT)
+
+
+def speaks_for(context: Context, named: str | None, field: str) -> str:
+    """The subject somebody asks for: itself, and for an owner or an operator the one named in `field`. Raises `Refused`."""
     member = context.actor.member
-    kind, _, name = member.partition(":")
-    own = {member}
-    for view in _views(context.kernel.state) if member and context.kernel is not None else ():
-        if kind == "role":
-            own.update(f"agent:{edge.source}" for edge in view.agents_in(name))
-        else:
-            own.update(f"role:{edge.target}" for edge in view.roles_filled_by(name))
-    if subject in own:
-        raise Refused(f"{quote(member)} cannot {what}", "somebody else has to do it", SELF_GRANT)
+    if member and named in (None, member):
+        return member
+    if member and (context.actor.agent_id or not _is_owner(context)):
+        raise Refused(f"the credential belongs to {quote(member)}", f"leave `{field}` out", OTHER_REQUESTER)
+    if named is None:
+        raise Refused(
+            f"the credential belongs to no agent, and no {field} is named",
+            f"name the `{field}`",
+            OTHER_REQUESTER,
+        )
+    return named
 
 
-def require_outside(context: Context, what: str) -> None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) if an agent or a role does what only somebody outside the organization may do."""
-    if context.actor.member:
-        raise _only_outside(context.actor.member, what)
+def _is_owner(context: Context) -> bool:
+    member = find_member(context.kernel, context.actor)
+    return member is not None and member.is_owner
 
 
-def _only_outside(member: str, what: str) -> Refused:
-    help = "only somebody outside the organization may: a person, or an operator"
-    return Refused(f"{quote(member)} may not {what}", help, MAY_NOT_GRANT)
+def noted_in(context: Context, right: Right | None) -> Store:
+    """The store, where what is changed is noted in the audit with this right."""
+    return context.store if right is None else context.store.by_right(right.detail)
 
 
 def require_declared(state: RegistryState, grant: Grant) -> None:
@@ -74,31 +188,35 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
     if grant.org_id is not None and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
-    views = _views(state, grant.org_id)
-    _require_known_subject(views, grant.subject, state)
+    views = views_of(state, grant.org_id)
+    require_known_subject(views, grant.subject, state)
     for resource in grant.resources:
-        if not any(_knows_resource(view, resource) for view in views):
+        if not any(knows_resource(view, resource) for view in views):
             known = [f"tool:{tool}" for view in views for tool in view.records.tools]
             help = did_you_mean(resource, known) or _way_out(state)
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def _views(state: RegistryState, org_id: str | None = None) -> list[OrgView]:
+def views_of(state: RegistryState, org_id: str | None = None) -> tuple[OrgView, ...]:
     """The organization of that id, or all that are served."""
     served = state.served.values() if org_id is None else [state.served[org_id]]
-    return [each.snapshot.index for each in served]
+    return tuple(each.snapshot.index for each in served)
 
 
-def _require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:
+def require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:
+    """Raise `Refused` (`UNKNOWN_NAME`) if none of the organizations declares a subject."""
     views = tuple(views)
     if not any(_knows_subject(view, subject) for view in views):
-        known = [each for view in views for each in _subjects(view)]
-        raise Refused(
-            f"{quote(subject)} is not declared", did_you_mean(subject, known) or _way_out(state), UNKNOWN_NAME
-        )
+        raise _not_declared(views, subject, state)
 
 
-def _knows_resource(view: OrgView, resource: str) -> bool:
+def _not_declared(views: Iterable[OrgView], subject: str, state: RegistryState) -> Refused:
+    known = [each for view in views for each in _subjects(view)]
+    help = did_you_mean(subject, known) or _way_out(state)
+    return Refused(f"{quote(subject)} is not declared", help, UNKNOWN_NAME)
+
+
+def knows_resource(view: OrgView, resource: str) -> bool:
     """Whether an organization knows what a grant gives; `tool:name*` stands for every tool of such a name."""
     kind, _, name = resource.partition(":")
     tool = name.partition(":")[0]
@@ -125,50 +243,5 @@ def _subjects(view: OrgView) -> Iterable[str]:
 
 def _way_out(state: RegistryState) -> str:
     if state.refused:  # it may be declared by documents that cannot be used
-        return f"see `orgkernel check`: {listing(state.refused)} cannot be answered for"
+        return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be answered for"
     return "declare it first"
-
-
-def _require_right(kernel: Kernel, giver: str, grant: Grant) -> None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) if `may_grant` does not list it, or the giver has less itself."""
-    views = _views(kernel.state, grant.org_id)
-    _require_known_subject(views, giver, kernel.state)
-    if grant.waives:
-        raise _only_outside(giver, f"lift {listing(grant.waives)}")
-    for resource in grant.resources:
-        for view in views:
-            if _knows_resource(view, resource):
-                _require_level(kernel, view, giver, resource, grant.level)
-
-
-def _require_level(kernel: Kernel, view: OrgView, giver: str, resource: str, level: str) -> None:
-    kind, _, name = resource.partition(":")
-    tool = name.partition(":")[0]
-    most = _grantable(view, giver).get(tool, 0) if kind == "tool" else 0
-    wanted = LEVELS.index(level)
-    if wanted > most:
-        at = f" at level {quote(level)}" if most else ""
-        help = (
-            f"it may grant level {quote(LEVELS[most])}"
-            if most
-            else "name the tool in `may_grant` of its role, or let somebody outside the organization grant it"
-        )
-        raise Refused(f"{quote(giver)} may not grant {quote(resource)}{at}", help, MAY_NOT_GRANT)
-    held = kernel.decide(view.org_id, AccessRequest(giver, "use", f"tool:{tool}")).level_effective
-    if wanted > LEVELS.index(held or "none"):  # restricted, suspended or of too low a rank at this moment
-        raise Refused(
-            f"{quote(giver)} has {quote(resource)} at level {quote(held or 'none')} itself, and cannot grant {quote(level)}",
-            f"`orgkernel why {giver} use tool:{tool}` says what holds it back",
-            MAY_NOT_GRANT,
-        )
-
-
-def _grantable(view: OrgView, giver: str) -> Mapping[str, int]:
-    """Tool to the highest level that the roles of a giver may give away."""
-    kind, _, name = giver.partition(":")
-    roles = (name,) if kind == "role" else [edge.target for edge in view.roles_filled_by(name)]
-    found: dict[str, int] = {}
-    for role_id in roles:
-        for edge in view.edges_from(EdgeKind.MAY_GRANT, role_id):
-            found[edge.target] = max(found.get(edge.target, 0), LEVELS.index(edge.attribute))
-    return found

@@ -1,4 +1,4 @@
-"""`access_policies`: who may use what, and when (policies and governance §1–2). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`access_policies`: who may use what, and when. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal

@@ -1,4 +1,4 @@
-"""`crew_roster`: the agents and the roles that they fill (crew-capability facts §1.3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`crew_roster`: the agents and the roles that they fill. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal

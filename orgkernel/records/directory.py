@@ -1,4 +1,4 @@
-"""`directory`: people, system origins and webhooks (policies and governance §1). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`directory`: people, system origins and webhooks. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal

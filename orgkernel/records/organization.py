@@ -81,6 +81,40 @@ class Separation(Record, frozen=True, kw_only=True):
     description: str = ''
     roles: tuple[RoleId, ...] = ()
     tools: tuple[ToolId, ...] = ()
+PropertyName = str
+TypeName = str
+
+
+class ForeignSubject(Record, frozen=True, kw_only=True):
+    """The subjects that a foreign type stands for (orgkernel)."""
+    kind: Literal['role', 'agent', 'person', 'system', 'webhook']
+    ids: dict[str, Id] = msgspec.field(default_factory=dict)
+
+
+class ForeignResource(Record, frozen=True, kw_only=True):
+    """The resources that a foreign type stands for (orgkernel)."""
+    kind: Literal['tool', 'credential', 'data', 'role']
+    ids: dict[str, ToolId] = msgspec.field(default_factory=dict)
+    tool: ToolId | None = None
+
+
+class ActionMeaning(Record, frozen=True, kw_only=True):
+    """The action that a foreign action stands for, if its conditions hold (orgkernel)."""
+    action: Id
+    where: dict[PropertyName, str | bool | int | float] = msgspec.field(default_factory=dict)
+    owner: str | None = None
+
+
+class AuthzenTypes(Record, frozen=True, kw_only=True):
+    """What the types and actions of AuthZEN questions stand for here (orgkernel)."""
+    subjects: dict[TypeName, ForeignSubject] = msgspec.field(default_factory=dict)
+    resources: dict[TypeName, ForeignResource] = msgspec.field(default_factory=dict)
+    actions: dict[TypeName, tuple[ActionMeaning, ...]] = msgspec.field(default_factory=dict)
+
+
+class Authzen(Record, frozen=True, kw_only=True):
+    """How questions of AuthZEN are understood (orgkernel)."""
+    types: AuthzenTypes = AuthzenTypes()
 
 
 class PaceOverride(Record, frozen=True, kw_only=True):
@@ -122,6 +156,7 @@ class Organization(Document, frozen=True, kw_only=True):
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
     separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    authzen: Authzen = Authzen()
     rank_matrix: Id | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock (crew-capability facts §5). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal

@@ -1,4 +1,4 @@
-"""`skill_catalog`: skills, their categories and prerequisites (crew-capability facts §4); definitions only. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`skill_catalog`: skills, their categories and prerequisites; definitions only. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Literal

@@ -1,4 +1,4 @@
-"""`tool_catalog`: tools, their actions and the level that each action requires (design §3, crew-capability facts §3). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`tool_catalog`: tools, their actions and the level that each action requires. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Any, Literal

@@ -3,8 +3,9 @@
 ## What it checks
 
 No text in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
-Google, Slack, Stripe, npm, PyPI, SendGrid, Hugging Face, Vault, age, Telegram, JSON web tokens, private keys). No text
-assigns a random value to a key, secret, token or password. The message never repeats the secret.
+Google, Groq, OpenRouter, Slack, Stripe, DigitalOcean, npm, PyPI, SendGrid, Hugging Face, Vault, age, Telegram, JSON web
+tokens, private keys). No text assigns a random value to a key, secret, token or password, holds the value of an
+`Authorization` header, or an address with a password. The message never repeats the secret.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""What a host asks of a compiled organization: can it be used, and which role takes a task (design §10)?
+"""What a host asks of a compiled organization: can it be used, and which role takes a task (docs/http.md)?
 
 A bundle is one JSON document. `orgkernel compile --agent-zero` makes it from a checked organization. It already says who
 takes which domain and which of the host's tools a role may call, so a host needs no YAML, no rules and no access

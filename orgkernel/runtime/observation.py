@@ -1,6 +1,6 @@
 """What a host reports about one role at one model call.
 
-Source: design §6 "PACE."; the names are those of the trigger language (docs/triggers.md). None means *not reported*: the
+The names are those of the trigger language (docs/triggers.md). None means *not reported*: the
 value is unknown, neither true nor false. A host reports what it knows and leaves out the rest; it never reports a zero
 that it did not measure.
 

@@ -1,4 +1,4 @@
-"""PACE: the tier of a role and what the role has to do in it (design §6 "PACE."; specification, "PACE Plan").
+"""PACE: the tier of a role and what the role has to do in it (docs/pace.md; specification, "PACE Plan").
 
 Error policy: assume nominal, but name every value that was not reported. A tier's trigger is true, false or unknown:
 

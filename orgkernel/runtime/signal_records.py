@@ -1,6 +1,6 @@
 """The signals of each layer in one turn: written by the layer itself, or derived when it is silent.
 
-Source: seed 002 "Signal Schema (per layer)", with the same layer and field names. A field that is None was not written:
+The layers and fields have the names of the layer coordination convention (docs/signals.md). A field that is None was not written:
 it is unknown, neither true nor false. Layers outside this list may take part under any name; only their
 `fired_this_turn` is read.
 

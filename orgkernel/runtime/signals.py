@@ -1,6 +1,6 @@
 """Layer coordination: a shared value in which layers write what they did, and one warning per turn.
 
-Source: seed 002; design §6 "Signals."; docs/adr/0012. A turn is one model call with everything that follows from it, as
+Source: docs/signals.md, docs/adr/0012. A turn is one model call with everything that follows from it, as
 for PACE. The store is any mapping that lives as long as the agent (`agent.data`). This module uses two of its keys:
 
     _layer_signals   {layer: {its fields, "turn": 7}}     the convention: any layer may read and write it

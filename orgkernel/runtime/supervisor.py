@@ -1,6 +1,6 @@
 """The supervisor: steers an agent when its tier changes or a subordinate reports that it needs help.
 
-Source: specification, "Phase 2: Supervisor Loop"; seed 002; docs/signals.md. In the microcosm it reads the PACE
+Source: specification, "Phase 2: Supervisor Loop"; docs/signals.md. In the microcosm it reads the PACE
 decision of the agent's own role, or that role's report if there is no decision. In the macrocosm it also reads the
 reports of subordinates. It speaks
 

@@ -24,4 +24,4 @@ NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
 NO_NEW_DISPATCH: Final = frozenset({CONTINGENT, EMERGENCY})
 """Tiers in which a role dispatches no new work."""
 NO_NEW_WORK: Final = frozenset({EMERGENCY})
-"""Tiers in which a role starts no new work. It may still use essential tools, escalate and abort (design §6)."""
+"""Tiers in which a role starts no new work. It may still use essential tools, escalate and abort."""

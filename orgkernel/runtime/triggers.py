@@ -1,7 +1,7 @@
 """A compiled PACE trigger: plain JSON, checked before use, printable as text, evaluated inside any host.
 
 A trigger such as `consecutive_tool_failures >= 5 OR context_fill > 0.85` is parsed once, at load, and travels to
-hosts as nested lists (design §6 "PACE."; facts/ecosystem §7), so that a host needs no parser. The forms are:
+hosts as nested lists (docs/pace.md), so that a host needs no parser. The forms are:
 
     condition   ["or", c, c, ...]   ["and", c, c, ...]   ["not", c]   ["flag", "name"]
                 [">=", n, n]   also  >  <=  <  ==  !=
@@ -11,7 +11,7 @@ INVARIANT: a tree that passes `check_tree` can be evaluated and rendered without
 by `MAX_DEPTH`, and parsing its rendering yields an equal tree (provided the text fits the parser's length limit).
 A negative literal is therefore ["neg", ["number", 5]], never ["number", -5].
 
-Error policy (design §6 "PACE."): *assume nominal, but name every value that was not reported*. A value that the host does
+Error policy (docs/pace.md): *assume nominal, but name every value that was not reported*. A value that the host does
 not report is Unknown, which is neither true nor false: it neither raises a tier nor restores one. AND, OR and NOT follow
 Kleene's strong logic: `true OR unknown` is true, `false AND unknown` is false, and everything else with unknown is
 unknown. Arithmetic on Unknown is Unknown, and so is a division by zero or a result that is not finite.

@@ -1,4 +1,4 @@
-"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank (crew-capability facts §2–4). Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What one load yields: immutable, built once, swapped whole (design §4)."""
+"""What one load yields: immutable, built once, swapped whole (docs/architecture.md)."""
 
 from __future__ import annotations
 

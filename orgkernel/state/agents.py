@@ -1,4 +1,4 @@
-"""What is stored about agents: rank, trust and lifecycle, results of tests, and tool usage (crew-capability facts §2.1, §5).
+"""What is stored about agents: rank, trust and lifecycle, results of tests, and tool usage.
 
 The roster declares that an agent exists and its starting values; from then on these rows say how it is.
 """

@@ -1,4 +1,4 @@
-"""The audit of a store: writing entries, searching and counting rows, and dropping old ones (design §9, policies and governance §5)."""
+"""The audit of a store: writing entries, searching and counting rows, and dropping old ones (docs/how-to/store.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored grants and restrictions: permissions beyond what roles and policies give, and upper bounds (policies and governance §4).
+"""Stored grants and restrictions: permissions beyond what roles and policies give, and upper bounds.
 
 Both are issued to a subject until a time or for good. They are revoked by a date and never deleted; decisions ignore
 what expired or was revoked. Each use of a grant is written down with the audit row of the decision that used it, in the

@@ -1,4 +1,4 @@
-"""API keys: 256 random bits shown once, of which the store keeps the SHA-256 (design §10 "Who may ask").
+"""API keys: 256 random bits shown once, of which the store keeps the SHA-256 (docs/http.md).
 
 A plain digest is enough: there is nothing to guess in 256 random bits, and a check has to be cheap.
 """
@@ -47,6 +47,7 @@ class Keys:
         *,
         created_by: str,
         agent_id: str | None = None,
+        person_id: str | None = None,
         expires_at: float | None = None,
     ) -> tuple[ApiKey, str]:
         """A new key and its secret, which nobody can read again; raises `Refused`."""
@@ -58,9 +59,13 @@ class Keys:
             raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
         if agent_id is not None:
             require_id("the agent", agent_id)
+        if person_id is not None:
+            require_id("the person", person_id)
         secret = KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
         held = tuple(scope for scope in SCOPES if scope in scopes)
-        draft = ApiKey(self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at)
+        draft = ApiKey(
+            self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at, person_id=person_id
+        )
         return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
@@ -131,10 +136,19 @@ def _note(transaction: Transaction, key: ApiKey, activity: str, actor: str, reas
             "key",
             transaction.now,
             activity,
-            subject=f"agent:{key.agent_id}" if key.agent_id else "",
+            subject=f"agent:{key.agent_id}"
+            if key.agent_id
+            else f"person:{key.person_id}"
+            if key.person_id
+            else "",
             actor=actor,
             record_id=key.key_id,
             reason=reason,
-            detail={"name": key.name, "scopes": list(key.scopes), "expires_at": key.expires_at},
+            detail={
+                "name": key.name,
+                "scopes": list(key.scopes),
+                "expires_at": key.expires_at,
+                "person": key.person_id,
+            },
         )
     )

@@ -1,4 +1,4 @@
-"""Exclusive tools: one holder at a time, and a fencing token that rises with every lock (crew-capability facts §3.5).
+"""Exclusive tools: one holder at a time, and a fencing token that rises with every lock.
 
 Whoever lost a lock, by its timeout or because somebody broke it, may not know: what the tool does is checked against
 the token, and an older one is refused. Whether somebody may hold a tool at all is for the decision to say.
@@ -80,14 +80,25 @@ class Locks:
 
         return self._context.change(change)
 
-    def break_(self, org_id: str, tool_id: str, *, actor: str, reason: str = "") -> ToolLock:
-        """Take a tool out of somebody's hands; the lock that was broken. Raises `UnknownRecord` when nobody holds it."""
+    def break_(
+        self, org_id: str, tool_id: str, *, actor: str, reason: str = "", token: int | None = None
+    ) -> ToolLock:
+        """Take a tool out of somebody's hands; the lock that was broken. Raises `UnknownRecord` when nobody holds it.
+
+        With a token, only that lock is broken; raises `Conflict` (`STALE_TOKEN`) when there is another one.
+        """
 
         def change(transaction: Transaction) -> ToolLock:
             row = _find(transaction.connection, org_id, tool_id)
             if row is None or row.holder is None:
                 raise UnknownRecord(f"nobody holds the tool {quote(tool_id)} in {quote(org_id)}")
             lock = record_of(ToolLock, row)
+            if token not in (None, lock.token):
+                raise Conflict(
+                    f"the lock {token} of the tool {quote(tool_id)} is not held any more",
+                    "look again",
+                    code="STALE_TOKEN",
+                )
             _free(transaction, lock, "broken", actor, reason)
             return lock
 

@@ -1,4 +1,4 @@
-"""SALUTE reports: each one once, the latest of each agent in each role, and what came before for a while (design §6, §9).
+"""SALUTE reports: each one once, the latest of each agent in each role, and what came before for a while.
 
 What a report says is what it is: the same content delivered twice, by a file and its copy or by a host that did not hear
 the answer, is one row. Old rows go when the next report of their agent comes; the latest always stays.

@@ -1,6 +1,6 @@
 """Requests for a permission: pending, then approved, denied or expired; never anything else afterwards.
 
-Timers, answers and limits: policies and governance §4.3–4.5, §4.10, §4.11. Silence is a denial: a request that nobody
+Silence is a denial: a request that nobody
 answers in time has expired, whether or not anybody noted it.
 """
 

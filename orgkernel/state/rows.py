@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, Engine, Select, Table, select
 
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
@@ -33,10 +35,12 @@ class StoreContext:
     writer: Writer
     clock: Callable[[], float]
     tokens: Tokens
+    right: Mapping[str, str] | None = None
+    """By which right somebody acts, for the rows of the audit that say who did something."""
 
     def change(self, change: Callable[[Transaction], T]) -> T:
         """Run a change and wait until it is on the disk; raises what it raises."""
-        answer: T = self.writer.submit(change).result()
+        answer: T = self.writer.submit(partial(_change_by_right, change, self.right)).result()
         return answer
 
     def reading(self) -> AbstractContextManager[Connection]:
@@ -55,6 +59,26 @@ class StoreContext:
     def new_id(self, kind: str) -> str:
         """An id nobody has: its kind in a letter or two, and 48 random bits."""
         return f"{kind}-{self.tokens(6).hex()}"
+
+
+def _change_by_right(
+    change: Callable[[Transaction], T], right: Mapping[str, str] | None, transaction: Transaction
+) -> T:
+    """Run a change; what it writes into the audit about the actor says by which right the actor did it."""
+    if right is None:
+        return change(transaction)
+    plain = transaction.audit
+
+    def append(entry: AuditEntry) -> str:
+        if entry.actor:
+            entry = msgspec.structs.replace(entry, detail={**(entry.detail or {}), **right})
+        return plain(entry)
+
+    transaction.audit = append
+    try:
+        return change(transaction)
+    finally:
+        transaction.audit = plain
 
 
 def row_of(record: msgspec.Struct) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
 
 from orgkernel.decisions.state_view import StateView
@@ -56,17 +58,28 @@ class Store:
         context = StoreContext(self.engine, location.shown, self._writer, clock, tokens)
         self.context = context
         self._views = Views(context)
+        self._limits = limits or RequestLimits()
+        self._put_together(context)
+        self.usage = Usage(context)
+        self.reports = Reports(context, kept_reports)
+        self.audit = AuditLog(context)
+        atexit.register(self.close)
+
+    def _put_together(self, context: StoreContext) -> None:
+        """The parts in which somebody changes something by a right."""
         self.agents = Agents(context)
         self.grants = Grants(context)
         self.restrictions = Restrictions(context)
-        self.requests = Requests(context, limits or RequestLimits())
+        self.requests = Requests(context, self._limits)
         self.results = Results(context)
         self.locks = Locks(context)
-        self.usage = Usage(context)
-        self.reports = Reports(context, kept_reports)
         self.keys = Keys(context, self._views.version)
-        self.audit = AuditLog(context)
-        atexit.register(self.close)
+
+    def by_right(self, right: Mapping[str, str]) -> Store:
+        """The same store, where the audit of each change says by which right it was made. Whoever opened it closes it."""
+        noting = copy.copy(self)
+        noting._put_together(replace(self.context, right=right))
+        return noting
 
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state as decisions read it: the same object until something changes."""

@@ -199,6 +199,7 @@ api_keys = Table(
     Column("created_at", Float, nullable=False),
     Column("expires_at", Float),
     Column("revoked_at", Float),
+    Column("person_id", _WORDS),
 )
 
 audit = Table(

@@ -1,4 +1,4 @@
-"""The state as decisions read it: one value per state version, patched with the rows that changed since (design §6, §9).
+"""The state as decisions read it: one value per state version, patched with the rows that changed since.
 
 Asking costs one look at the version. While it is the same, so is the object; when it is not, only rows that are newer
 than the last view are read. Every row of these tables carries the version of its last change and none is ever deleted,

@@ -1,4 +1,4 @@
-"""The toolbox: the only code that calls a tool, in the caller's process, with a one-use permit (design §5)."""
+"""The toolbox: the only code that calls a tool, in the caller's process, with a one-use permit (docs/architecture.md)."""
 
 from orgkernel.toolbox.cascade import Gap
 from orgkernel.toolbox.context import AvailableTool, ToolContext

@@ -22,7 +22,8 @@ from orgkernel.errors import Conflict, OrgkernelError
 from orgkernel.operations.permits import Ruling, encode_input, record_use
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
-from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply, mask_values
+from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
+from orgkernel.toolbox.masking import TooDeep, mask_values
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 
@@ -82,8 +83,8 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
         return Attempt(Step(asked.kind, who, "failed", codes.ACTION_NEEDED, text))
     try:
         tool_input = encode_input(asked.tool_input)
-    except (TypeError, ValueError) as error:
-        text = f"the input is no JSON: {error}"
+    except (TypeError, ValueError, RecursionError) as error:
+        text = f"the input cannot be written as JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
     said = json.loads(tool_input)
     path = parts.path_in(asked.tool_id, said)
@@ -162,10 +163,7 @@ async def _call(
         text = f"it took longer than {planned.timeout:g} seconds"
         step = planned.step("timeout", codes.TIMEOUT, text, audit_id=ruling.audit_id)
     else:
-        reply = Reply(
-            reply.outcome, mask_values(reply.output, call.credentials),
-            mask_values(reply.error, call.credentials), reply.metadata, reply.is_uncertain,
-        )  # fmt: skip
+        reply = _masked(reply, call.credentials)
         step = planned.step(
             reply.outcome, _CODES[reply.outcome], reply.error, metadata=dict(reply.metadata), audit_id=ruling.audit_id
         )  # fmt: skip
@@ -178,6 +176,15 @@ async def _call(
         except OrgkernelError as error:  # the tool has run all the same
             step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
+
+
+def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:
+    """A reply without the credentials that were handed out for it."""
+    try:
+        output, text, metadata = mask_values((reply.output, reply.error, dict(reply.metadata)), credentials)
+    except TooDeep as error:
+        return Reply("failed", error=str(error), is_uncertain=True)
+    return Reply(reply.outcome, output, text, metadata, reply.is_uncertain)
 
 
 def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:

@@ -1,4 +1,4 @@
-"""When a tool is unavailable: other tools, the caller's own reasoning, the chain of command, the top (facts: crew §9.5).
+"""When a tool is unavailable: other tools, the caller's own reasoning, the chain of command, the top.
 
 Every tool on the way is decided about anew. Nothing is done twice without being told so: after a call that may have
 changed something and did not end well, no other tool is tried unless the caller says it may be. In the chain of command
@@ -207,7 +207,7 @@ async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: 
     request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
     try:
         ruling = await asyncio.to_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
-        able = parts.kernel.decide(asked.org, AccessRequest(superior, gap.action, f"tool:{gap.tool}"))
+        able = parts.kernel.decide(asked.org, _as_superior(asked.request, superior, gap))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":
@@ -231,6 +231,14 @@ async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: 
     if answer is None:
         return None, step("no_answer", codes.NO_ANSWER)
     return answer, step("done")
+
+
+def _as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
+    """What the subject asked for, asked by a superior in the same run: what was passed on to the subject does not bind it."""
+    context = msgspec.structs.replace(
+        request.context, pace=None, input=None, depth=0, children=0, concurrent=0
+    )
+    return AccessRequest(superior, gap.action, f"tool:{gap.tool}", context, request.on_behalf_of)
 
 
 async def _report(parts: Parts, gap: Gap, top: str) -> Step:

@@ -1,4 +1,4 @@
-"""The tools of one agent, and nothing else of the toolbox (facts: crew §3.6)."""
+"""The tools of one agent, and nothing else of the toolbox."""
 
 from __future__ import annotations
 

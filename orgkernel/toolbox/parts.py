@@ -49,7 +49,7 @@ class _Held:
 
 
 class Exclusive:
-    """The locks that calls of exclusive tools work under (facts: crew §3.5). Its methods wait for the store.
+    """The locks that calls of exclusive tools work under. Its methods wait for the store.
 
     A call takes the lock where the caller does not hold it. Whoever holds a tool may call it several times at once; the
     lock is given back when the last of these calls has ended. A call that goes on although nobody waits for it any more

@@ -67,6 +67,8 @@ class McpServer:
     """As those of an HTTP API."""
     path_from: str | None = None
     """The argument that names a path; what is allowed is then asked about that path."""
+    max_bytes: int = 10_000_000
+    """Answers longer than this are failures. Over HTTP the reading stops there."""
 
 
 Provider = PythonFunction | HttpApi | McpServer

@@ -1,9 +1,9 @@
 """The closed list of names that a PACE trigger may read, with units and bounds, and the published aliases.
 
-Source: design §6 "PACE."; the role profiles of the kernel specification use `consecutive_tool_failures`,
-`context_fill`, `turns_without_progress`, `max` and `unrecoverable_error`. A name outside this list is a finding, never
-silently false: in the first dispatcher, role files and parser used different names, so PACE never left the primary tier
-(facts/agent_zero §9). An alias is a name that published files use for the same measure. It works, with a warning.
+The role profiles of the kernel specification use `consecutive_tool_failures`, `context_fill`, `turns_without_progress`,
+`max` and `unrecoverable_error`. A name outside this list is a finding, never silently false: in the first dispatcher, role
+files and parser used different names, so PACE never left the primary tier. An alias is a name that published files use for
+the same measure. It works, with a warning (docs/triggers.md).
 
 `context_fill_pct` of the SALUTE report is deliberately not an alias: a percentage compared with a fraction trips at once.
 """

@@ -2,8 +2,7 @@
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
-Source: the triggers of the kernel specification. Text is untrusted, so its length and its nesting are capped before it is
-read (`syntax.py`).
+Source: docs/triggers.md. Text is untrusted, so its length and its nesting are capped before it is read (`syntax.py`).
 
 Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
 the syntax is valid. A sum or product of more than 50 terms counts as too deep.

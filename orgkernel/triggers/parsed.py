@@ -1,7 +1,7 @@
 """What parsing a trigger yields: a tree or problems, and every use of a name, all placed in the trigger's text.
 
 Offsets are 0-based characters of the parsed text; the end is one past the last. Callers that know the file turn them into
-file, line and column. Problems are values, never exceptions, because triggers are user input (style §5).
+file, line and column. Problems are values, never exceptions, because triggers are user input.
 """
 
 from __future__ import annotations

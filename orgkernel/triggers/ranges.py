@@ -1,4 +1,4 @@
-"""What a trigger can do over all values that its names can have, for the doctrine rules (design §8, family 5).
+"""What a trigger can do over all values that its names can have, for the doctrine rules.
 
 `find_vacuous` proves that a trigger can never be true, or never be false; `thresholds` says where single comparisons trip,
 so that a rule can tell that contingent trips before alternate.

@@ -1,4 +1,4 @@
-"""How a generation of Agent-Zero finds, loads and calls extensions (facts/agent_zero §2–§4), in the same way and as unguarded.
+"""How a generation of Agent-Zero finds, loads and calls extensions, in the same way and as unguarded.
 
 One class is taken from a file, the alphabetically last one; a new object is made for every call; files of all folders
 are sorted by name, and of two with one name the nearer one runs; nothing is isolated.

@@ -1,4 +1,4 @@
-"""The loop of Agent-Zero (facts/agent_zero §3–§5): the hooks in their order, what reaches which model call, what ends a turn.
+"""The loop of Agent-Zero: the hooks in their order, what reaches which model call, what ends a turn.
 
 The model is a script: a list of tool requests, or of functions from the prompt of the call to one. Tools are
 functions of their arguments. Everything else is as plain as the facts allow.

@@ -1,4 +1,4 @@
-"""The prompt files of a stock Agent-Zero and the extensions that put the system prompt together (facts/agent_zero §11).
+"""The prompt files of a stock Agent-Zero and the extensions that put the system prompt together.
 
 The texts are ours; which file serves which tools, where it lies and how long it is are the host's.
 """

@@ -1,4 +1,4 @@
-"""The layers beside ours, as far as we and they read each other (facts/agent_zero §6): they store where real ones store."""
+"""The layers beside ours, as far as we and they read each other: they store where real ones store."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ import yaml
 
 from orgkernel import Kernel
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero import owned_files
 from orgkernel.exchange.agent_zero.activation import activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.exchange.agent_zero.status import read_status
@@ -260,21 +259,19 @@ def test_an_active_json_of_somebody_else_is_set_aside(host: tuple[str, Path]) ->
 
 @contextlib.contextmanager
 def stopping(stop_at: int) -> Iterator[None]:
-    """Lets some changes of files happen, and stops the machine before the next one."""
+    """Lets some changes of files happen, and none from then on, as if the process was killed."""
     count = itertools.count()
 
     def counted(change: Callable[..., None]) -> Callable[..., None]:
         def stop_or_change(*arguments: Any, **named: Any) -> None:
-            if next(count) == stop_at:
+            if next(count) >= stop_at:
                 raise Crash
             change(*arguments, **named)
 
         return stop_or_change
 
     with contextlib.ExitStack() as patches:
-        replaced = mock.patch.object(owned_files, "replace_file", counted(owned_files.replace_file))
-        patches.enter_context(replaced)
-        for name in ("unlink", "rmdir", "makedirs"):
+        for name in ("replace", "unlink", "rmdir", "mkdir"):
             patches.enter_context(mock.patch.object(os, name, counted(getattr(os, name))))
         yield
 
@@ -441,13 +438,13 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     root = make_host(tmp_path, "G2")
     write_tree(root, {
         f"{ORGANIZATIONS}/active.json": text,
-        f"{ORGANIZATIONS}/lib/orgkernel_agent_zero/installed.txt": "version 9\nfile usr/extensions/agent_init/_12_org.py\n",
-        "usr/extensions/agent_init/_12_org.py": "",
+        f"{ORGANIZATIONS}/lib/orgkernel_agent_zero/installed.json": json.dumps({"_schema": "orgkernel:installation", "version": "9", "files": {"usr/extensions/agent_init/_12_org_x.py": []}, "folders": []}),
+        "usr/extensions/agent_init/_12_org_x.py": "",
         f"{ORGANIZATIONS}/status.json": json.dumps({"last_error": None, "since": None, "loaded": "sha256:1"}),
     })  # fmt: skip
     status = read_status(str(root))
     assert (status.why, status.installed, status.loaded) == (why, "9", "sha256:1")
-    assert status.shims == ("usr/extensions/agent_init/_12_org.py",)
+    assert status.shims == ("usr/extensions/agent_init/_12_org_x.py",)
     assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
-    (root / "usr/extensions/agent_init/_12_org.py").unlink()
+    (root / "usr/extensions/agent_init/_12_org_x.py").unlink()
     assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"

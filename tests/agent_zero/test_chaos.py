@@ -1,4 +1,4 @@
-"""Every function of ours is made to raise in turn, and the host's turn is as it is without us (design §1, promise 4)."""
+"""Every function of ours is made to raise in turn, and the host's turn is as it is without us."""
 
 from __future__ import annotations
 

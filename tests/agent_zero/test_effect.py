@@ -1,4 +1,4 @@
-"""A role has a visible effect (design §1, promise 3): what its agent is shown, and what it is refused."""
+"""A role has a visible effect: what its agent is shown, and what it is refused."""
 
 from __future__ import annotations
 

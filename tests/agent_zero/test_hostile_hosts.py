@@ -1,4 +1,4 @@
-"""Whatever a host lacks, and whatever lies broken on its disk, a turn ends as it would without us (facts/agent_zero §10)."""
+"""Whatever a host lacks, and whatever lies broken on its disk, a turn ends as it would without us."""
 
 from __future__ import annotations
 

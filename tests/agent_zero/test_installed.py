@@ -100,7 +100,7 @@ def test_the_tests_put_everything_where_the_installer_does(tmp_path: Path, gener
     by_hand, by_script = (build_host(tmp_path / name, generation) for name in ("by hand", "by script"))
     install(by_hand, generation)
     subprocess.run(["bash", SCRIPT, by_script], check=True, capture_output=True)
-    beside = ("usr/organizations/bundles", "usr/organizations/lib/orgkernel_agent_zero/installed.txt")
+    beside = ("usr/organizations/bundles", "usr/organizations/lib/orgkernel_agent_zero/installed.json")
     installed = {
         name: what
         for name, what in picture(by_script).items()

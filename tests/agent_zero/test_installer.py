@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import errno
+import hashlib
+import itertools
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +29,7 @@ ORGANIZATIONS = "usr/organizations"
 LIBRARY = f"{ORGANIZATIONS}/lib/orgkernel_agent_zero"
 SHIMS = {"G1": "python/extensions", "G2": "usr/extensions", "G3": "usr/plugins/orgkernel/extensions/python"}
 DISPATCHER = "before_main_llm_call/_12_org_dispatcher.py"
-STOCK = ("basename", "bash", "cat", "cksum", "cmp", "cp", "dirname", "find", "grep", "mkdir", "mv", "rm", "rmdir", "sed", "sort", "env")  # fmt: skip
+STOCK = ("bash", "dirname", "python3")
 
 SELECTOR = """\
 class Selector:
@@ -52,7 +57,7 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the only commands there are."""
     folder = tmp_path_factory.mktemp("bin")
     for name in STOCK:
-        found = shutil.which(name)
+        found = os.path.realpath(sys.executable) if name == "python3" else shutil.which(name)
         assert found, name
         (folder / name).symlink_to(found)
     return folder
@@ -286,24 +291,145 @@ def test_a_target_that_cannot_be_written_to_is_a_clear_error(host: tuple[str, Pa
     assert picture(root) == before
 
 
-@pytest.mark.parametrize("fails_at", [1, 2, 45, 56])
-def test_what_stops_in_the_middle_can_be_finished_or_taken_out(fails_at: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", ["replace", "fsync", "mkdir"])
+@pytest.mark.parametrize("fails_at", [1, 2, 14, 29, 44])
+def test_what_stops_in_the_middle_can_be_finished_or_taken_out(
+    fails_at: int, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A full disk leaves nothing that the next call does not know."""
     root = make_host(tmp_path, "G3")
     before = picture(root)
-    tools = tmp_path / "tools"
-    real = shutil.which("mv")
-    count = tmp_path / "count"
-    write_tree(tools, {"mv": f'#!/bin/bash\nprintf x >>"{count}"\n[ "$(wc -c <"{count}")" -lt {fails_at} ] || exit 1\nexec {real} "$@"\n'})  # fmt: skip
-    (tools / "mv").chmod(0o755)
-    done = run(root, path=f"{tools}:{os.environ['PATH']}")
-    assert done.returncode == 1
-    assert "cannot be written" in done.stderr
+    real, calls = getattr(os, step), itertools.count(1)
+
+    def failing(*arguments: Any, **named: Any) -> Any:
+        if next(calls) == fails_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, failing)
+        done = run_here("org", "install", "--agent-zero", root, cwd=tmp_path)
+    if step == "mkdir" and fails_at > 25:
+        assert done.returncode == 0  # so many folders are not made
+    else:
+        assert (done.returncode, "No space left on device" in done.stderr) == (2, True), done.stderr
     if fails_at % 2:
         installed(root)
-    run("--uninstall", root)
+    assert run("--uninstall", root).returncode == 0
     left = {name: what for name, what in picture(root).items() if what != "folder"}
     assert left == {name: what for name, what in before.items() if what != "folder"}
+
+
+def test_installers_wait_for_each_other(tmp_path: Path) -> None:
+    """Four at once leave what one leaves."""
+    root, other = make_host(tmp_path / "a", "G3"), make_host(tmp_path / "b", "G3")
+    processes = [subprocess.Popen([SCRIPT, root], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [process.communicate(timeout=120)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4
+    assert sorted("wrote" in each for each in said) == [False] * 3 + [True]
+    installed(other)
+    assert picture(root) == picture(other)
+
+
+def hostile_journal(*paths: str) -> str:
+    """An installation's journal that lists files that were never installed, with the digest of `theirs`."""
+    digest = f"sha256:{hashlib.sha256(b'theirs').hexdigest()}"
+    files = {path: [digest] for path in paths}
+    folders = ["..", "usr/agents", "usr/organizations/../../.."]
+    return json.dumps(
+        {"_schema": "orgkernel:installation", "version": "1", "files": files, "folders": folders}
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--uninstall"]])
+def test_a_journal_of_somebody_else_leads_nowhere(options: list[str], tmp_path: Path) -> None:
+    """What the agent of the host writes there must not have files replaced or removed."""
+    root = make_host(tmp_path, "G2")
+    outside = tmp_path / "outside"
+    listed = [
+        "../outside",
+        str(outside),
+        "agent.py",
+        "usr/x.py",
+        "usr/organizations/active.json",
+        "usr/organizations/lib/orgkernel_agent_zero/../../../../../outside",
+        "usr/extensions/before_main_llm_call/_12_mine.py",
+        "usr/plugins/orgkernel\\..\\..\\x.py",
+    ]
+    theirs = [name for name in listed if ".." not in name and not name.startswith("/") and "\\" not in name]
+    write_tree(tmp_path, {"outside": "theirs"})
+    write_tree(root, dict.fromkeys(theirs, "theirs"))
+    write_tree(root, {f"{LIBRARY}/installed.json": hostile_journal(*listed)})
+    assert run(*options, root).returncode == 0
+    assert outside.read_text() == "theirs"
+    assert [(root / name).read_text() for name in theirs] == ["theirs"] * len(theirs)
+
+
+@pytest.mark.parametrize("options", [[], ["--uninstall"], ["--dry-run"]])
+@pytest.mark.parametrize(
+    "link",
+    [
+        LIBRARY,
+        "usr/organizations",
+        "usr/extensions",
+        f"{LIBRARY}/hooks.py",
+        f"{LIBRARY}/installed.json",
+        f"{ORGANIZATIONS}/software_dev.json",
+        f"usr/extensions/{DISPATCHER}",
+        "usr/extensions/before_main_llm_call/_15_htn_plan_selector.py",
+        "usr/extensions/before_main_llm_call/__pycache__",
+    ],
+)
+def test_nothing_is_written_or_removed_through_a_link(link: str, options: list[str], tmp_path: Path) -> None:
+    """Whether a link stands for a file, a folder or the journal: what it leads to stays as it is."""
+    root = make_host(tmp_path, "G2")
+    elsewhere = tmp_path / "elsewhere"
+    kept = {
+        "hooks.py": "theirs",
+        "before_main_llm_call/_12_org_dispatcher.py": "theirs",
+        "lib/orgkernel_agent_zero/hooks.py": "theirs",
+        "lib/orgkernel_agent_zero/installed.json": hostile_journal(f"{LIBRARY}/hooks.py"),
+        "_12_org_dispatcher.cpython-311.pyc": "theirs",
+    }
+    write_tree(elsewhere, kept)
+    write_tree(elsewhere, {"text": SELECTOR})
+    before = picture(elsewhere)
+    target = elsewhere / "text" if link.endswith((".py", ".json")) else elsewhere
+    (root / link).parent.mkdir(parents=True, exist_ok=True)
+    (root / link).symlink_to(target)
+    done = run(*options, root)
+    assert done.returncode in (0, 1)
+    assert (done.returncode == 1) == bool(done.stderr)
+    assert picture(elsewhere) == before
+
+
+@pytest.mark.parametrize("options", [[], ["--uninstall"]])
+@pytest.mark.parametrize(
+    "pipe",
+    [
+        "python/helpers/extension.py",
+        f"{LIBRARY}/installed.json",
+        f"{ORGANIZATIONS}/software_dev.json",
+        f"{LIBRARY}/hooks.py",
+        "usr/extensions/before_main_llm_call/_15_htn_plan_selector.py",
+    ],
+)
+def test_a_pipe_in_the_target_does_not_hold_the_installer(
+    pipe: str, options: list[str], tmp_path: Path
+) -> None:
+    """Nobody writes to it, so whoever opened it would wait."""
+    root = make_host(tmp_path, "G2")
+    (root / pipe).parent.mkdir(parents=True, exist_ok=True)
+    (root / pipe).unlink(missing_ok=True)
+    os.mkfifo(root / pipe)
+    assert run(*options, root).returncode in (0, 1)
+
+
+def test_the_name_of_the_root_is_quoted_for_a_shell(tmp_path: Path) -> None:
+    """What is to be pasted runs nothing but what it says."""
+    root = make_host(tmp_path / "it's $(touch x); `y`", "G2")
+    line = next(line for line in installed(root).splitlines() if "org activate" in line)
+    assert shlex.split(line)[-1] == str(root)
 
 
 @pytest.mark.parametrize(
@@ -312,11 +438,11 @@ def test_what_stops_in_the_middle_can_be_finished_or_taken_out(fails_at: int, tm
         ([], 2, "ROOT is missing"),
         (["--now", "x"], 2, "unknown option: --now"),
         (["a", "b"], 2, "more than one ROOT given: a and b"),
-        (["/nowhere"], 1, "/nowhere is not a folder"),
+        (["/nowhere"], 1, "`/nowhere` cannot be opened as a folder: No such file or directory"),
         (
             ["/"],
             1,
-            "/ is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
+            "`/` is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
         ),
     ],
 )
@@ -330,10 +456,8 @@ def test_wrong_arguments_are_explained(arguments: list[str], code: int, error: s
 def copy_of_the_sources(folder: Path) -> Path:
     """What the script needs of a checkout."""
     sources = folder / "older checkout"
-    for name in ("extension", "orgkernel/runtime"):
+    for name in ("extension", "orgkernel"):
         shutil.copytree(REPOSITORY / name, sources / name)
-    for name in ("__init__.py", "version.py"):
-        shutil.copy(REPOSITORY / "orgkernel" / name, sources / "orgkernel")
     return sources
 
 

@@ -96,7 +96,7 @@ def test_tests_install_what_the_installer_installs(tmp_path, generation):
         documents = root / "usr/organizations"
         ours = [path for path in files if path.parent not in (documents, documents / "bundles")]
         return {
-            str(path.relative_to(root)): path.read_bytes() for path in ours if path.name != "installed.txt"
+            str(path.relative_to(root)): path.read_bytes() for path in ours if path.name != "installed.json"
         }
 
     assert contents(by_us) == contents(by_script)

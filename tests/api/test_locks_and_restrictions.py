@@ -56,6 +56,17 @@ def test_a_tool_is_taken_held_and_given_back(local: TestClient, store: StoreLoca
     assert [row["entry"]["activity"] for row in rows] == ["released", "acquired"]
 
 
+def test_a_list_of_grants_says_what_they_lift(local: TestClient, store: StoreLocation) -> None:
+    """With the level up to which they do."""
+    admin = bearer(first_key(store))
+    give = {"subject": "agent:clerk", "resources": ["tool:shell"], "level": "read"}
+    for waives in ([], ["rank"]):
+        given = local.post("/v1/grants", json={**give, "waives": waives}, headers=admin)
+        assert given.status_code == 201
+    shown = local.get("/v1/grants", headers=admin).json()["grants"]
+    assert sorted(grant["lifts"] for grant in shown) == ["", "lifts rank up to level read"]
+
+
 def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(
     local: TestClient, store: StoreLocation
 ) -> None:

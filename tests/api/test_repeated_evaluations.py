@@ -64,7 +64,7 @@ def test_a_kept_answer_needs_a_question_that_may_be_asked() -> None:
     app = create_app(Kernel.open())
     client = client_of(app)
     body = client.post(PATH, json=QUESTION).request.content
-    assert client.post(PATH, content=body, headers={"Content-Type": "text/plain"}).status_code == 415
+    assert client.post(PATH, content=body, headers={"Content-Type": "text/plain"}).status_code == 400
     assert client.post(f"{PATH}?a=b", json=QUESTION).status_code == 400
     assert client.post(PATH, json=QUESTION, headers={"X-Forwarded-For": "1.2.3.4"}).status_code == 403
     assert client.post(PATH, json=QUESTION).status_code == 200

@@ -90,7 +90,7 @@ def test_only_a_circle_imports_networkx(tmp_path: Path) -> None:
 def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Importing pydantic, yaml or networkx would take longer than the answer (design §5)."""
+    """Importing pydantic, yaml or networkx would take longer than the answer (docs/architecture.md)."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
     (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
@@ -139,7 +139,7 @@ def imports_of(path: Path) -> list[str]:
     return names
 
 
-# Below the kernel only these touch the outside (design §5).
+# Below the kernel only these touch the outside (docs/architecture.md).
 READERS = {"loading/cache.py", "loading/files.py", "loading/tree.py", "runtime/report_files.py"}
 BELOW = (
     "decisions",

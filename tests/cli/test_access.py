@@ -126,7 +126,7 @@ def test_lists(home: Path) -> None:
     ("arguments", "said"),
     [
         (("who-can", "use", "tool:githb"), "no subject may do this: tool `githb` is not declared; did you mean `github`?"),
-        (("who-can", "drive", "tool:github"), "no subject may do this: tool `github` has no action `drive`, it has `use`"),
+        (("who-can", "drive", "tool:github"), "no subject may do this: tool `github` has no action `drive`; it has `use`"),
         (("what-can", "person:partnr"), "this subject may do nothing: `person:partnr` is not declared; did you mean `partner`?"),
         (("what-can", "persn:partner"), "this subject may do nothing: `persn:partner` is not declared; did you mean `person`?"),
         (("what-can", "person:neighbor", "--kind", "role"), "this subject may do nothing"),

@@ -142,7 +142,10 @@ def test_a_restriction_holds_until_it_is_lifted(ask: Ask) -> None:
     ask("grant", "issue", "agent:butler", "tool:weather")
     made = ask("restriction", "issue", "agent:butler", "tool:weather", "--reason", "broken").stdout.split()[0]
     denied = ask("can", "agent:butler", "use", "tool:weather", code=1).stdout
-    assert f"because restriction `{made}` leaves agent `butler` too little of tool `weather`" in denied
+    assert (
+        f"because restriction `{made}` leaves agent `butler` nothing of tool `weather`, and `read` is required"
+        in denied
+    )
     (line,) = ask("restriction", "list").stdout.splitlines()[1:]
     assert line.split()[:3] == [made, "agent:butler", "none"]
     assert ask("restriction", "lift", made).stdout == f"{made} lifted\n"

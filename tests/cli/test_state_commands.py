@@ -66,6 +66,16 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
     assert [row["activity"] for row in rows] == ["revoked", "created"]
 
 
+def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
+    """In the table and as JSON, with the level up to which they do."""
+    waiving = ("--level", "read", "--waive", "rank", "--waive", "visibility")
+    ask("grant", "issue", "agent:worf", "tool:browser_agent", *waiving)
+    listed = ask("grant", "list").stdout.splitlines()
+    assert listed[1].endswith("tool:browser_agent (lifts rank and visibility up to level read)")
+    (grant,) = records(ask("grant", "list", "--format", "json"))
+    assert grant["lifts"] == "lifts rank and visibility up to level read"
+
+
 def test_a_request_and_its_answers(ask: Run) -> None:
     """Approved once by default; an answer to an answered one is refused."""
     created = ask("request", "create", "agent:worf", "tool:shell", "--kind", "action", "--reason", "repair")

@@ -1,4 +1,4 @@
-"""A store that says nothing: what needs it is refused after a moment, everything else goes on (design §11)."""
+"""A store that says nothing: what needs it is refused after a moment, everything else goes on."""
 
 from __future__ import annotations
 

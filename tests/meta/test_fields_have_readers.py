@@ -1,4 +1,4 @@
-"""Every field of the specification's three schemas has a reader (design §3): what nobody reads fails here.
+"""Every field of the specification's three schemas has a reader (docs/documents.md): what nobody reads fails here.
 
 The first kernel of this kind had fields that nothing read. For a role profile and an organization each field is given
 another valid value, and a manifest, a finding or a dispatch answer must change. A SALUTE report is only read, so each

@@ -196,6 +196,27 @@ def test_the_project_is_written_in_american_english() -> None:
     assert wrong == {}
 
 
+# Pages that are not in the repository: what is cited must be open to the reader.
+_PRIVATE = re.compile(
+    r"\bdesign \u00a7|\bfacts?(?: sheets?)? \u00a7|\bfacts/|\bgovernance(?: facts)?,? \u00a7|\bpolicies \u00a7|\bstyle(?: guide)? \u00a7|\bseed 00"
+)
+
+
+def test_nothing_is_cited_that_a_reader_cannot_open() -> None:
+    """Sources are public specifications, decision records and pages of the documentation."""
+    listed = subprocess.run(["git", "ls-files", "*.py", "*.md", "*.lark", "*.yaml", "*.toml", "*.json"], cwd=REPOSITORY,
+                            capture_output=True, text=True, check=True).stdout.splitlines()  # fmt: skip
+    wrong = {}
+    for name in listed:
+        path = REPOSITORY / name
+        if name in NOT_READ or not path.is_file():
+            continue
+        if found := _PRIVATE.findall(path.read_text(encoding="utf-8", errors="replace")):
+            wrong[name] = found
+    assert wrong == {}
+    assert _PRIVATE.search("see design \u00a76 and facts/x")
+
+
 @pytest.mark.parametrize(
     "text",
     [

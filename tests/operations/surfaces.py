@@ -80,14 +80,17 @@ def run_operation(world: World, who: str, write: str, said: Said) -> Happened:
 
 
 def run_route(world: World, who: str, write: str, said: Said) -> Happened | None:
-    """Over HTTP with a key of every scope, that of the agent where one acts; None where there is no route."""
-    if write not in ROUTES or not who.startswith((OPERATOR, "agent:")):
+    """Over HTTP with a key of every scope, that of the agent or person who acts; None where there is no route."""
+    if write not in ROUTES or not who.startswith((OPERATOR, "agent:", "person:")):
         return None
-    agent = who.partition(":")[2] if who.startswith("agent:") else None
+    kind, _, name = who.partition(":")
+    agent, person = (name if kind == each else None for each in ("agent", "person"))
     path, body = ROUTES[write](_with_times(said))
     with open_store(world.place) as store:
         scopes = SCOPES if agent is None else [scope for scope in SCOPES if scope != "admin"]
-        key, secret = store.keys.create("corpus", scopes, created_by="corpus", agent_id=agent)
+        key, secret = store.keys.create(
+            "corpus", scopes, created_by="corpus", agent_id=agent, person_id=person
+        )
         before = _Looked(store)
     with TestClient(create_app(world.kernel, store=world.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)) as client:  # fmt: skip
         answer = client.post(path, json=body, headers={"Authorization": f"Bearer {secret}"})
@@ -198,6 +201,7 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
 
 _OPTIONS = {
     "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
+    "person_id": "--person",
 }  # fmt: skip
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "grant.issue": _command("grant issue {subject} {resources}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,34 @@ from tests.operations.surfaces import (
     filled,
     place_in,
 )
-from tests.support.trees import copy_template
+from tests.support.trees import copy_template, write_tree
 
 FILES = {
     path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
     for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
 }
+
+
+def cases_of(file: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The cases of a file, and each of its acts by everybody who tries it."""
+    yield from file.get("cases", ())
+    for act in file.get("acts", ()):
+        for relation, becomes in act["who"].items():
+            case = {name: said for name, said in act.items() if name != "who"}
+            yield case | {
+                "name": f"{act['name']} by {relation}",
+                "by": file["actors"][relation],
+                "becomes": becomes,
+                "right": None if becomes != "done" else RIGHTS.get(relation.partition("_")[0]),
+            }
+
+
+# What the audit names as the right of those who do something by a right.
+RIGHTS = {"owner": "owner", "superior": "superior", "approver": "approver"}
 CASES = [
     pytest.param(name, case, id=f"{name}: {case['name']}")
     for name, file in FILES.items()
-    for case in file["cases"]
+    for case in cases_of(file)
 ]
 
 # What holds at night only would make the audit depend on the hour in which the tests run.
@@ -50,8 +69,12 @@ def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[P
     """The organization of each file, read once."""
     found = {}
     for name, file in FILES.items():
-        folder = copy_template(tmp_path_factory.mktemp(name) / file["organization"], file["organization"])
-        always_at_night(folder)
+        folder = tmp_path_factory.mktemp(name) / file["organization"]
+        if "files" in file:
+            write_tree(folder, file["files"])
+        else:
+            copy_template(folder, file["organization"])
+            always_at_night(folder)
         for path, text in file.get("append", {}).items():
             with (folder / path).open("a", encoding="utf-8") as document:
                 document.write(text)
@@ -79,6 +102,15 @@ def test_a_write_is_the_same_by_every_surface(
         code = operation.code if surface == "route" else None  # the command line tells no codes
         assert happened == operation._replace(code=code), surface
     assert case["do"] == "agent.qualify" or found, "no surface has this write"
+    if "becomes" in case:
+        assert (operation.code or "done") == case["becomes"], operation.message
+        assert case["becomes"] == "done" or (operation.rows, operation.audit) == ({}, [])
+        assert case.get("message", operation.message) == operation.message
+        if "right" not in case:
+            return
+        rights = {row.get("detail", {}).get("right") for row in operation.audit if row.get("actor") == "WHO"}
+        assert rights == (set() if case["becomes"] != "done" else {case["right"]})
+        return
     expected = {"code": None, "message": "", "rows": {}, "audit": []} | case["expect"]
     assert {field: getattr(operation, field) for field in expected} == expected
 
@@ -86,6 +118,6 @@ def test_a_write_is_the_same_by_every_surface(
 def test_every_operation_is_in_the_corpus_done_and_refused() -> None:
     """And every surface's writes are those of operations."""
     assert ROUTES.keys() | COMMANDS.keys() <= OPERATIONS.keys()
-    cases = [case for file in FILES.values() for case in file["cases"]]
+    cases = [case for file in FILES.values() for case in file.get("cases", ())]
     assert {case["do"] for case in cases if "code" not in case["expect"]} == OPERATIONS.keys()
     assert {case["do"] for case in cases if "code" in case["expect"]} == OPERATIONS.keys()

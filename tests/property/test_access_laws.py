@@ -1,4 +1,4 @@
-"""Laws of access: what must hold whatever an organization declares and whatever is stored (design §6)."""
+"""Laws of access: what must hold whatever an organization declares and whatever is stored (docs/access.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
 from orgkernel.decisions.access.engine import static_rows
 from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.layer import NEUTRAL
+from orgkernel.decisions.access.layer import NEUTRAL, WAIVERS
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
@@ -27,6 +27,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from tests.reference import access_oracle as oracle
 from tests.reference.access_worlds import (
+    ENVELOPE_WORDS,
     LEVELS,
     RANKS,
     RESOURCES,
@@ -378,7 +379,10 @@ def test_delegation_never_widens(seed: int) -> None:
         asked = maker.request(world)
         one = decide_access(view, request_of(asked), state)
         hop = maker.request(world)["subject"]
-        narrower = [{**asked, "via": [*asked.get("via", []), hop]}]
+        path = asked.get("via", [])
+        narrower = [
+            {**asked, "via": [*path[:number], hop, *path[number:]]} for number in range(len(path) + 1)
+        ]
         if "on_behalf_of" not in asked:
             narrower.append({**asked, "on_behalf_of": hop})
         passed = asked.get("envelope", {asked["resource"]: "full"})
@@ -386,6 +390,55 @@ def test_delegation_never_widens(seed: int) -> None:
         narrower += [{**asked, "envelope": passed}] if "envelope" not in asked else []
         for each in narrower:
             assert not_wider(decide_access(view, request_of(each), state), one), (asked, each)
+
+
+@given(SEEDS)
+def test_a_wider_envelope_never_closes(seed: int) -> None:
+    """One more word in what was passed on, or a higher level of one, takes nothing away."""
+    maker = WorldMaker(seed)
+    world = maker.world()
+    view, state = views_of(world)[0], state_of(world)
+    for _ in range(25):
+        asked = {"envelope": {}, **maker.request(world)}
+        one = decide_access(view, request_of(asked), state)
+        words = [asked["resource"], *ENVELOPE_WORDS]
+        wider = [{**asked["envelope"], word: "full"} for word in words if word not in asked["envelope"]]
+        wider += [{**asked["envelope"], word: "full"} for word in asked["envelope"]]
+        for envelope in wider:
+            each = {**asked, "envelope": envelope}
+            assert not_wider(one, decide_access(view, request_of(each), state)), (asked, each)
+
+
+@given(SEEDS)
+def test_no_run_keeps_anybody_from_their_superiors(seed: int) -> None:
+    """Whoever may escalate may do so in every run whose names are declared and whose agents are at work."""
+    maker = WorldMaker(seed)
+    world = maker.world()
+    view, state = views_of(world)[0], state_of(world)
+    for _ in range(25):
+        run = maker.request(world)
+        asked = {**run, "action": "escalate", "resource": f"role:{ROLES[seed % len(ROLES)]}"}
+        alone = {key: asked[key] for key in ("subject", "action", "resource")}
+        context = {key: each for key, each in run["context"].items() if key not in ("depth", "children")}
+        one = decide_access(view, request_of({**alone, "context": context}), state)
+        other = decide_access(view, request_of(asked), state)
+        assert one.codes == other.codes or set(other.codes) & {"UNKNOWN_PRINCIPAL", "AGENT_INACTIVE"}, asked
+
+
+@given(SEEDS, st.sampled_from(LEVELS), st.sets(st.sampled_from(WAIVERS)))
+def test_a_grant_opens_nothing_above_its_own_level(seed: int, level: str, waives: set[str]) -> None:
+    """Whatever it waives: what requires more stays as it was, and what is left is the old level or its own."""
+    world, asked = questions(seed, 10)
+    for each in asked:
+        more = copy.deepcopy(world)
+        row = {"id": "gx", "subject": each["subject"], "resources": [each["resource"]], "level": level}
+        more["state"]["grants"].append({**row, "waives": sorted(waives)})
+        (before,), (after,) = answers(world, [each]), answers(more, [each])
+        kind, name, _ = oracle.split(each["resource"])
+        if oracle.required_levels(world, kind, name).get(each["action"], 4) > LEVELS.index(level):
+            assert after.outcome == before.outcome, each
+        if kind != "data":  # the tiers of data have other names than levels
+            assert step(after) <= max(step(before), LEVELS.index(level)), each
 
 
 @given(SEEDS)

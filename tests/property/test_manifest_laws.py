@@ -1,4 +1,4 @@
-"""Forward and reverse agree: what a manifest lists is what who-can finds and what can allows (design §1, promise 2)."""
+"""Forward and reverse agree: what a manifest lists is what who-can finds and what can allows."""
 
 from __future__ import annotations
 

@@ -235,8 +235,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         needed = 4
         failing |= {"ACTION_UNKNOWN"} if known else set()
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
-    stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
-    if stored.get("lifecycle", "active") not in ("active", "probationary"):
+    if is_inactive(world, subject):
         failing.add("AGENT_INACTIVE")
     if not tool.get("enabled", True):
         failing.add("TOOL_DISABLED")
@@ -251,9 +250,9 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     ceiling = 4
     if crew(subject) and not essential:
         for code, cap in declared_caps(world, request, subject, name, tool, needed):
-            if code not in waived:
-                ceiling = min(ceiling, cap)
-                failing |= {code} if cap < needed else set()
+            lifted = max(cap, waived.get(code, 0))
+            ceiling = min(ceiling, lifted)
+            failing |= {code} if lifted < needed else set()
     asked = False
     allowed, tops = 0, []
     for policy in deciding(world, subject, request["context"]):
@@ -287,6 +286,12 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         ceiling = 0
         failing.add("POSITION_CAP")
     return failing, granted, ceiling
+
+
+def is_inactive(world: World, subject: Subject) -> bool:
+    """Whether somebody is an agent that is not at work."""
+    stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
+    return stored.get("lifecycle", "active") not in ("active", "probationary")
 
 
 def delegates(tool: dict[str, Any]) -> bool:
@@ -560,20 +565,21 @@ def stored_for(world: World, request: Request, subject: Subject, what: str) -> l
     ]
 
 
-def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, set[str]]:
-    """What grants give, and the codes they waive."""
+def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, dict[str, int]]:
+    """What grants give, and the codes they waive, each with the level up to which they do."""
     kind, name, path = split(request["resource"])
     waived_by = {
         "rank": "RANK_TOO_LOW", "qualification": "QUALIFICATION_MISSING", "visibility": "NOT_VISIBLE",
         "restricted_to": "NOT_IN_RESTRICTED_TO",
     }  # fmt: skip
-    level, waived = 0, set()
+    level, waived = 0, dict[str, int]()
     for grant in stored_for(world, request, subject, "grants"):
         fits = all(grant.get(key) in (None, request["context"].get(key)) for key in ("channel", "session"))
         given = stored_level(grant, kind, name, path, is_grant=True) if fits else None
         if given is not None:
             level = max(level, given)
-            waived |= {waived_by[each] for each in grant.get("waives", [])}
+            for each in grant.get("waives", []):
+                waived[waived_by[each]] = max(given, waived.get(waived_by[each], 0))
     return level, waived
 
 
@@ -615,12 +621,13 @@ def weigh_run(
     world: World, request: Request, subject: Subject, failing: set[str], granted: int, ceiling: int
 ) -> tuple[set[str], int]:
     """What the run adds: delegation, depth, PACE and locks."""
-    kind, name, _ = split(request["resource"])
+    kind, name, path = split(request["resource"])
     context, limits = request["context"], world["organization"].get("limits", {})
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
     needed = required_levels(world, kind, name).get(request["action"], 4)
     dispatches = delegates(tool) or (kind == "role" and request["action"] == "dispatch")
     essential = is_essential(world, subject, kind, name)
+    of_role, escalates = kind == "role", kind == "role" and request["action"] == "escalate"
     triggered = [request["on_behalf_of"]] if request.get("on_behalf_of") else []
     for number, parent in enumerate([*triggered, *request.get("via", [])]):
         who = find_subject(world, parent)
@@ -628,25 +635,34 @@ def weigh_run(
             failing.add("UNKNOWN_PRINCIPAL")
             ceiling = 0
             continue
+        if is_inactive(world, who):
+            failing.add("AGENT_INACTIVE")
+            ceiling = 0
+            continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
-        neutral = not crew(who) and not world["policies"]
-        if counts and not neutral and not essential:
+        if counts and not essential and not escalates:
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
-            ceiling = min(ceiling, 0 if theirs & STOPS else min(has, most))
-            if theirs - {"ASK_APPROVAL", "ACTION_UNKNOWN"} - unknown_names(world, kind, name):
+            theirs -= {"ACTION_UNKNOWN", *unknown_names(world, kind, name)}
+            if of_role:
+                theirs &= {*STOPS, "ASK_APPROVAL"}
+            else:
+                stopped = theirs & STOPS or unknown_names(world, kind, name)
+                ceiling = min(ceiling, 0 if stopped else min(has, most))
+            if theirs - {"ASK_APPROVAL"}:
                 failing.add("PARENT_CAP")
+                ceiling = 0 if of_role else ceiling
             failing |= theirs & {"ASK_APPROVAL"}
-    if request.get("envelope") is not None and not essential:
-        passed = [
-            LEVELS.index(level)
-            for word, level in request["envelope"].items()
-            if listed([word], f"{kind}:{name}")
-        ]
-        ceiling = min([ceiling, max(passed, default=0)])
-        failing |= {"PARENT_CAP"} if max(passed, default=0) < needed else set()
+    if request.get("envelope") is not None and not essential and not of_role:
+        most = 0
+        for word, level in request["envelope"].items():
+            row = {"resources": [word] if ":" in word else [], "level": level}
+            most = max(most, stored_level(row, kind, name, path, is_grant=True) or 0)
+        ceiling = min(ceiling, most)
+        failing |= {"PARENT_CAP"} if most < needed else set()
     depth = max(context.get("depth", 0), len(request.get("via", [])))
     deepest = limits.get("max_spawn_depth", 3)
-    if depth > deepest or (dispatches and depth >= deepest):
+    too_deep = depth > deepest and not essential and not escalates
+    if too_deep or (dispatches and depth >= deepest):
         failing.add("DEPTH_EXCEEDED")
         ceiling = 0
     if dispatches and context.get("children", 0) >= limits.get("max_children", 5):

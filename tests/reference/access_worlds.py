@@ -41,6 +41,17 @@ RESOURCES = [
     *(f"data:{each}" for each in TIERS), *(f"role:{each}" for each in (*ROLES, "ghost")),
     *(f"tool:{tool}:{path}" for tool in TOOLS[:2] for path in PATHS),
 ]  # fmt: skip
+ENVELOPE_WORDS = [
+    "tool:*",
+    "tool:tx_*",
+    "tool:t0:/bin/*",
+    "data:contextual",
+    "credential:c*",
+    "role:r0",
+    "*",
+    "tool",
+]
+"""What is passed on besides the resource that is asked for; the last ones name nothing."""
 WINDOWS = ["08:00-18:00", "22:00-06:00", "weekends", "00:00-00:00"]
 
 
@@ -109,7 +120,7 @@ class WorldMaker:
                 0.1,
                 on_behalf_of=lambda: self._likely(SUBJECTS),
                 via=lambda: [self._likely(SUBJECTS[:7]) for _ in range(self._number(1, 3))],
-                envelope=lambda: {self._one([resource, "tool:*", "tool:tx_*"]): self._one(LEVELS) for _ in range(2)},
+                envelope=lambda: {self._one([resource, *ENVELOPE_WORDS]): self._one(LEVELS) for _ in range(2)},
             )),
         }  # fmt: skip
 

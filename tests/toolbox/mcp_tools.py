@@ -37,5 +37,11 @@ def look(where: str) -> str:
     return f"seen {where}"
 
 
+@server.tool()
+def read_much(characters: int) -> str:
+    """A long text."""
+    return "x" * characters
+
+
 if __name__ == "__main__":
     server.run()

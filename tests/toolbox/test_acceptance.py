@@ -1,4 +1,4 @@
-"""The acceptance scenario of the crew-capability facts, §11: a social media marketer, by configuration only."""
+"""The acceptance scenario: a social media marketer, by configuration only."""
 
 from __future__ import annotations
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from orgkernel import Kernel
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import UsageError
 from orgkernel.state.audit import read_rows
 from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from tests.state.opening import opened, sqlite_at
-from tests.toolbox.crew import TOOLS, brief, organization, toolbox
+from tests.toolbox.crew import ORG, TOOLS, brief, organization, toolbox
 from tests.toolbox.serving import nobody
 
 DOWN = HttpApi(nobody(), "POST /a")
@@ -208,6 +209,52 @@ def test_then_each_superior_is_asked_nearest_first(kernel: Kernel) -> None:
     assert chief.metadata == {"may_use_the_tool": "allow", "agents": []}
     assert [why.text for why in lead.why] == ["role worker reports to role lead"]
     assert lead.why[0].line > 0
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"on_behalf_of": "person:user"},
+        {"on_behalf_of": "role:guest", "via": ["role:chief", "role:lead"]},
+        {"envelope": {"tool:mail": "read"}},
+        {"circumstances": AccessContext(depth=9, children=9, pace="emergency")},
+        {"via": ["role:lead"] * 9},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("strict", [False, True])
+def test_no_run_keeps_an_agent_from_its_superiors(run: Any, strict: bool, tmp_path: Path) -> None:
+    """Whoever triggered it, however little was passed on and however deep it is."""
+    kernel = organization(tmp_path, org=f"{ORG}limits: {{delegation: strict}}\n" if strict else ORG)
+    handover = Handover(reason=_no_idea, ask=lambda superior, gap: f"{superior} knows")
+    box = toolbox(kernel, vault=PythonFunction(works), handover=handover)
+    result = box.context("post", "agent:ann", **run).invoke_blocking("vault")
+    assert brief(result)[-1] == ("superior", "role:lead", "done", "")
+    assert (result.outcome, result.by) == ("done", "role:lead")
+
+
+def test_what_a_superior_may_do_itself_is_asked_in_the_same_run(kernel: Kernel) -> None:
+    """Whoever triggered the run bounds it too; what was passed on to the subject does not."""
+    handover = Handover(reason=_no_idea, ask=_no_idea)
+    box = toolbox(kernel, vault=PythonFunction(works), handover=handover)
+    for run, able in (
+        ({"envelope": {"tool:mail": "read"}, "via": ["role:chief"]}, "allow"),
+        ({"on_behalf_of": "role:chief"}, "allow"),
+        ({"on_behalf_of": "role:guest"}, "deny"),
+    ):
+        result = box.context("post", "agent:ann", **run).invoke_blocking("vault")
+        (chief,) = [step for step in result.steps if step.who == "role:chief"]
+        assert chief.metadata["may_use_the_tool"] == able, run
+
+
+def test_a_suspension_in_the_run_ends_the_cascade(kernel: Kernel, tmp_path: Path) -> None:
+    """No other tool is tried and nobody is asked."""
+    with opened(sqlite_at(tmp_path)) as store:
+        store.agents.add("lea", actor="person:user", lifecycle="suspended")
+        box = toolbox(kernel, store, look=PythonFunction(works), handover=Handover(reason=_no_idea))
+        result = box.context("post", "agent:ann", via=["agent:lea"]).invoke_blocking("look")
+        assert brief(result) == [("tool", "tool:look", "denied", "AGENT_INACTIVE")]
+        assert result.error == "agent `lea`, who is on the path of delegation, is suspended"
+        assert box.context("post", "agent:ann").invoke_blocking("look").outcome == "done"
 
 
 def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ async def _answer(request: Request) -> Response:
         return Response(status_code=204)
     if what == "wrong":
         return Response("{", media_type="application/json")
+    if what == "deep":
+        return Response("[" * 100_000 + "]" * 100_000, media_type="application/json")
     if what == "away":
         return RedirectResponse("/mails")
     if what == "long":
@@ -125,7 +127,7 @@ def test_no_argument_leads_out_of_its_part_of_the_path(id: Any, kernel: Kernel, 
         ("429", "unavailable", 'it answered 429: {"detail":"no, because 429"}'),
         ("500", "unavailable", 'it answered 500: {"detail":"no, because 500"}'),
         ("503", "unavailable", 'it answered 503: {"detail":"no, because 503"}'),
-        ("wrong", "failed", "the answer is no JSON"),
+        ("wrong", "failed", "the answer is not JSON that can be read"),
         ("away", "failed", "it answered 307"),
         ("long", "failed", "the answer is longer than 1000 bytes"),
     ],
@@ -144,6 +146,12 @@ def test_an_answer_need_not_be_json(what: str, output: Any, kernel: Kernel, url:
     """A text is a text, nothing is nothing."""
     result = ask(kernel, url, what)
     assert (result.outcome, result.output) == ("done", output)
+
+
+def test_a_hostile_answer_is_a_failure_of_the_tool(kernel: Kernel, url: str) -> None:
+    """Lists in lists, a hundred thousand deep, are no error of the toolbox."""
+    result = ask(kernel, url, "deep")
+    assert (result.outcome, result.error) == ("failed", "the answer is not JSON that can be read")
 
 
 def test_a_server_nobody_reaches_is_a_result(kernel: Kernel) -> None:

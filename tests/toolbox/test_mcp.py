@@ -159,6 +159,18 @@ def test_nothing_of_this_process_is_in_the_environment_of_a_server(kernel: Kerne
     assert context.invoke_blocking("mail", {"id": "1"}, action="read").output == {"id": "1", "key": ""}
 
 
+def test_an_answer_that_is_too_long_is_a_failure(kernel: Kernel, url: str) -> None:
+    """Over HTTP the reading stops at the limit; what a process wrote is not passed on."""
+    for server in (COMMAND, url):
+        provider = McpServer(server, "read_much", max_bytes=20_000)
+        context = ann(kernel, provider)
+        assert context.invoke_blocking("look", {"characters": 5_000}).ok
+        result = context.invoke_blocking("look", {"characters": 100_000}, fallback=False, timeout=20)
+        assert result.outcome in ("failed", "unavailable")
+        assert result.output is None
+        assert "longer than 20000 bytes" in result.error or server is url, result
+
+
 def test_what_is_no_server_is_refused_at_once(kernel: Kernel, monkeypatch: Any) -> None:
     """And so is one where the SDK is missing."""
     with pytest.raises(BadToolbox, match="an address or a command"):

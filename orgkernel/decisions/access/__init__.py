@@ -1,1 +1,1 @@
-"""Access: may this subject do this to that, why or why not, and who can (design §6)."""
+"""Access: may this subject do this to that, why or why not, and who can."""

@@ -1,4 +1,4 @@
-"""When something holds: times of day, conditions of policies, and names with stars (policies and governance §1.3)."""
+"""When something holds: times of day, conditions of policies, and names with stars."""
 
 from __future__ import annotations
 

@@ -25,17 +25,13 @@ from orgkernel.records.organization import USER
 class AccessTables:
     """Subjects and resources of one organization, compiled as they are asked about, and what else access keeps of it."""
 
-    def __init__(
-        self, view: OrgView, policies: PolicyTable, order: LayerOrder, removed: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, view: OrgView, policies: PolicyTable, order: LayerOrder) -> None:
         # INVARIANT: nothing here keeps the view alive, which keeps these tables: a version that is replaced is freed at once.
         self._view = ref(view)
         self.org_id = view.org_id
         self.snapshot = view.digest
         self.policies = policies
         self.order = order
-        self.declares_policies = not removed.issuperset(view.records.policies)
-        """Whether anything is declared about people, system origins and webhooks, enabled or not."""
         self.subjects: dict[str, Subject] = {}
         """Declared subjects, as far as they were asked about."""
         self.resources: dict[str, Resource] = {}
@@ -120,6 +116,6 @@ class AccessTables:
 
     def lacking(self, policies: frozenset[str]) -> AccessTables:
         """The same without some policies: what a remedy assumes."""
-        tables = AccessTables(self.view, self.policies.without(policies), self.order, policies)
+        tables = AccessTables(self.view, self.policies.without(policies), self.order)
         tables.resources = self.resources
         return tables

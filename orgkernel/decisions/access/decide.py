@@ -1,4 +1,4 @@
-"""Access: may this subject do this to that? The hot answer, alone or with its reasons (design §6).
+"""Access: may this subject do this to that? The hot answer, alone or with its reasons.
 
 Error policy: fails closed. Unknown names deny, and an error of ours denies with `EVALUATION_ERROR`.
 """
@@ -123,7 +123,7 @@ def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reaso
     return reasons
 
 
-# -- what an allowance rests on and obliges to (policies and governance §3.1, §11.4) -----------------------------------
+# -- what an allowance rests on and obliges to -----------------------------------
 
 
 def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:

@@ -1,6 +1,6 @@
-"""Everything a sender gets in some circumstances, before anything particular is asked (policies and governance §3.1).
+"""Everything a sender gets in some circumstances, before anything particular is asked.
 
-Nothing is stored by it: it is also the dry run of policies (§2.17).
+Nothing is stored by it: it is also the dry run of policies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How an access decision is made: one value carries the question through the layers (design §6, "Access").
+"""How an access decision is made: one value carries the question through the layers.
 
 Three values accumulate for a resource. What is *granted* only grows: role bindings and stored grants give to roles and
 agents, allow policies and stored grants to people, system origins and webhooks. The *ceiling* only falls: visibility,
@@ -7,7 +7,7 @@ so: a deny or ask policy, and unknown names. Since joins and meets can be taken 
 order in which an explanation tells them. A layer nothing is declared for leaves all three as they are.
 
 Error policy: fails closed. A name that is given and that nothing declares denies, and so does any error on the way,
-with `EVALUATION_ERROR` (policies and governance §3.6).
+with `EVALUATION_ERROR`.
 """
 
 from __future__ import annotations
@@ -129,6 +129,13 @@ class Evaluation(Struct, eq=False):
         """Whom the subject acts for: who triggered the run, and who dispatched whom."""
         request = self.request
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
+
+    def lower(self, waiver: str, bit: int) -> None:
+        """Leave no more than what grants lift with a waiver; `bit` fails where that is less than required."""
+        lifted = self.given.waives.get(waiver, 0)
+        self.ceiling = min(self.ceiling, lifted)
+        if lifted < self.required:
+            self.failing |= bit
 
     def again(
         self,

@@ -1,8 +1,8 @@
-"""Why an access decision came out as it did: the run that decided, with a note after each layer (design §6).
+"""Why an access decision came out as it did: the run that decided, with a note after each layer.
 
-One line for each layer, in the order of the policies and governance facts, §3.3; the reasons with the lines of YAML
-they rest on; for a denial the changes that would allow it, and who already can. A denial by a ceiling also says who gave
-what the ceiling took away, and where (design §1, promise 1).
+It has one line for each layer, in the order of the layers, the reasons with the lines of YAML that they rest on, and for a
+denial the changes that would allow it and who already can. A denial by a ceiling also says who gave
+what the ceiling took away, and where.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who asks: a written subject to what the organization knows about it (policies and governance §1)."""
+"""Who asks: a written subject to what the organization knows about it."""
 
 from __future__ import annotations
 

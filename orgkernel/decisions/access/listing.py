@@ -1,4 +1,4 @@
-"""Access the other way round: what can this subject do, and who can do this? (design §6)
+"""Access the other way round: what can this subject do, and who can do this?
 
 Every row is what the decision itself says of it, so lists, reverse questions and checks cannot disagree. A row says
 whether a time, channel, path or lock could change it: it is conditional when the kindest circumstances and the unkindest

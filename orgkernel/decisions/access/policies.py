@@ -1,4 +1,4 @@
-"""Policies as decisions read them: whom they may match, and what those that match say together (design §6)."""
+"""Policies as decisions read them: whom they may match, and what those that match say together."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AccessPolicy:
         record = definition.record
         permissions = record.permissions
         excepted = permissions.excepted_tools
-        # A star to deny beside a list to allow means exactly that list (policies and governance §2.9).
+        # A star to deny beside a list to allow means exactly that list.
         is_list = STAR in excepted and bool(permissions.named_tools)
         self.number = number
         self.id = definition.id

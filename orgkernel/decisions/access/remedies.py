@@ -1,4 +1,4 @@
-"""What would change a denial: all minimal sets of up to three changes that would allow the request (design §6).
+"""What would change a denial: all minimal sets of up to three changes that would allow the request.
 
 A change is a higher rank, a qualification, a grant with what it waives, another role besides one's own, or a policy
 removed. Each code says which kinds could take it away. A set is minimal when no other one that works asks for less: fewer

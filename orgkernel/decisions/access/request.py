@@ -1,4 +1,4 @@
-"""What is asked of an access decision (design §6; policies and governance §1, §4.14, §6)."""
+"""What is asked of an access decision."""
 
 from __future__ import annotations
 

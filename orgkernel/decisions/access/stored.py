@@ -1,9 +1,10 @@
-"""Grants and restrictions that are stored for a subject and speak of a resource (policies and governance §4)."""
+"""Grants and restrictions that are stored for a subject and speak of a resource."""
 
 from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -19,8 +20,8 @@ class GrantedLevel(NamedTuple):
     """What the stored grants of a subject add to one resource."""
 
     level: int = 0
-    waives: frozenset[str] = frozenset()
-    """The caps they lift."""
+    waives: Mapping[str, int] = MappingProxyType({})
+    """The caps they lift, each with the level up to which it is lifted: the highest of a grant that waives it."""
     grants: tuple[Grant, ...] = ()
     """Those that add anything, in the order of their ids."""
 
@@ -107,7 +108,7 @@ def gather_grants(
     grants: Iterable[Grant], resource: Resource, path: str | None, org_id: str, context: AccessContext
 ) -> GrantedLevel:
     """What those of some grants give that are active."""
-    level, waives, found = 0, set[str](), []
+    level, waives, found = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
             continue
@@ -116,11 +117,12 @@ def gather_grants(
         given = level_in(grant, resource, path)
         if given is not None:
             level = max(level, given)
-            waives.update(grant.waives)
+            for waiver in grant.waives:
+                waives[waiver] = max(given, waives.get(waiver, 0))
             found.append(grant)
     if not found:
         return NOTHING_GRANTED
-    return GrantedLevel(level, frozenset(waives), tuple(sorted(found, key=lambda each: each.grant_id)))
+    return GrantedLevel(level, waives, tuple(sorted(found, key=lambda each: each.grant_id)))
 
 
 def lowest_restriction(

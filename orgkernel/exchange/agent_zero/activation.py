@@ -9,16 +9,20 @@ A foreign file or profile of the same name is kept and named in the report.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.exchange.agent_zero.compiling import render_bundle
-from orgkernel.exchange.agent_zero.host import ActivationSettings, Generation, find_generation, read_json
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.agent_zero.host import (
+    ActivationSettings,
+    Generation,
+    find_generation,
+    open_host,
+    read_json,
+)
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.exchange.agent_zero.profiles import find_tool_ids, profile_files
 from orgkernel.runtime.bundle import Bundle, read_bundle
@@ -27,6 +31,7 @@ FOLDER = "usr/organizations"
 ACTIVE = f"{FOLDER}/active.json"
 JOURNAL = f"{FOLDER}/activation.json"
 BUNDLES = f"{FOLDER}/bundles/active"
+SCHEMA = "orgkernel:activation"
 SETTINGS_KEY = "x_orgkernel"
 _SHOWN_OF_CHECKSUM = 12
 
@@ -51,19 +56,26 @@ def activate(
     `source` is the folder of its documents. It is recorded so that the status can report whether they have changed.
     Raises `UsageError` if the folder is not a host, and OSError if it cannot be written to.
     """
-    generation = find_generation(root)
-    owned = OwnedFiles(root, JOURNAL)
-    settings = read_settings(root).changed(chosen)
+    with open_host(root) as tree, tree.locked():
+        return _activate(tree, compiled, chosen, source)
+
+
+def _activate(
+    tree: GuestTree, compiled: Mapping[str, Any], chosen: Mapping[str, str | None], source: str | None
+) -> ActivationReport:
+    generation = find_generation(tree)
+    owned = open_journal(tree)
+    settings = read_settings(tree).changed(chosen)
     bundle = read_bundle(compiled)
-    texts, kept = _choose(owned, _planned(root, generation, compiled, bundle, settings))
-    set_aside = None if owned.is_free(ACTIVE) else _name_aside(owned)
+    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings))
+    set_aside = None if owned.is_free(ACTIVE) else _name_aside(tree)
     owned.announce(texts, {"org_id": bundle.org_id, "source": source, "kept": list(kept)})
     before = list(owned.journal.files)
-    for path, text in texts.items():
+    for path, content in texts.items():
         if path != ACTIVE:
-            owned.write(path, text)
-    if set_aside is not None:
-        shutil.copyfile(owned.full(ACTIVE), owned.full(set_aside))
+            owned.write(path, content)
+    if set_aside is not None and (foreign := tree.read(ACTIVE)) is not None:
+        tree.write(set_aside, foreign)
     owned.write(ACTIVE, texts[ACTIVE])
     removed, changed = owned.remove(path for path in before if path not in texts)
     owned.settle(texts)
@@ -74,27 +86,40 @@ def activate(
 
 def deactivate(root: str) -> ActivationReport:
     """Deactivate, and remove what activation wrote. A foreign `active.json` is moved aside, not removed."""
-    find_generation(root)
-    owned = OwnedFiles(root, JOURNAL)
-    active = owned.full(ACTIVE)
+    with open_host(root) as tree, tree.locked():
+        return _deactivate(tree)
+
+
+def _deactivate(tree: GuestTree) -> ActivationReport:
+    find_generation(tree)
+    owned = open_journal(tree)
     set_aside = None
-    if os.path.lexists(active) and not owned.is_ours(ACTIVE):
-        set_aside = _name_aside(owned)
-        os.replace(active, owned.full(set_aside))
+    if tree.exists(ACTIVE) and not owned.is_ours(ACTIVE):
+        set_aside = _name_aside(tree)
+        tree.rename(ACTIVE, set_aside.rpartition("/")[2])
     first, _ = owned.remove([ACTIVE])
     removed, changed = owned.remove(path for path in owned.journal.files if path != ACTIVE)
     owned.settle({})
-    if not os.path.isdir(owned.full(f"{FOLDER}/lib")):
-        # The extension was removed first and left its folders, because they still held these files.
-        with contextlib.suppress(OSError):  # not empty or already removed
-            os.rmdir(owned.full(f"{FOLDER}/bundles"))
-            os.rmdir(owned.full(FOLDER))
+    # If the extension was removed first, it left its folders, because they still held these files.
+    if not tree.is_folder(f"{FOLDER}/lib") and tree.remove_folder(f"{FOLDER}/bundles"):
+        tree.remove_folder(FOLDER)
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
 
 
-def read_settings(root: str) -> ActivationSettings:
+def open_journal(tree: GuestTree) -> OwnedFiles:
+    """The files that activations wrote."""
+    return OwnedFiles(tree, JOURNAL, SCHEMA, _may_own)
+
+
+def _may_own(path: str) -> bool:
+    """Whether an activation of any version writes files of this name."""
+    profile = path.startswith(("agents/", "usr/agents/"))
+    return profile or path == ACTIVE or path.startswith((f"{BUNDLES}/", f"{FOLDER}/roles/"))
+
+
+def read_settings(tree: GuestTree) -> ActivationSettings:
     """The settings of `active.json`; the defaults if it is missing or cannot be read."""
-    data = read_json(root, ACTIVE)
+    data = read_json(tree, ACTIVE)
     given = data.get(SETTINGS_KEY) if isinstance(data, dict) else None
     return ActivationSettings().changed(given if isinstance(given, dict) else {})
 
@@ -104,7 +129,7 @@ class _Group:
     """Files that are written together or not at all, because a part of them would be useless."""
 
     name: str
-    texts: Mapping[str, str]
+    contents: Mapping[str, bytes]
     brought: bool = False
     """Whether the host itself has something of that name."""
     always: bool = False
@@ -112,7 +137,7 @@ class _Group:
 
 
 def _planned(
-    root: str,
+    tree: GuestTree,
     generation: Generation,
     compiled: Mapping[str, Any],
     bundle: Bundle,
@@ -121,8 +146,8 @@ def _planned(
     """Everything that an activation writes, with the switch last."""
     short = bundle.checksum.partition(":")[2][:_SHOWN_OF_CHECKSUM]
     bundle_name = f"{BUNDLES}/{bundle.org_id}-{short}.json"
-    yield _Group(bundle_name, {bundle_name: render_bundle(compiled)}, always=True)
-    tool_ids = find_tool_ids(root)
+    yield _Group(bundle_name, {bundle_name: render_bundle(compiled).encode()}, always=True)
+    tool_ids = find_tool_ids(tree)
     for role in bundle.roles.values():
         flat = f"{FOLDER}/roles/{role.role_id}.json"
         yield _Group(flat, {flat: _as_json(role.profile)})
@@ -131,44 +156,42 @@ def _planned(
         folder = f"{generation.profiles}/{role.role_id}"
         files = profile_files(generation, bundle, role, settings, tool_ids)
         # A profile of the same name would change one of the host's own.
-        brought = folder != f"agents/{role.role_id}" and os.path.lexists(
-            os.path.join(root, "agents", role.role_id)
-        )
-        yield _Group(folder, {f"{folder}/{name}": text for name, text in files.items()}, brought)
+        brought = folder != f"agents/{role.role_id}" and tree.exists(f"agents/{role.role_id}")
+        yield _Group(folder, {f"{folder}/{name}": text.encode() for name, text in files.items()}, brought)
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
     yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: chosen})}, always=True)
 
 
-def _choose(owned: OwnedFiles, groups: Iterator[_Group]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _choose(
+    tree: GuestTree, owned: OwnedFiles, groups: Iterator[_Group]
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The files to write, and the paths in the way of the others."""
-    texts: dict[str, str] = {}
+    texts: dict[str, bytes] = {}
     kept = []
     for group in groups:
-        if group.always or not (group.brought or _is_taken(owned, group)):
-            texts |= group.texts
+        if group.always or not (group.brought or _is_taken(tree, owned, group)):
+            texts |= group.contents
         else:
             kept.append(group.name)
     return texts, tuple(kept)
 
 
-def _is_taken(owned: OwnedFiles, group: _Group) -> bool:
+def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
     """Whether a file of the group is foreign, its folder holds another file, or its folder is a link."""
-    if group.name in group.texts:
+    if group.name in group.contents:
         return not owned.is_free(group.name)
-    folder = owned.full(group.name)
-    if os.path.islink(folder) or os.path.isfile(folder):
+    if tree.exists(group.name) and not tree.is_folder(group.name):
         return True
-    inside = (os.path.join(where, name) for where, _, names in os.walk(folder) for name in names)
-    return any(not owned.is_ours(owned.name_of(path)) for path in inside)
+    return any(not owned.is_ours(path) for path in tree.walk(group.name, 9))
 
 
-def _name_aside(owned: OwnedFiles) -> str:
+def _name_aside(tree: GuestTree) -> str:
     """A free name beside `active.json`."""
     number = 1
-    while os.path.lexists(owned.full(name := f"{ACTIVE}.kept{'' if number == 1 else number}")):
+    while tree.exists(name := f"{ACTIVE}.kept{'' if number == 1 else number}"):
         number += 1
     return name
 
 
-def _as_json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+def _as_json(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()

@@ -7,13 +7,13 @@ The files of a host show its generation, which decides where it looks for agent 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,28 @@ SECOND = Generation("G2", "0.9.8", "usr/agents", "agent.system.main.role.md")
 THIRD = Generation("G3", "0.9.9, 1.0 and later", "usr/agents", "agent.system.main.specifics.md")
 
 
-def find_generation(root: str) -> Generation:
-    """The generation of the host in a folder. Raises `UsageError` if the folder is not a host."""
-    if os.path.isfile(os.path.join(root, "helpers", "extension.py")):
-        return THIRD
+def open_host(root: str) -> GuestTree:
+    """The folder of a host. Raises `UsageError` if it is not a folder or cannot be opened."""
     try:
-        with open(
-            os.path.join(root, "python", "helpers", "extension.py"), encoding="utf-8", errors="replace"
-        ) as file:
-            text = file.read()
-    except OSError:
+        return GuestTree(root)
+    except OSError as error:
         raise UsageError(
-            f"{quote(root)} is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
+            f"{quote(root)} cannot be opened as a folder: {error.strerror}",
             "pass the folder that Agent-Zero runs from (`/a0` in its image)",
         ) from None
-    return SECOND if "get_paths" in text else FIRST
+
+
+def find_generation(tree: GuestTree) -> Generation:
+    """The generation of the host in a folder. Raises `UsageError` if the folder is not a host."""
+    if tree.is_file("helpers/extension.py"):
+        return THIRD
+    text = tree.read("python/helpers/extension.py")
+    if text is None:
+        raise UsageError(
+            f"{quote(tree.root)} is not an Agent-Zero folder: helpers/extension.py and python/helpers/extension.py are missing",
+            "pass the folder that Agent-Zero runs from (`/a0` in its image)",
+        )
+    return SECOND if b"get_paths" in text else FIRST
 
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -87,10 +94,9 @@ class ActivationSettings:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def read_json(root: str, path: str) -> Any:
+def read_json(tree: GuestTree, path: str) -> Any:
     """The content of a JSON file in a host. None if it is missing or cannot be read."""
     try:
-        with open(os.path.join(root, *path.split("/")), encoding="utf-8-sig") as file:
-            return json.load(file)
-    except (OSError, ValueError, RecursionError):
+        return json.loads((tree.read(path) or b"").decode("utf-8-sig"))
+    except (ValueError, RecursionError):
         return None

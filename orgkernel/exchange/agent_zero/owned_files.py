@@ -7,17 +7,13 @@ old and new contents until the last, so after a crash the next call knows every 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgkernel.project.replacing import replace_file
-
-SCHEMA = "orgkernel:activation"
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 
 
 @dataclass(slots=True)
@@ -32,115 +28,108 @@ class Journal:
 
 
 class OwnedFiles:
-    """The files of one journal in one tree. The journal is on disk before the files that it announces."""
+    """The files of one journal in one tree. The journal is on disk before the files that it announces.
 
-    def __init__(self, root: str, journal_path: str) -> None:
-        self._root = root
+    Others can write the journal too. `may_own` says which paths can be owned at all; an entry of any other path is not
+    believed, and neither is one whose file has a content that was not written here.
+    """
+
+    def __init__(
+        self,
+        tree: GuestTree,
+        journal_path: str,
+        schema: str,
+        may_own: Callable[[str], bool] = GuestTree.is_below,
+    ) -> None:
+        self._tree = tree
         self._path = journal_path
-        self.journal = _read_journal(self.full(journal_path))
-
-    def full(self, path: str) -> str:
-        """The full path of a file in the tree."""
-        return os.path.join(self._root, *path.split("/"))
-
-    def name_of(self, full: str) -> str:
-        """The path of a file relative to the root."""
-        return os.path.relpath(full, self._root).replace(os.sep, "/")
+        self._schema = schema
+        self.journal = _read_journal(tree.read(journal_path), schema, may_own)
 
     def is_free(self, path: str) -> bool:
-        """Whether a file may be written: it does not exist, or it is owned."""
-        return not os.path.lexists(self.full(path)) or self.is_ours(path)
+        """Whether a file may be written: nothing has its name, or it is owned."""
+        return not self._tree.exists(path) or self.is_ours(path)
 
     def is_ours(self, path: str) -> bool:
         """Whether the file still has a content that was written here."""
-        full = self.full(path)
-        if path not in self.journal.files or os.path.islink(full):
+        if path not in self.journal.files:
             return False
-        try:
-            with open(full, "rb") as file:
-                return _digest(file.read()) in self.journal.files[path]
-        except OSError:
-            return False
+        content = self._tree.read(path)
+        return content is not None and _digest(content) in self.journal.files[path]
 
-    def announce(self, texts: Mapping[str, str], about: Mapping[str, Any]) -> None:
+    def announce(self, contents: Mapping[str, bytes], about: Mapping[str, Any]) -> None:
         """Record the files that will be written, in addition to those that were."""
-        for path, text in texts.items():
-            written = [*self.journal.files.get(path, ()), _digest(text.encode())]
+        for path, content in contents.items():
+            written = [*self.journal.files.get(path, ()), _digest(content)]
             self.journal.files[path] = list(dict.fromkeys(written))
-        for path in (*texts, self._path):
+        for path in (*contents, self._path):
             for folder in _folders_of(path):
-                if folder not in self.journal.folders and not os.path.isdir(self.full(folder)):
+                if folder not in self.journal.folders and not self._tree.is_folder(folder):
                     self.journal.folders.append(folder)
         self.journal.about = dict(about)
         self._save()
 
-    def write(self, path: str, text: str) -> None:
+    def write(self, path: str, content: bytes) -> None:
         """Write an announced file. A reader sees either the old or the new one."""
-        os.makedirs(os.path.dirname(self.full(path)), exist_ok=True)
-        replace_file(self.full(path), text.encode())
+        self._tree.write(path, content)
 
     def remove(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
         """Remove the owned files among these. Returns the removed files and those kept because they were changed."""
         removed, changed = [], []
         for path in list(paths):
             if self.is_ours(path):
-                os.unlink(self.full(path))
+                self._tree.remove(path)
                 removed.append(path)
-            elif os.path.lexists(self.full(path)):
+            elif self._tree.exists(path):
                 changed.append(path)
+            else:
+                self._tree.remove(path)  # what a run that was killed left beside it
         return removed, changed
 
-    def settle(self, texts: Mapping[str, str]) -> None:
-        """Finish: the journal now lists only the announced files. If there are none, it is removed."""
-        self.journal.files = {path: [_digest(text.encode())] for path, text in texts.items()}
-        self._drop_folders(keep={folder for path in (*texts, self._path) for folder in _folders_of(path)})
-        if texts:
+    def settle(self, contents: Mapping[str, bytes], kept: Iterable[str] = ()) -> None:
+        """Finish: the journal now lists only these files and those `kept`. If there are none, it is removed."""
+        still = {path: self.journal.files[path] for path in kept if path in self.journal.files}
+        self.journal.files = {**still, **{path: [_digest(content)] for path, content in contents.items()}}
+        files = self.journal.files
+        self._drop_folders(keep={folder for path in (*files, self._path) for folder in _folders_of(path)})
+        if files:
             self._save()
             return
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.full(self._path))
+        self._tree.remove(self._path)
         self._drop_folders(keep=frozenset())
 
     def _drop_folders(self, keep: Collection[str]) -> None:
         """Remove created folders that are no longer needed. A folder with content is kept and is no longer owned."""
         for folder in sorted(set(self.journal.folders) - set(keep), key=len, reverse=True):
-            with contextlib.suppress(OSError):  # not empty or already removed
-                os.rmdir(self.full(folder))
+            self._tree.remove_folder(folder)
         self.journal.folders = [folder for folder in self.journal.folders if folder in keep]
 
     def _save(self) -> None:
-        os.makedirs(os.path.dirname(self.full(self._path)), exist_ok=True)
         data = {
-            "_schema": SCHEMA,
+            "_schema": self._schema,
             "_version": "1.0",
             **self.journal.about,
             "files": self.journal.files,
             "folders": self.journal.folders,
         }
-        replace_file(self.full(self._path), (json.dumps(data, indent=1) + "\n").encode())
+        self._tree.write(self._path, (json.dumps(data, indent=1) + "\n").encode())
 
 
-def _read_journal(path: str) -> Journal:
+def _read_journal(content: bytes | None, schema: str, may_own: Callable[[str], bool]) -> Journal:
     """Read the journal. One that cannot be read counts as missing, so no foreign file counts as owned."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        if data["_schema"] != SCHEMA:
+        data = json.loads(content or b"")
+        if data["_schema"] != schema:
             return Journal()
         files = {str(name): [str(each) for each in digests] for name, digests in data["files"].items()}
         folders = [str(each) for each in data["folders"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Journal()
-    safe = {name: digests for name, digests in files.items() if _is_below(name)}
+    safe = {name: digests for name, digests in files.items() if GuestTree.is_below(name) and may_own(name)}
     about = {
         name: value for name, value in data.items() if name not in ("files", "folders") and name[:1] != "_"
     }
-    return Journal(safe, [each for each in folders if _is_below(each)], about)
-
-
-def _is_below(path: str) -> bool:
-    """Whether a path in a journal stays inside the root."""
-    return bool(path) and not os.path.isabs(path) and ".." not in path.split("/") and "\\" not in path
+    return Journal(safe, [each for each in folders if GuestTree.is_below(each)], about)
 
 
 def _folders_of(path: str) -> list[str]:

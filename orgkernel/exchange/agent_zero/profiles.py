@@ -7,23 +7,23 @@ limits the role to its tools. The extension does what a profile cannot express (
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import FIRST, THIRD, ActivationSettings, Generation
 from orgkernel.runtime.bundle import Bundle, BundleRole
 
 ToolIds = Mapping[str, tuple[str, ...]]
 
 
-def find_tool_ids(root: str) -> ToolIds:
+def find_tool_ids(tree: GuestTree) -> ToolIds:
     """The tools in a third-generation host: the name of each in calls, and its id in the host."""
     found: dict[str, list[str]] = {}
-    for name in _modules(os.path.join(root, "tools")):
+    for name in _modules(tree, "tools"):
         found.setdefault(name, []).append(f"local:{name}")
-    for plugins in ("plugins", os.path.join("usr", "plugins")):
-        for plugin in _names(os.path.join(root, plugins)):
-            for name in _modules(os.path.join(root, plugins, plugin, "tools")):
+    for plugins in ("plugins", "usr/plugins"):
+        for plugin in tree.names(plugins):
+            for name in _modules(tree, f"{plugins}/{plugin}/tools"):
                 found.setdefault(name, []).append(f"plugin:{plugin}:{name}")
     return {name: tuple(dict.fromkeys(ids)) for name, ids in found.items()}
 
@@ -85,12 +85,6 @@ def _ids(name: str, tool_ids: ToolIds) -> tuple[str, ...]:
     return (f"mcp:{server}:{tool}",) if dot else tool_ids.get(name, (f"local:{name}",))
 
 
-def _modules(folder: str) -> Iterator[str]:
-    return (name[:-3] for name in _names(folder) if name.endswith(".py") and not name.startswith("_"))
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
+def _modules(tree: GuestTree, folder: str) -> Iterator[str]:
+    names = tree.names(folder) if tree.is_below(folder) else ()
+    return (name[:-3] for name in names if name.endswith(".py") and not name.startswith("_"))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
 
-from orgkernel.exchange.agent_zero.activation import ACTIVE, FOLDER, JOURNAL, SETTINGS_KEY, read_settings
-from orgkernel.exchange.agent_zero.host import ActivationSettings, find_generation, read_json
-from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
+from orgkernel.exchange.agent_zero.activation import (
+    ACTIVE,
+    FOLDER,
+    SETTINGS_KEY,
+    open_journal,
+    read_settings,
+)
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.agent_zero.host import ActivationSettings, find_generation, open_host, read_json
+from orgkernel.exchange.agent_zero.installer import open_installed
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 
 # Fields that differ between two compilations of the same documents.
 _OF_COMPILING = ("digest", "checksum", "compiled_by")
 HOST_STATUS = f"{FOLDER}/status.json"
 TOGGLED_OFF = "usr/plugins/orgkernel/.toggle-0"
-INSTALLED = f"{FOLDER}/lib/orgkernel_agent_zero/installed.txt"
 
 
 class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,23 +59,28 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_status(root: str) -> HostStatus:
     """The status of the host in a folder. Raises `UsageError` if the folder is not a host."""
-    generation = find_generation(root)
-    version, files = _read_installed(root)
+    with open_host(root) as tree:
+        return _read_status(tree)
+
+
+def _read_status(tree: GuestTree) -> HostStatus:
+    generation = find_generation(tree)
+    version, files = _read_installed(tree)
     # The installed files that the host calls at its hooks.
     shims = tuple(name for name in files if "/extensions/" in name and name.endswith(".py"))
-    said = read_json(root, HOST_STATUS)
+    said = read_json(tree, HOST_STATUS)
     said = said if isinstance(said, dict) else {}
-    owned = OwnedFiles(root, JOURNAL).journal
+    owned = open_journal(tree).journal
     journal = owned.about
-    document, problem = _read_active(root)
-    bundle, name, unusable = (None, None, "") if document is None else _read_named_bundle(root, document)
-    missing = tuple(name for name in files if not os.path.isfile(os.path.join(root, name)))
+    document, problem = _read_active(tree)
+    bundle, name, unusable = (None, None, "") if document is None else _read_named_bundle(tree, document)
+    missing = tuple(name for name in files if not tree.is_file(name))
     on, why = _judge(version, missing, document, problem or unusable, name, said)
-    if on and os.path.lexists(os.path.join(root, *TOGGLED_OFF.split("/"))):
+    if on and tree.exists(TOGGLED_OFF):
         on, why = False, "the plugin is disabled in the host's settings"
     elif version is not None and document is None and not problem and owned.files:
         why += "; files of an activation are left; remove them with `orgkernel org deactivate`"
-    settings = read_settings(root) if document else None
+    settings = read_settings(tree) if document else None
     return HostStatus(
         on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
         missing=missing, organization=document["org_id"] if document else None,
@@ -85,7 +95,8 @@ def read_status(root: str) -> HostStatus:
 
 def is_same(root: str, status: HostStatus, compiled: dict[str, Any]) -> bool:
     """Whether the active bundle equals a newly compiled one."""
-    held = read_json(root, f"{FOLDER}/{status.bundle}")
+    with open_host(root) as tree:
+        held = read_json(tree, f"{FOLDER}/{status.bundle}")
     return {**held, **dict.fromkeys(_OF_COMPILING)} == {**compiled, **dict.fromkeys(_OF_COMPILING)}
 
 
@@ -124,11 +135,11 @@ def _judge(
     return True, "an organization is active"
 
 
-def _read_active(root: str) -> tuple[dict[str, Any] | None, str]:
+def _read_active(tree: GuestTree) -> tuple[dict[str, Any] | None, str]:
     """The active organization, or the problem with its file. A missing file is not a problem."""
-    if not os.path.lexists(os.path.join(root, *ACTIVE.split("/"))):
+    if not tree.exists(ACTIVE):
         return None, ""
-    document = read_json(root, ACTIVE)
+    document = read_json(tree, ACTIVE)
     if not isinstance(document, dict):
         return None, "active.json cannot be read as JSON"
     if not isinstance(document.get("org_id"), str) or not document["org_id"]:
@@ -136,16 +147,16 @@ def _read_active(root: str) -> tuple[dict[str, Any] | None, str]:
     return document, ""
 
 
-def _read_named_bundle(root: str, document: dict[str, Any]) -> tuple[Bundle | None, str | None, str]:
+def _read_named_bundle(tree: GuestTree, document: dict[str, Any]) -> tuple[Bundle | None, str | None, str]:
     """The bundle that the host reads for an `active.json`, its name, and the problem with it."""
     given = document.get(SETTINGS_KEY)
     named = given.get("bundle") if isinstance(given, dict) else None
     name = named if isinstance(named, str) else f"bundles/{document['org_id']}.json"
     path = f"{FOLDER}/{name}"
-    if not os.path.isfile(os.path.join(root, *path.split("/"))):
+    if not tree.is_below(path) or not tree.is_file(path):
         return None, None, f"the bundle `{name}` is missing; activate the organization again" if named else ""
     try:
-        bundle = read_bundle(read_json(root, path))
+        bundle = read_bundle(read_json(tree, path))
     except BundleError as error:
         return None, name, f"the bundle `{name}` cannot be used: {error}; activate the organization again"
     if bundle.org_id != document["org_id"]:
@@ -153,17 +164,12 @@ def _read_named_bundle(root: str, document: dict[str, Any]) -> tuple[Bundle | No
     return bundle, name, ""
 
 
-def _read_installed(root: str) -> tuple[str | None, tuple[str, ...]]:
+def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:
     """Version and files of the extension, as its installer recorded them."""
-    try:
-        with open(os.path.join(root, *INSTALLED.split("/")), encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, ValueError):
+    journal = open_installed(tree).journal
+    if not journal.files:
         return None, ()
-    version = next(
-        (line.removeprefix("version ") for line in lines if line.startswith("version ")), "unknown"
-    )
-    return version, tuple(line.removeprefix("file ") for line in lines if line.startswith("file "))
+    return _text(journal.about, "version") or "unknown", tuple(journal.files)
 
 
 def _text(data: dict[str, Any], key: str) -> str | None:

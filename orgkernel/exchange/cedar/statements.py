@@ -1,4 +1,4 @@
-"""An organization's access as Cedar policies (design §6).
+"""An organization's access as Cedar policies.
 
 First come the layers that every organization has; the entities hold what it declares for them. Then come its access
 policies: when each applies, and what it allows, caps, denies and requires approval for. The `@id` of a policy is the
@@ -198,7 +198,7 @@ def _said(*parts: str) -> tuple[str, ...]:
 
 
 def _is_exact_list(policy: Policy) -> bool:
-    """Whether the policy denies `*` and allows a list: it then means exactly that list (policies and governance §2.9)."""
+    """Whether the policy denies `*` and allows a list: it then means exactly that list."""
     return STAR in policy.permissions.excepted_tools and bool(policy.permissions.named_tools)
 
 

@@ -18,9 +18,6 @@ from orgkernel.toolbox.providers import HttpApi, McpServer
 
 Redeem = Callable[..., Terms]
 """`Permits.redeem` of the kernel whose permits are good here."""
-MASK = "***"
-_LEAST = 4
-"""Values shorter than this are not masked: they would be found in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +102,3 @@ def headers_for(provider: HttpApi | McpServer, credentials: Mapping[str, str]) -
 def missing(name: str) -> str:
     """A credential that is needed and was not handed out, or not found."""
     return f"the credential `{name}` is missing"
-
-
-def mask_values(value: Any, credentials: Mapping[str, str]) -> Any:
-    """A value without what the credentials say, wherever a text in it repeats it."""
-    secrets = [each for each in credentials.values() if len(each) >= _LEAST]
-    return _mask(value, secrets) if secrets else value
-
-
-def _mask(value: Any, secrets: list[str]) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, MASK)
-        return value
-    if isinstance(value, dict):
-        return {_mask(key, secrets): _mask(each, secrets) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_mask(each, secrets) for each in value]
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(_mask(each, secrets) for each in value)
-    return value

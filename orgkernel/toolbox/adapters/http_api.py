@@ -121,8 +121,13 @@ def _reply(status: int, kind: str, content: bytes) -> Reply:
             return Reply("done", content.decode("utf-8", "replace"), metadata=metadata)
         try:
             return Reply("done", json.loads(content), metadata=metadata)
-        except ValueError:
-            return Reply("failed", error="the answer is no JSON", metadata=metadata, is_uncertain=True)
+        except (ValueError, RecursionError):  # RecursionError: lists nested in lists, thousands of them
+            return Reply(
+                "failed",
+                error="the answer is not JSON that can be read",
+                metadata=metadata,
+                is_uncertain=True,
+            )
     said = content.decode("utf-8", "replace")[:SHOWN].strip()
     error = f"it answered {status}" + (f": {said}" if said else "")
     if status in NOT_NOW:

@@ -6,6 +6,7 @@ process starts and ends with the call, so that nothing of one agent's call is le
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ class McpAdapter(Adapter):
                 if isinstance(client, Reply):
                     return client
                 connected = True
-                reply = await _ask(client, name, call.arguments)
+                reply = _within(await _ask(client, name, call.arguments), self._provider.max_bytes)
         except Exception as error:
             if reply is not None:
                 return reply  # it has answered; that the connection then ended badly changes nothing
@@ -74,11 +75,18 @@ class McpAdapter(Adapter):
             from httpx2 import AsyncClient
             from mcp.client.streamable_http import streamable_http_client
 
+            from orgkernel.toolbox.adapters.limited_http import LimitedTransport
+
             headers, lacks = headers_for(provider, call.credentials)
             if lacks:
                 return Reply("unavailable", error=lacks)
-            http = await stack.enter_async_context(AsyncClient(headers=headers, timeout=None))
-            transport: Any = streamable_http_client(provider.server, http_client=http)
+            limited = LimitedTransport(provider.max_bytes)
+            http = await stack.enter_async_context(
+                AsyncClient(headers=headers, timeout=None, transport=limited)
+            )
+            transport: Any = streamable_http_client(
+                provider.server, http_client=http, max_sse_event_size=provider.max_bytes
+            )
         else:
             from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -115,6 +123,14 @@ async def _ask(client: Client, name: str, arguments: dict[str, Any]) -> Reply:
     if None in texts:
         return Reply("done", [block.model_dump(mode="json", exclude_none=True) for block in result.content])
     return Reply("done", said)
+
+
+def _within(reply: Reply, limit: int) -> Reply:
+    """A reply, or that it is too long. What a process writes is measured here, when the SDK has read it."""
+    said = json.dumps([reply.output, reply.error], ensure_ascii=False)
+    if len(said) <= limit // 4 or len(said.encode("utf-8", "surrogatepass")) <= limit:
+        return reply
+    return Reply("failed", error=f"the answer is longer than {limit} bytes", is_uncertain=True)
 
 
 async def _lists(client: Client, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A layer is added by its file and its row in the order: codes, trace, reasons, remedies and lists follow (design §6)."""
+"""A layer is added by its file and its row in the order: codes, trace, reasons, remedies and lists follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reported PACE tier counts exactly as one the caller states, in every question about access (design §6)."""
+"""A reported PACE tier counts exactly as one the caller states, in every question about access."""
 
 from __future__ import annotations
 

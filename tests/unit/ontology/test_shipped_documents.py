@@ -29,7 +29,7 @@ TEMPLATES = ROOT / "templates"
 FILES = sorted([*ONTOLOGY.glob("*.yaml"), *TEMPLATES.rglob("*.yaml")])
 ORGS = ("software_dev", "sigint_alpha")
 
-# facts: Agent-Zero §6, "BST taxonomy domains (18)", the other two vocabularies, "HTN plans (10)"
+# Agent-Zero: "BST taxonomy domains (18)", the other two vocabularies, "HTN plans (10)"
 TAXONOMY = [
     "codegen",
     "refactor",
@@ -92,7 +92,6 @@ PLANS = {
     "dependency_update": "dependency_mgmt",
     "log_investigation": "log_analysis",
 }
-# facts: Agent-Zero §7
 AGENT_ZERO_TOOLS = [
     "code_execution_tool",
     "input",
@@ -114,7 +113,6 @@ AGENT_ZERO_TOOLS = [
     "skills_tool",
     "text_editor",
 ]
-# facts: crew capability §4.1, §4.2
 PROFICIENCY = ("follow", "assist", "apply", "enable", "advise", "lead", "shape")
 UNIVERSAL = [
     "communication",

@@ -1,4 +1,4 @@
-"""The layers of an access decision, one file each, and their one order (policies and governance §3.3).
+"""The layers of an access decision, one file each, and their one order.
 
 Whoever adds a layer writes its file and its row here; the evaluation, the codes, the trace, the remedies and the lists
 read this order.

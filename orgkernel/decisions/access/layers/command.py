@@ -1,4 +1,4 @@
-"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers (design §6).
+"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers.
 
 It is how a role is bound to other roles, and part of the layer `role binding`.
 """
@@ -9,10 +9,10 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
-from orgkernel.decisions.access.lines import why_edges, why_profiles
+from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.access.resource import DISPATCH
 from orgkernel.decisions.reasons import why_place
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.organization import USER
@@ -104,30 +104,48 @@ def _escalating(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
 
 
 def _cannot_delegate(evaluation: Evaluation) -> Sentence:
-    return f"{evaluation.who} cannot delegate", why_profiles(evaluation, "role_type")
+    posts = evaluation.view.records.posts
+    found, why = [], []
+    for role in evaluation.roles:
+        post = posts[role]
+        if not post.profile.can_delegate:
+            stated = ("chain_of_command", "can_delegate")
+            route = stated if post.has(*stated) else ("role_type",)
+            because = "`can_delegate` is false" if route == stated else f"it is a {post.profile.role_type}"
+            found.append(f"role {quote(role)} may not delegate, because {because}")
+            why.append(why_place(f"{route[-1]} of role {role}", post.place(*route, key=True)))
+    return "; ".join(found), tuple(why)
 
 
 def _target_not_allowed(evaluation: Evaluation) -> Sentence:
-    who, what = evaluation.who, evaluation.what
+    """What the chain of command says instead: whom the target reports to, or the subject."""
+    who, what, view = evaluation.who, evaluation.what, evaluation.view
     if evaluation.action == DISPATCH:
-        return f"{what} is not below {who}, and nothing else lets it dispatch there", ()
-    return f"{what} is not above {who}, and no tier escalates there", ()
+        text = f"{who} does not command {what}, and no `dispatch` right names it"
+        return text, why_edges(view.chain_above(evaluation.resource.id)[:1])
+    text = f"{what} is not a superior of {who}, and no escalation tier names it"
+    return text, why_edges(edge for role in evaluation.roles for edge in view.chain_above(role)[:1])
 
 
 def _edge_forbidden(evaluation: Evaluation) -> Sentence:
+    view, target = evaluation.view, evaluation.resource.id
     records = evaluation.view.records
-    place = records.document.place("dispatch_edges", key=True)
-    roles = (*evaluation.roles, evaluation.resource.id)
-    layers = [records.posts[role].profile.layer for role in roles]
-    text = f"no dispatch edge leads from layer {quote(layers[0])} to {quote(layers[-1])}"
-    return text, (why_place("dispatch_edges", place),)
+    posts = records.posts
+    forbidden = dict.fromkeys(
+        posts[role].profile.layer for role in evaluation.roles if _layers_forbid(view, role, target)
+    )
+    layer = quote(posts[target].profile.layer)
+    text = (
+        f"no dispatch edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
+    )
+    return text, (why_place("dispatch_edges", records.document.place("dispatch_edges", key=True)),)
 
 
 def _commands(evaluation: Evaluation) -> Sentence:
     superiors = evaluation.roles or names_in_command(evaluation.subject.identity)
     view, target = evaluation.view, evaluation.resource.id
     chains = (find_command(view, (superior,), target) for superior in superiors)
-    text = f"{evaluation.what} is below {evaluation.who}"
+    text = f"{evaluation.who} commands {evaluation.what}"
     return text, why_edges(edge for chain in chains for edge in chain)
 
 
@@ -141,7 +159,7 @@ def _may_dispatch(evaluation: Evaluation) -> Sentence:
 def _reports_to(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     chains = (_find_escalation(view, role, target) for role in evaluation.roles)
-    text = f"{evaluation.who} escalates to {evaluation.what}"
+    text = f"{evaluation.who} may escalate to {evaluation.what}"
     return text, why_edges(edge for chain in chains for edge in chain)
 
 

@@ -1,7 +1,9 @@
-"""Delegation: whoever triggered the run bounds it, at any depth, and each hop may only narrow it (design §6).
+"""Delegation: whoever triggered a run bounds it, at any depth, and each hop may only narrow it.
 
-The envelope starts as the permissions of whoever triggered the run. Under `delegation: strict` the tools of everybody on
-the path narrow it too.
+The envelope of a run holds tools, credentials and data. It starts as the permissions of whoever triggered the run; what
+the dispatchers passed on narrows it, and under `delegation: strict` what each of them may do itself narrows it too. Whom
+a role dispatches follows the edges of the organization, and a role always reaches its superiors. Essential tools are
+outside of the envelope. An unknown name or a suspended agent anywhere in the run stops everything in it.
 """
 
 from __future__ import annotations
@@ -10,91 +12,111 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.layers.identity import UNKNOWN_PRINCIPAL
+from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, IDENTITY, UNKNOWN_PRINCIPAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
-from orgkernel.decisions.access.resource import LEVEL, Resource
+from orgkernel.decisions.access.resource import ESCALATE, GROUPS
+from orgkernel.decisions.access.stored import level_in
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
-from orgkernel.records.access_policies import STAR
-from orgkernel.records.levels import ToolLevel
+
+Identified = Mapping[str, Move | None]
+"""Group of subjects to what the layer `identity` finds about one of them."""
 
 
 def _compile(target: Target) -> Move | None:
+    identified: Identified = {group: IDENTITY.compile(target._replace(group=group)) for group in GROUPS}
+    of_role = target.resource.kind == "role"
+    escalates = of_role and target.action == ESCALATE
     dispatches = target.dispatches
 
     def bound(evaluation: Evaluation) -> None:
         request = evaluation.request
-        if request.on_behalf_of is not None or request.via or request.envelope is not None:
-            _narrow(evaluation)
+        for name in evaluation.parent_names():
+            parent = _find_parent(evaluation, name, identified)
+            if parent is not None and not escalates and not evaluation.essential:
+                _narrow(evaluation, name, parent, of_role)
+        if escalates:
+            return
+        if request.envelope is not None and not of_role and not evaluation.essential:
+            passed = _level_passed(evaluation)
+            evaluation.ceiling = min(evaluation.ceiling, passed)
+            if passed < evaluation.required:
+                evaluation.failing |= PARENT_CAP.bit
         if dispatches or request.context.depth or request.via:
             _limit(evaluation, dispatches)
 
     return bound
 
 
-def _narrow(evaluation: Evaluation) -> None:
-    """By what those may do whom the subject acts for, and by what they passed on."""
-    request, tables, resource = evaluation.request, evaluation.tables, evaluation.resource
-    asking = tables.order.asking
-    unknown = tables.order.codes[resource.unknown].bit if resource.unknown else 0
-    strict = tables.view.records.organization.limits.delegation == "strict"
-    for name in evaluation.parent_names():
-        parent = tables.subject(name)
-        if parent is None:
-            # INVARIANT: a name that is given and not declared denies, also where it would not narrow anything.
+def _find_parent(evaluation: Evaluation, name: str, identified: Identified) -> Subject | None:
+    """Somebody whom the subject acts for; None where nobody declares the name or the agent is not at work."""
+    parent = evaluation.tables.subject(name)
+    if parent is None:
+        # INVARIANT: a name that is given and not declared denies, also where it would not narrow anything.
+        evaluation.ceiling = 0
+        evaluation.failing |= UNKNOWN_PRINCIPAL.bit
+        return None
+    identify = identified[parent.group]
+    if identify is not None:
+        asked = _ask(evaluation, name, parent)
+        identify(asked)
+        if asked.failing:
             evaluation.ceiling = 0
-            evaluation.failing |= UNKNOWN_PRINCIPAL.bit
-            continue
-        if not (strict or name == request.on_behalf_of) or _is_neutral(tables, parent):
-            continue
-        if evaluation.essential:
-            continue
-        asked = Evaluation(
-            tables, evaluation.state, replace(request, subject=name), evaluation.action, parent, resource,
-            evaluation.path,
-        )  # fmt: skip
-        evaluate_subject(asked)
-        # An action that nobody declares is no fault of theirs.
-        asked.failing &= ~ACTION_UNKNOWN.bit
-        evaluation.parents += (asked,)
+            evaluation.failing |= asked.failing
+            return None
+    return parent
+
+
+def _ask(evaluation: Evaluation, name: str, parent: Subject) -> Evaluation:
+    """The same question about somebody whom the subject acts for."""
+    return Evaluation(
+        evaluation.tables, evaluation.state, replace(evaluation.request, subject=name), evaluation.action, parent,
+        evaluation.resource, evaluation.path,
+    )  # fmt: skip
+
+
+def _narrow(evaluation: Evaluation, name: str, parent: Subject, of_role: bool) -> None:
+    """By what somebody may do whom the subject acts for; about a role only by what stops them."""
+    if name != evaluation.request.on_behalf_of and not _is_strict(evaluation):
+        return
+    order, resource = evaluation.tables.order, evaluation.resource
+    asked = _ask(evaluation, name, parent)
+    evaluate_subject(asked)
+    # An action that nobody declares is no fault of theirs.
+    asked.failing &= ~ACTION_UNKNOWN.bit
+    if of_role:
+        asked.failing &= order.stopping | order.asking
+    evaluation.parents += (asked,)
+    if not of_role or asked.failing & order.stopping:
         evaluation.ceiling = min(evaluation.ceiling, asked.left)
-        if asked.failing & ~(asking | unknown):
-            evaluation.failing |= PARENT_CAP.bit
-        evaluation.failing |= asked.failing & asking
-    if request.envelope is not None and not evaluation.essential:
-        passed = _level_passed(request.envelope, resource)
-        evaluation.ceiling = min(evaluation.ceiling, passed)
-        if passed < evaluation.required:
-            evaluation.failing |= PARENT_CAP.bit
+    unknown = order.codes[resource.unknown].bit if resource.unknown else 0
+    if asked.failing & ~(order.asking | unknown):
+        evaluation.failing |= PARENT_CAP.bit
+    evaluation.failing |= asked.failing & order.asking
 
 
-def _is_neutral(tables: AccessTables, parent: Subject) -> bool:
-    """Whether nothing is declared about what somebody outside the crew may do: no policies are no cap."""
-    return not parent.is_crew and not tables.declares_policies
+def _is_strict(evaluation: Evaluation) -> bool:
+    return evaluation.view.records.organization.limits.delegation == "strict"
 
 
-def _level_passed(envelope: Mapping[str, ToolLevel], resource: Resource) -> int:
-    """What an envelope passes on of a resource; what it does not name it does not pass on."""
-    name = resource.resource
-    return max(
-        (
-            LEVEL[level]
-            for word, level in envelope.items()
-            if word == name or (word.endswith(STAR) and name.startswith(word[:-1]))
-        ),
-        default=0,
-    )
+def _level_passed(evaluation: Evaluation) -> int:
+    """What the envelope of the request passes on of the resource: its words mean what those of a grant mean."""
+    passed = 0
+    for word, level in (evaluation.request.envelope or {}).items():
+        found = level_in(Grant("", "", (word,), level), evaluation.resource, evaluation.path)
+        passed = max(passed, found or 0)
+    return passed
 
 
 def _limit(evaluation: Evaluation, dispatching: bool) -> None:
     """By how deep dispatches may lie, and how many may run."""
     context, limits = evaluation.request.context, evaluation.view.records.organization.limits
-    depth = max(context.depth, len(evaluation.request.via))
-    if depth > limits.max_spawn_depth or (dispatching and depth >= limits.max_spawn_depth):
+    depth, deepest = _depth(evaluation), limits.max_spawn_depth
+    if (depth > deepest and not evaluation.essential) or (dispatching and depth >= deepest):
         evaluation.ceiling = 0
         evaluation.failing |= DEPTH_EXCEEDED.bit
     full = context.children >= limits.max_children or context.concurrent >= limits.max_concurrent
@@ -103,34 +125,64 @@ def _limit(evaluation: Evaluation, dispatching: bool) -> None:
         evaluation.failing |= CHILD_LIMIT.bit
 
 
+def _depth(evaluation: Evaluation) -> int:
+    return max(evaluation.request.context.depth, len(evaluation.request.via))
+
+
+# -- what it says ------------------------------------------------------------------------------------------------------
+
+
+def capping_parents(evaluation: Evaluation) -> tuple[Evaluation, ...]:
+    """Those whom the subject acts for and who may not do it themselves, each with what keeps them from it."""
+    asking = evaluation.tables.order.asking
+    return tuple(parent for parent in evaluation.parents if parent.failing & ~asking)
+
+
 def _parent_cap(evaluation: Evaluation) -> Sentence:
-    order, envelope = evaluation.tables.order, evaluation.request.envelope
+    order, resource = evaluation.tables.order, evaluation.resource
     found: list[str] = []
     why: list[Why] = []
-    for parent in evaluation.parents:
-        if parent.failing & ~order.asking:
-            reason = give_reason(parent, order.names_of(parent.failing)[0])
-            found.append(f"{quote(parent.request.subject)} may not use {parent.what}: {reason.text}")
-            why += reason.why
-    if envelope is not None and _level_passed(envelope, evaluation.resource) < evaluation.required:
-        found.append(f"the envelope passes too little of {evaluation.what} on")
-    if not why:
-        why.append(_why_limit(evaluation, "delegation"))
+    for parent in capping_parents(evaluation):
+        reason = give_reason(parent, order.names_of(parent.failing)[0])
+        role, more = _part_in_run(evaluation, parent)
+        found.append(f"{parent.who}, {role}, may not {_deed(parent)}: {reason.text}")
+        why += (*reason.why, *more)
+    if evaluation.request.envelope is not None and resource.kind != "role":
+        passed = _level_passed(evaluation)
+        if passed < evaluation.required:
+            left = f"only level {quote(resource.levels[passed])}" if passed else "nothing"
+            needed = quote(resource.levels[evaluation.required])
+            found.append(f"the envelope passes on {left} of {evaluation.what}, and {needed} is required")
     return "; ".join(found), tuple(dict.fromkeys(why))
 
 
-def _exceeds(evaluation: Evaluation, field: str, text: str) -> Sentence:
-    value = getattr(evaluation.view.records.organization.limits, field)
-    return f"{text} {value}{_by_default(evaluation, field)}", (_why_limit(evaluation, field),)
+def _part_in_run(evaluation: Evaluation, parent: Evaluation) -> tuple[str, tuple[Why, ...]]:
+    """What somebody has to do with the run, and the line that makes it count."""
+    if parent.request.subject == evaluation.request.on_behalf_of:
+        return "on whose behalf this runs", ()
+    return "who is on the path of delegation, which is `strict`", _why_limit(evaluation, "delegation")
 
 
-def _why_limit(evaluation: Evaluation, field: str) -> Why:
-    """The line of a limit; where none is written, that of the organization it holds in."""
+def _deed(evaluation: Evaluation) -> str:
+    """What is asked for, in words."""
+    if evaluation.resource.kind == "role":
+        return f"{evaluation.action} {evaluation.what}"
+    return f"perform {quote(evaluation.action)} on {evaluation.what}"
+
+
+def _why_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
+    """The line of a limit, or that of the limits that do not name it; nothing where no limit is written."""
     records = evaluation.view.records
+    if not records.document.has("limits"):
+        return ()
     said = f"{field} {getattr(records.organization.limits, field)}{_by_default(evaluation, field)}"
-    written = records.document.has("limits", field)
-    route = ("limits", field) if written else ("org_id",)
-    return why_place(said, records.document.place(*route, key=True))
+    route = ("limits", field) if records.document.has("limits", field) else ("limits",)
+    return (why_place(said, records.document.place(*route, key=True)),)
+
+
+def _limit_in_words(evaluation: Evaluation, field: str) -> str:
+    limit = getattr(evaluation.view.records.organization.limits, field)
+    return f"the limit {quote(field)} is {limit}{_by_default(evaluation, field)}"
 
 
 def _by_default(evaluation: Evaluation, field: str) -> str:
@@ -138,21 +190,49 @@ def _by_default(evaluation: Evaluation, field: str) -> str:
 
 
 def _depth_exceeded(evaluation: Evaluation) -> Sentence:
-    depth = max(evaluation.request.context.depth, len(evaluation.request.via))
-    text = f"{evaluation.who} is at depth {depth}, the deepest that may exist is"
-    return _exceeds(evaluation, "max_spawn_depth", text)
+    depth, field = _depth(evaluation), "max_spawn_depth"
+    end = (
+        ""
+        if depth > evaluation.view.records.organization.limits.max_spawn_depth
+        else ", where nobody dispatches"
+    )
+    text = f"{evaluation.who} is at depth {depth} of the run, and {_limit_in_words(evaluation, field)}{end}"
+    return text, _why_limit(evaluation, field)
 
 
 def _child_limit(evaluation: Evaluation) -> Sentence:
     context, who = evaluation.request.context, evaluation.who
     if context.children >= evaluation.view.records.organization.limits.max_children:
-        return _exceeds(evaluation, "max_children", f"{who} has {context.children} children, the most are")
-    text = f"{context.concurrent} children of {who} run, the most are"
-    return _exceeds(evaluation, "max_concurrent", text)
+        has, field = f"{who} has dispatched {_agents(context.children)}", "max_children"
+    else:
+        has, field = f"{who} has {_agents(context.concurrent)} running", "max_concurrent"
+    return f"{has}, and {_limit_in_words(evaluation, field)}", _why_limit(evaluation, field)
+
+
+def _agents(count: int) -> str:
+    return f"{count} agent{'s' * (count != 1)}"
 
 
 def _passed_on(evaluation: Evaluation) -> Sentence:
-    return f"no more is passed on to {evaluation.who} than this", ()
+    """Who leaves the subject less although it is enough."""
+    found, why = [], []
+    for parent in evaluation.parents:
+        if parent.left <= evaluation.ceiling:
+            role, more = _part_in_run(evaluation, parent)
+            level = quote(evaluation.resource.levels[parent.left])
+            found.append(f"{parent.who}, {role}, has level {level} of {evaluation.what}")
+            why += more
+    if evaluation.request.envelope is not None and _level_passed(evaluation) <= evaluation.ceiling:
+        level = quote(evaluation.resource.levels[_level_passed(evaluation)])
+        found.append(f"the envelope passes on level {level} of {evaluation.what}")
+    return "; ".join(found), tuple(dict.fromkeys(why))
+
+
+def _stopped(evaluation: Evaluation) -> Sentence:
+    """Who stops the run: told where names and suspensions are told."""
+    codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE)
+    said = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
+    return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
 
 
 PARENT_CAP = ReasonCode("PARENT_CAP", _parent_cap, remedies=("role", "policy_removed"))
@@ -164,5 +244,5 @@ DELEGATION = AccessLayer(
     _compile,
     of_run=True,
     needs_run=True,
-    explains={"ceiling": _passed_on, "stopped": UNKNOWN_PRINCIPAL.say},
+    explains={"ceiling": _passed_on, "stopped": _stopped},
 )

@@ -1,6 +1,7 @@
-"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it (policies §4).
+"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it.
 
-What a grant waives is looked up before any layer is asked; its level counts here.
+The level of a grant counts here. What it waives is looked up before any layer is asked, because a waiver lifts a cap, up to
+the level of its own grant, in the layer of that cap.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from orgkernel.decisions.access.stored import (
     lowest_restriction,
     replace_stored,
 )
+from orgkernel.decisions.access.waivers import describe_waivers
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.records.levels import LEVELS
 from orgkernel.runtime.utc import as_utc
 
 GRANT_EXPIRED = "GRANT_EXPIRED"
@@ -66,47 +67,77 @@ def _lowest(evaluation: Evaluation) -> tuple[int, tuple[Restriction, ...]]:
 
 
 def _granted(evaluation: Evaluation) -> Sentence:
-    enough = (
-        grant.grant_id
-        for grant in evaluation.given.grants
-        if (level_in(grant, evaluation.resource, evaluation.path) or 0) >= evaluation.required
+    required = evaluation.required
+    return _giving(evaluation, (grant for grant in _given(evaluation) if grant[1] >= required)), ()
+
+
+def _given(evaluation: Evaluation) -> Iterator[tuple[Grant, int]]:
+    """The grants that count, each with the level it gives."""
+    for grant in evaluation.given.grants:
+        yield grant, level_in(grant, evaluation.resource, evaluation.path) or 0
+
+
+def _giving(evaluation: Evaluation, grants: Iterable[tuple[Grant, int]]) -> str:
+    """What grants give, those of one level together, the highest first."""
+    by_level: dict[int, list[str]] = {}
+    for grant, level in grants:
+        by_level.setdefault(level, []).append(grant.grant_id)
+    names = evaluation.resource.levels
+    return "; ".join(
+        f"{_naming('grant', by_level[level])} {_verb('give', by_level[level])} level {quote(names[level])} of {evaluation.what}"
+        for level in sorted(by_level, reverse=True)
     )
-    return f"grant {listing(enough)} gives {evaluation.what}", ()
+
+
+def _naming(noun: str, ids: Sequence[str]) -> str:
+    return f"{noun}{'s' * (len(ids) != 1)} {listing(ids)}"
+
+
+def _verb(verb: str, ids: Sequence[str]) -> str:
+    return f"{verb}{'s' * (len(ids) == 1)}"
 
 
 def _restricted(evaluation: Evaluation) -> Sentence:
-    listed = listing(each.restriction_id for each in _lowest(evaluation)[1])
-    return f"restriction {listed} leaves {evaluation.who} too little of {evaluation.what}", ()
+    needed = quote(evaluation.resource.levels[evaluation.required])
+    return f"{_left_to(evaluation, *_lowest(evaluation))}, and {needed} is required", ()
+
+
+def _left_to(evaluation: Evaluation, level: int, found: Sequence[Restriction]) -> str:
+    """What the tightest of some restrictions leave."""
+    resource = evaluation.resource
+    ids = [each.restriction_id for each in found if level_in(each, resource, evaluation.path) == level]
+    left = f"level {quote(resource.levels[level])}" if level else "nothing"
+    return f"{_naming('restriction', ids)} {_verb('leave', ids)} {evaluation.who} {left} of {evaluation.what}"
 
 
 def _applied(evaluation: Evaluation) -> Sentence:
-    given = evaluation.given
-    if not given.grants:
+    if not evaluation.given.grants:
         return NEUTRAL, ()
-    grants = ", ".join(quote(grant.grant_id) for grant in given.grants)
-    waives = f", which waives {', '.join(sorted(given.waives))}" if given.waives else ""
-    return f"grant {grants}{waives}", ()
+    said = [_giving(evaluation, _given(evaluation))]
+    said += (
+        f"grant {quote(grant.grant_id)} {describe_waivers(grant)}"
+        for grant in evaluation.given.grants
+        if grant.waives
+    )
+    return "; ".join(said), ()
 
 
 def _too_little(evaluation: Evaluation) -> Sentence | None:
     if not evaluation.given.grants:
         return None
-    grants = listing(grant.grant_id for grant in evaluation.given.grants)
-    return f"grant {grants} gives less of {evaluation.what} than is required", ()
+    needed = quote(evaluation.resource.levels[evaluation.required])
+    return f"{_giving(evaluation, _given(evaluation))}, and {needed} is required", ()
 
 
 def _leaving(evaluation: Evaluation) -> Sentence | None:
     top, found = _lowest(evaluation)
-    if not found:
-        return None
-    listed = listing(each.restriction_id for each in found)
-    return f"restriction {listed} leaves level {quote(LEVELS[top])} of {evaluation.what}", ()
+    return (_left_to(evaluation, top, found), ()) if found else None
 
 
 def _missed(evaluation: Evaluation) -> Sentence | None:
-    """The grant that ran out last among those with which less would fail; None where there is none.
+    """The grant that expired last among those with which less would fail; None where there is none.
 
-    Whoever is refused something that was given until yesterday has to read that, and when it ended (policies §10).
+    Whoever is refused something that was given until yesterday has to read that, and when it ended.
     """
     state = evaluation.state
     if not (evaluation.is_declared and (state.grants or state.expired)) or evaluation.resource.unknown:
@@ -116,9 +147,9 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
         revived = (*state.grants.get(grant.subject, ()), replace(grant, expires_at=None))
         then = evaluate(evaluation.again(state=replace_stored(state, {grant.subject: revived}))).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
-            resources, subject = quote(", ".join(grant.resources)), quote(grant.subject)
+            resources, subject = listing(grant.resources), quote(grant.subject)
             ended = as_utc(grant.expires_at)
-            return f"grant {quote(grant.grant_id)} of {resources} to {subject} ran out at {ended}", ()
+            return f"grant {quote(grant.grant_id)} of {resources} to {subject} expired at {ended}", ()
     return None
 
 

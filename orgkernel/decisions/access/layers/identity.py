@@ -48,8 +48,21 @@ def _unknown_principal(evaluation: Evaluation) -> Sentence:
 
 
 def _agent_inactive(evaluation: Evaluation) -> Sentence:
-    agent_id = evaluation.subject.identity.id
-    return f"agent {quote(agent_id)} is {evaluation.state.agents[agent_id].lifecycle}", ()
+    """Every agent of the run that is not at work: the subject, and whom it acts for."""
+    request, found = evaluation.request, []
+    for name in dict.fromkeys((request.subject, *evaluation.parent_names())):
+        subject = evaluation.tables.subject(name)
+        stored = None if subject is None else evaluation.state.agents.get(subject.identity.id)
+        if (
+            subject is not None
+            and subject.is_agent
+            and stored is not None
+            and stored.lifecycle not in WORKING
+        ):
+            part = "" if name == request.subject else ", who is on the path of delegation,"
+            part = ", on whose behalf this runs," if name == request.on_behalf_of else part
+            found.append(f"agent {quote(subject.identity.id)}{part} is {stored.lifecycle}")
+    return "; ".join(found), ()
 
 
 def _declared(evaluation: Evaluation) -> Sentence:

@@ -1,12 +1,14 @@
-"""Input: the arguments of a tool must fit the schema it declares."""
+"""Input: the arguments of a tool must match the schema that the tool declares."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 
 
 def _compile(target: Target) -> Move | None:
@@ -25,8 +27,22 @@ def _invalid(evaluation: Evaluation) -> Sentence:
     error = next(evaluation.resource.validator.iter_errors(evaluation.request.context.input))
     where = "/".join(str(step) for step in error.absolute_path)
     at = f" at {quote(where)}" if where else ""
-    text = f"the input of {evaluation.what} does not fit its schema{at}: {error.validator}"
+    text = f"the input of {evaluation.what} does not match its schema{at}: {_limit(error)}"
     return text, why_tool(evaluation, "input_schema")
+
+
+def _limit(error: Any) -> str:
+    """What the schema says there; the value itself could be a secret."""
+    limit = error.validator_value
+    if error.validator == "required" and isinstance(error.instance, dict):
+        limit = [name for name in limit if name not in error.instance]
+    if isinstance(limit, list):
+        return f"{quote(error.validator)} is {listing(limit)}"
+    return (
+        f"{quote(error.validator)} is {quote(limit)}"
+        if not isinstance(limit, dict)
+        else quote(error.validator)
+    )
 
 
 INPUT_INVALID = ReasonCode("INPUT_INVALID", _invalid, "stopped")

@@ -1,4 +1,4 @@
-"""Exclusive lock: a tool with `concurrency: exclusive` runs in the hands of whoever holds its lock, and of nobody else."""
+"""Exclusive lock: only the holder of its lock may use a tool with `concurrency: exclusive`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _require_lock(evaluation: Evaluation) -> None:
 def _locked(evaluation: Evaluation) -> Sentence:
     lock, why = find_lock(evaluation), why_tool(evaluation, "concurrency")
     if lock is None:
-        return f"{evaluation.what} is exclusive and {evaluation.who} does not hold its lock", why
+        return f"{evaluation.what} is exclusive, and {evaluation.who} does not hold its lock", why
     return f"{evaluation.what} is locked by {quote(lock.holder)}", why
 
 

@@ -1,4 +1,4 @@
-"""PACE: in tier contingent nobody of the crew dispatches, in emergency nobody begins new work (design §6).
+"""PACE: in tier contingent nobody of the crew dispatches, in emergency nobody begins new work.
 
 The tier is what the caller states, else what the latest SALUTE report says. A report counts for an hour. An agent is in
 the tier of its own latest report; one that never reported under its name is in that of the latest report of its roles.
@@ -62,7 +62,7 @@ def _forbidden(evaluation: Evaluation) -> Sentence:
         if report is not None:
             tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
     work = "work" if tier == "emergency" else "dispatch"
-    return f"{evaluation.who} is in PACE tier {quote(tier)}{by}, which allows no new {work}", ()
+    return f"{evaluation.who} is in PACE tier {quote(tier)}{by}, and this tier allows no new {work}", ()
 
 
 def _not_raised(evaluation: Evaluation) -> Sentence:
@@ -71,7 +71,7 @@ def _not_raised(evaluation: Evaluation) -> Sentence:
         return NEUTRAL, ()
     report = _report(evaluation)
     if report is None:
-        return "not configured: the runtime reports no tier", ()
+        return "no PACE tier is stated, and no SALUTE report of the last hour states one", ()
     return (
         f"{evaluation.who} is in PACE tier {quote(report.tier)} by its SALUTE report of {as_utc(report.at)}",
         (),

@@ -18,7 +18,7 @@ def _cap(evaluation: Evaluation) -> None:
 
 
 def _is_worker(evaluation: Evaluation) -> Sentence:
-    text = f"{evaluation.who} is a worker: it executes and does not dispatch"
+    text = f"{evaluation.who} has position `worker`, which executes work and does not dispatch it"
     return text, why_profiles(evaluation, "position")
 
 

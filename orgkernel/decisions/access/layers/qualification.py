@@ -1,4 +1,4 @@
-"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs (crew-capability facts §5)."""
+"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs."""
 
 from __future__ import annotations
 
@@ -52,11 +52,8 @@ def _compile(target: Target) -> Move | None:
 
 
 def _cap(evaluation: Evaluation) -> None:
-    if evaluation.essential or "qualification" in evaluation.given.waives:
-        return
-    if _missing(evaluation, evaluation.assumed):
-        evaluation.ceiling = 0
-        evaluation.failing |= QUALIFICATION_MISSING.bit
+    if not evaluation.essential and _missing(evaluation, evaluation.assumed):
+        evaluation.lower("qualification", QUALIFICATION_MISSING.bit)
 
 
 def _qualification_missing(evaluation: Evaluation) -> Sentence:

@@ -38,10 +38,13 @@ def _compile(target: Target) -> Move | None:
     changes = target.group == "agent"
 
     def cap(evaluation: Evaluation) -> None:
-        if evaluation.essential or "rank" in evaluation.given.waives:
+        if evaluation.essential:
             return
         known = not changes and evaluation.assumed is None
         top = levels[evaluation.subject.rank if known else _rank(evaluation)]
+        lifted = evaluation.given.waives
+        if lifted:
+            top = max(top, lifted.get("rank", 0))
         evaluation.ceiling = min(evaluation.ceiling, top)
         if top < required:
             evaluation.failing |= RANK_TOO_LOW.bit
@@ -55,13 +58,21 @@ def _rank_too_low(evaluation: Evaluation) -> Sentence:
     assert row is not None
     step = _rank(evaluation)
     rank = view.records.ranks[step].id if step >= 0 else None
+    text = f"{_limited(evaluation, rank, 'none' if rank is None else row.levels[rank])}{_lifted(evaluation)}"
+    needed = quote(LEVELS[evaluation.required])
+    return f"{text}, and {needed} is required", (why_place(row.statement, row.place),)
+
+
+def _limited(evaluation: Evaluation, rank: str | None, level: str) -> str:
     held = "no rank of the ladder" if rank is None else f"rank {quote(rank)}"
-    left = "none" if rank is None else row.levels[rank]
-    text = (
-        f"{evaluation.who} is of {held}, which has level {quote(left)} of {evaluation.what}, "
-        f"{quote(LEVELS[evaluation.required])} is required"
-    )
-    return text, (why_place(row.statement, row.place),)
+    left = "nothing" if level == LEVELS[0] else f"level {quote(level)}"
+    return f"{evaluation.who} has {held}, which may have {left} of {evaluation.what}"
+
+
+def _lifted(evaluation: Evaluation) -> str:
+    """How far grants lift what the rank may have."""
+    level = evaluation.given.waives.get("rank", 0)
+    return f", lifted by a grant up to {quote(LEVELS[level])}" if level else ""
 
 
 def _capped(evaluation: Evaluation) -> Sentence | None:
@@ -71,7 +82,7 @@ def _capped(evaluation: Evaluation) -> Sentence | None:
     if row is None or not 0 <= step < len(view.records.ranks):
         return None
     rank = view.records.ranks[step].id
-    text = f"{evaluation.who} is of rank {quote(rank)}, which has level {quote(row.levels[rank])} of {evaluation.what}"
+    text = f"{_limited(evaluation, rank, row.levels[rank])}{_lifted(evaluation)}"
     return text, (why_place(row.statement, row.place),)
 
 

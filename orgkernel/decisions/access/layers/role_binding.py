@@ -70,7 +70,7 @@ def _level_of(edge: Edge) -> int:
 
 
 def _essential(evaluation: Evaluation) -> Sentence:
-    text = f"{evaluation.what} is essential and never refused to {evaluation.who}"
+    text = f"{evaluation.what} is essential for {evaluation.who}"
     return text, why_tool(evaluation, "essential")
 
 
@@ -84,7 +84,7 @@ def _bound_to_role(evaluation: Evaluation) -> Sentence:
     posts = evaluation.view.records.posts
     giving = [role for role in evaluation.roles if posts[role].has(field)]
     places = (why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in giving)
-    return f"{field} of {evaluation.who} list {evaluation.what}", tuple(places)
+    return f"{evaluation.what} is listed in {quote(field)} of {evaluation.who}", tuple(places)
 
 
 def _not_bound(evaluation: Evaluation) -> Sentence:
@@ -92,11 +92,12 @@ def _not_bound(evaluation: Evaluation) -> Sentence:
     level = subject.bound.get(resource.resource, 0)
     needed = resource.levels[evaluation.required]
     if level:
-        text = f"{who} has {what} at level {quote(resource.levels[level])}, {quote(needed)} is required"
+        text = f"{who} has level {quote(resource.levels[level])} of {what}, and {quote(needed)} is required"
     elif subject.is_agent and not evaluation.roles:
-        text = f"{who} fills no role here, and no grant gives it {what}"
+        text = f"{who} fills no role in this organization, and no grant gives it {what}"
     else:
-        text = f"{who} is not given {what} by its role or a grant"
+        lacks = f"no role of {who} has {what}" if subject.is_agent else f"{who} does not have {what}"
+        text = f"{lacks}, and no grant gives it"
     return text, why_edges(binding_edges(evaluation)) or _what_is_given(evaluation)
 
 

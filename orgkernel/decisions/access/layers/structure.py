@@ -29,20 +29,21 @@ def _compile(target: Target) -> Move | None:
 def _resource_unknown(evaluation: Evaluation) -> Sentence:
     view, kind, name = evaluation.view, evaluation.resource.kind, evaluation.resource.id
     if kind not in _KINDS:
-        text = f"{quote(evaluation.request.resource)} is no resource"
-        return f"{text}; {did_you_mean(kind, _KINDS) or f'kinds are {listing(_KINDS)}'}", ()
+        text = f"{quote(evaluation.request.resource)} is not a resource"
+        return f"{text}; {did_you_mean(kind, _KINDS) or f'the kinds are {listing(_KINDS)}'}", ()
     hint = did_you_mean(name, {"tool": view.records.tools, "role": view.records.posts}.get(kind, ()))
     text = f"{kind} {quote(name)} is not declared"
     return f"{text}; {hint}" if hint else text, ()
 
 
 def _action_unknown(evaluation: Evaluation) -> Sentence:
-    actions = listing(evaluation.resource.actions)
-    return f"{evaluation.what} has no action {quote(evaluation.action)}, it has {actions}", ()
+    resource = evaluation.resource
+    text = f"{evaluation.what} has no action {quote(evaluation.action)}; it has {listing(resource.actions)}"
+    return text, why_tool(evaluation, "actions") if resource.kind == "tool" else ()
 
 
 def _tool_disabled(evaluation: Evaluation) -> Sentence:
-    return f"{evaluation.what} is not enabled", why_tool(evaluation, "enabled")
+    return f"{evaluation.what} is disabled", why_tool(evaluation, "enabled")
 
 
 def _declared(evaluation: Evaluation) -> Sentence:

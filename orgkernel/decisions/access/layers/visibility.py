@@ -17,15 +17,11 @@ def _compile(target: Target) -> Move | None:
     def hide(evaluation: Evaluation) -> None:
         if evaluation.essential:
             return
-        subject, waives = evaluation.subject, evaluation.given.waives
-        hidden = departments is not None and departments.isdisjoint(subject.departments)
-        if hidden and "visibility" not in waives:
-            evaluation.ceiling = 0
-            evaluation.failing |= NOT_VISIBLE.bit
-        left_out = restricted_to is not None and restricted_to.isdisjoint(subject.names)
-        if left_out and "restricted_to" not in waives:
-            evaluation.ceiling = 0
-            evaluation.failing |= NOT_IN_RESTRICTED_TO.bit
+        subject = evaluation.subject
+        if departments is not None and departments.isdisjoint(subject.departments):
+            evaluation.lower("visibility", NOT_VISIBLE.bit)
+        if restricted_to is not None and restricted_to.isdisjoint(subject.names):
+            evaluation.lower("restricted_to", NOT_IN_RESTRICTED_TO.bit)
 
     return hide
 

@@ -1,0 +1,47 @@
+"""The proxies whose word about the scheme and the host of a request counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9a-fA-F:.]{2,45}\])(?::[0-9]{1,5})?"
+)
+
+
+class TrustedProxies:
+    """Networks of proxies that may say by which scheme and host a client asked. By default there are none."""
+
+    def __init__(self, written: Iterable[str] = ()) -> None:
+        """Each is an address or a network, such as `10.0.0.0/8`. Raises `UsageError`."""
+        networks: list[IPv4Network | IPv6Network] = []
+        for each in written:
+            try:
+                networks.append(ip_network(each))
+            except ValueError:
+                raise UsageError(
+                    f"{quote(each)} is not an address or a network", "write `10.0.0.7` or `10.0.0.0/8`"
+                ) from None
+        self._networks = tuple(networks)
+
+    def includes(self, client: str) -> bool:
+        """Whether a connection from this address comes from a trusted proxy."""
+        if not self._networks:
+            return False
+        try:
+            address = ip_address(client)
+        except ValueError:
+            return False
+        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        return any(address in network for network in self._networks)
+
+
+def is_host(text: str) -> bool:
+    """Whether text is a host name or an address, with or without a port, and nothing else."""
+    return _HOST.fullmatch(text) is not None

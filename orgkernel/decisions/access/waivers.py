@@ -1,0 +1,31 @@
+"""What a grant waives, in the words of the documents."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.state_view import Grant
+
+
+class ListedGrant(Grant, frozen=True, gc=False, kw_only=True):
+    """A grant as lists show it."""
+
+    lifts: str
+    """The caps that the grant lifts, and the level up to which it lifts them; empty if it lifts none."""
+
+
+def list_grant(grant: Grant) -> ListedGrant:
+    """A grant with what it lifts in words.
+
+    >>> list_grant(Grant("g1", "agent:worf", ("tool:scan",), "read", ("rank",))).lifts
+    'lifts rank up to level read'
+    """
+    values = {name: getattr(grant, name) for name in grant.__struct_fields__}
+    return ListedGrant(**values, lifts=describe_waivers(grant))
+
+
+def describe_waivers(grant: Grant) -> str:
+    """What a grant lifts besides what it gives."""
+    if not grant.waives:
+        return ""
+    *first, last = sorted(grant.waives)
+    caps = f"{', '.join(first)} and {last}" if first else last
+    return f"lifts {caps} up to level {grant.level}"

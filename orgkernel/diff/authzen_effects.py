@@ -1,0 +1,49 @@
+"""What the words of AuthZEN questions stand for, compared: manifests do not name them, and they decide what a caller asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import to_builtins
+
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diff.changes import Change, Kind
+from orgkernel.graph.questions import OrgView
+
+AUTHZEN = "authzen"
+"""First step of a path to a type or an action of AuthZEN questions."""
+
+
+def compare_authzen(old: OrgView, new: OrgView) -> Iterator[Change]:
+    """One change for every type and action that does not stand for the same on both sides."""
+    before, after = _words(old), _words(new)
+    for section, name in sorted({*before, *after}):
+        one, other = before.get((section, name)), after.get((section, name))
+        if one == other:
+            continue
+        kind: Kind = "gained" if one is None else "lost" if other is None else "changed"
+        yield Change(
+            org_id=new.org_id,
+            role_id=None,
+            kind=kind,
+            path=(AUTHZEN, f"types.{section}.{name}"),
+            before=None if one is None else {"value": one},
+            after=None if other is None else {"value": other},
+            why_before=_why(old, section, name, one),
+            why_after=_why(new, section, name, other),
+            # The same question now asks for something else, which may be less or more.
+            classification="unclear",
+        )
+
+
+def _words(view: OrgView) -> dict[tuple[str, str], Any]:
+    types: dict[str, dict[str, Any]] = to_builtins(view.records.organization.authzen.types)
+    return {(section, name): value for section, named in types.items() for name, value in named.items()}
+
+
+def _why(view: OrgView, section: str, name: str, value: Any) -> tuple[Why, ...]:
+    if value is None:
+        return ()
+    place = view.records.document.place(AUTHZEN, "types", section, name, key=True)
+    return (why_place(f"authzen {section} {name}", place),)

@@ -1,0 +1,264 @@
+"""Passing on: nobody gives more than they hold without asking, for longer, for more uses, or in other circumstances.
+
+An operator and an owner give what is declared. An agent or a role gives tools that its `may_grant` names; a person gives to
+those it commands. Each gives at most what it is allowed itself, now and without asking, by what is left when every stored
+grant is taken away that does not cover what is given: one for a number of uses, one that ends earlier, one for another
+channel, session or part. So a grant for a number of uses is never passed on: several could use up what was given once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.decide import ask
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.resource import LEVEL, Resource
+from orgkernel.decisions.access.stored import is_active, replace_stored
+from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.state_records import Approval, PermissionRequest
+from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLock
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Refused
+from orgkernel.graph.questions import OrgView
+from orgkernel.operations.authority import find_right, grantable, refuse_superior, require_authority
+from orgkernel.operations.context import OPERATOR, Context
+from orgkernel.operations.resource_parts import covers, may_overlap, split_part
+from orgkernel.operations.rights import (
+    MAY_NOT_GRANT,
+    SELF_GRANT,
+    Member,
+    Right,
+    find_member,
+    knows_resource,
+    only_outside,
+    refuse_itself,
+    require_declared,
+    views_of,
+)
+from orgkernel.records.levels import LEVELS
+from orgkernel.runtime.utc import as_utc
+from orgkernel.state.requests import GRANTED
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.access import OrganizationAccess
+
+
+def require_may_give(
+    context: Context, wanted: Grant, itself: str = "give itself a permission"
+) -> Right | None:
+    """The right to give what a grant would give; None for an operator.
+
+    `itself` is what the message says the actor cannot do for itself. Raises `Refused`: `UNKNOWN_NAME` for what nothing
+    declares, `SELF_GRANT`, `NO_AUTHORITY`, and `MAY_NOT_GRANT` for what the actor does not hold.
+    """
+    if context.kernel is not None:
+        require_declared(context.kernel.state, wanted)
+    member = find_member(context.kernel, context.actor)
+    if member is None:
+        return None
+    if member.is_owner:
+        if wanted.subject == member.subject:
+            raise Refused(f"{quote(member.subject)} cannot {itself}", "an owner has everything", SELF_GRANT)
+        return member.owner_right
+    refuse_itself(context, member, wanted.subject, itself)
+    assert context.kernel is not None
+    what = f"give {quote(wanted.subject)} a permission"
+    refuse_superior(context.kernel, member, wanted.subject, what)
+    if wanted.waives:
+        raise only_outside(member.subject, f"lift {listing(wanted.waives)}")
+    is_crew = any(identity.is_crew for _, identity in member.known)
+    for resource in wanted.resources:
+        for view in views_of(context.kernel.state, wanted.org_id):
+            if knows_resource(view, resource):
+                if is_crew:
+                    _require_may_grant(view, member, resource, wanted.level)
+                _require_held(context.kernel.access(view.org_id), member, wanted, resource)
+    right = find_right(context.kernel, member, wanted.subject, wanted.org_id, wanted.resources)
+    if right is None:
+        return require_authority(
+            context, wanted.subject, what, itself=itself, org_id=wanted.org_id, resources=wanted.resources
+        )
+    return right
+
+
+def require_may_approve(context: Context, asked: PermissionRequest, approval: Approval) -> Right | None:
+    """The right to say yes to a request: approving is granting. Raises as `require_may_give`.
+
+    Nobody approves what they asked for by way of another identity: not the person who runs the agent that asked, and
+    not the credential that asked in its name.
+    """
+    now, holds = context.store.context.clock(), GRANTED.get(approval)
+    wanted = Grant(
+        "", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id, asked.channel, asked.session,
+        expires_at=None if holds is None else now + holds,
+    )  # fmt: skip
+    right = require_may_give(context, wanted)
+    said, actor = asked.context or {}, context.actor
+    is_same = said.get("credential") == actor.name or (
+        "person" in said and said["person"] in (actor.member, actor.person)
+    )
+    is_trusted = actor.name == OPERATOR or (right is not None and right.kind == "owner")
+    if is_same and not is_trusted:
+        raise Refused(
+            f"{quote(actor.name)} asked for this itself, and cannot approve it",
+            "somebody else has to answer the request",
+            SELF_GRANT,
+        )
+    return right
+
+
+def _require_may_grant(view: OrgView, member: Member, resource: str, level: str) -> None:
+    """Raise `Refused` (`MAY_NOT_GRANT`) if no role of the giver may give the tool at that level."""
+    whole, _ = split_part(resource)
+    kind, _, tool = whole.partition(":")
+    edge = grantable(view, member).get(tool) if kind == "tool" else None
+    if edge is None:
+        raise Refused(
+            f"{quote(member.subject)} may not grant {quote(resource)}",
+            "name the tool in `may_grant` of its role, or let the owner or an operator grant it",
+            MAY_NOT_GRANT,
+        )
+    if LEVEL[level] > LEVEL[edge.attribute]:
+        raise Refused(
+            f"{quote(member.subject)} may not grant {quote(resource)} at level {quote(level)}",
+            f"it may grant level {quote(edge.attribute)}: {edge} at {edge.place.file}:{edge.place.line}",
+            MAY_NOT_GRANT,
+        )
+
+
+def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resource: str) -> None:
+    """Raise `Refused` (`MAY_NOT_GRANT`) if the giver is not allowed itself what it would give."""
+    tables = tables_of(desk.view)
+    giver = tables.subject(member.subject)
+    whole, part = split_part(resource)
+    target, _ = tables.find(whole)
+    shown = quote(resource)
+    if giver is None or target.unknown:  # a pattern such as `tool:name*`, or a giver of another organization
+        raise Refused(
+            f"{quote(member.subject)} may not grant {shown} in {quote(desk.view.org_id)}",
+            "name every tool and the organization, or let the owner or an operator grant it",
+            MAY_NOT_GRANT,
+        )
+    held = _held_by(desk, giver, wanted, part, target)
+    context = replace(desk.here_and_now(), channel=wanted.channel, session=wanted.session)
+    needed = (
+        LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
+    )
+    for action in _actions_at(target, needed):
+        request = AccessRequest(member.subject, action, whole, context)
+        found = evaluate(ask(tables, request, held))
+        asks = found.outcome == "ask" or _asks_anywhere(ask(tables, request, held))
+        if found.outcome == "allow" and found.left >= needed and not asks:
+            continue
+        help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
+        has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
+        if short := _short_grants(desk, giver, wanted, part, target):
+            text = f"{has} by {short}, {cannot} beyond that"
+            help = "give less than that grant, or let the owner or an operator grant it"
+        elif asks:
+            text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+        else:
+            text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
+        raise Refused(text, help, MAY_NOT_GRANT)
+
+
+def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
+    """The actions that are given with a level; where it is enough for none, the one that requires the least."""
+    given = tuple(action for action in target.actions if target.required[action] <= level)
+    return given or (target.least_action,)
+
+
+def _asks_anywhere(evaluation: Evaluation) -> bool:
+    """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
+    order = evaluation.tables.order
+    for layer in order.depending:
+        layer.suppose(evaluation, False)
+    return bool(evaluate(evaluation).failing & order.asking)
+
+
+# -- what somebody holds to give ---------------------------------------------------------------------------------------
+
+
+def _held_by(
+    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+) -> StateView:
+    """The state without those grants of the giver that do not cover what is given.
+
+    What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
+    """
+    state = desk.state
+    grants = {
+        key: tuple(
+            replace(each, channel=None, session=None, resources=resources)
+            for each in state.grants.get(key, ())
+            if not _lacks(each, wanted) and (resources := _covering(each, part))
+        )
+        for key in giver.keys
+    }
+    restrictions = {
+        key: tuple(
+            replace(each, resources=tuple(map(_whole, each.resources)))
+            for each in (_reaching(row, part) for row in state.restrictions.get(key, ()))
+            if each.resources
+        )
+        for key in giver.keys
+    }
+    return _with_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
+
+
+def _with_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
+    """The state in which the giver holds the lock of an exclusive tool: who may use it next is nothing that is given."""
+    if not target.exclusive:
+        return state
+    return replace(
+        state, locks={**state.locks, target.id: ToolLock(org_id, target.id, giver.subject, 0, 0.0)}
+    )
+
+
+def _lacks(grant: Grant, wanted: Grant) -> str:
+    """How a grant falls short of what is given, in words; empty where it does not."""
+    ends = grant.expires_at
+    if grant.uses_left is not None:
+        return "is for a number of uses"
+    if ends is not None and (wanted.expires_at is None or wanted.expires_at > ends):
+        return f"ends at {as_utc(ends)}"
+    for field in ("channel", "session"):
+        only = getattr(grant, field)
+        if only is not None and only != getattr(wanted, field):
+            return f"holds only in the {field} {quote(only)}"
+    return ""
+
+
+def _covering(grant: Grant, part: str | None) -> tuple[str, ...]:
+    """The resources of a grant that cover a part, each as a whole."""
+    split = map(split_part, grant.resources)
+    return tuple(whole for whole, held in split if held is None or covers(held, part))
+
+
+def _reaching(restriction: Restriction, part: str | None) -> Restriction:
+    """A restriction with those of its resources that may reach a part."""
+    reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part))
+    return replace(restriction, resources=tuple(reaching))
+
+
+def _whole(resource: str) -> str:
+    return split_part(resource)[0]
+
+
+def _short_grants(
+    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+) -> str:
+    """The grants of the giver that speak of the resource and fall short, in words."""
+    found: list[str] = []
+    now, org_id = desk.here_and_now().now, desk.view.org_id
+    grants = (grant for key in giver.keys for grant in desk.state.grants.get(key, ()))
+    for grant in grants:
+        if is_active(grant, org_id, now) and target.resource in map(_whole, grant.resources):
+            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part) else "is for a part of it")
+            if lacking:
+                found.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
+    return " and ".join(found)

@@ -1,0 +1,70 @@
+"""A type of AuthZEN questions has the name of a kind of orgkernel.
+
+## What it checks
+
+No type under `authzen.types` is named like a kind of subject (`role`, `agent`, `person`, `system`, `webhook`, `sender`)
+or of resource (`tool`, `credential`, `data`, `role`).
+
+## Why it matters
+
+A caller that uses the words of orgkernel would ask about something else than it says.
+
+## Example
+
+```yaml
+authzen:
+  types:
+    subjects:
+      person: {kind: agent}
+```
+
+## Instead
+
+```yaml
+authzen:
+  types:
+    subjects:
+      user: {kind: agent}
+```
+
+## Known limits
+
+None.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_SUBJECTS = ("role", "agent", "person", "system", "webhook", "sender")
+_RESOURCES = ("tool", "credential", "data", "role")
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Types with a name that has a meaning already."""
+    records = view.records
+    types = records.organization.authzen.types
+    for section, named, kinds in (
+        ("subjects", types.subjects, _SUBJECTS),
+        ("resources", types.resources, _RESOURCES),
+    ):
+        for name in named:
+            if name in kinds:
+                yield Finding(
+                    records.document.place("authzen", "types", section, name, key=True),
+                    f"type {quote(name)} has the name of a kind of orgkernel",
+                    "remove it, or give it another name",
+                    f"type:{name}",
+                )
+
+
+RULE = Rule("ORG432", "own-type-redefined", Severity.ERROR, RuleScope.ORGANIZATION, check)

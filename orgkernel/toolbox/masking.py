@@ -1,0 +1,161 @@
+"""Mask credentials in what a tool returns, whatever the value is made of and however the credential is encoded.
+
+A tool that gets a credential may repeat it: in a text, in bytes, in a field of an object, or as the Base64 of a header.
+What the caller of a tool sees must not hold it in any of these forms. What cannot be looked into is shown as its type.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import dataclasses
+import enum
+import json
+import numbers
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, time, timedelta, tzinfo
+from pathlib import PurePath
+from types import SimpleNamespace
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import UUID
+
+import msgspec
+
+MASK: Final = "***"
+_LEAST: Final = 4
+"""Values shorter than this are not masked: they would be found in any text."""
+_LEAST_ENCODED: Final = 6
+"""An encoded form shorter than this says too little about the value, and would be found in any text."""
+_PLAIN: Final = (type(None), numbers.Number, enum.Enum, date, time, timedelta, tzinfo, UUID)
+"""What holds no text. Only a number can repeat a credential, one made of digits."""
+
+
+class TooDeep(ValueError):
+    """A value is nested too deep to be looked through."""
+
+
+def mask_values(value: Any, credentials: Mapping[str, str]) -> Any:
+    """A copy of a value without the credentials in it; the value itself where there is nothing to mask.
+
+    Raises `TooDeep`.
+    """
+    secrets = [each for each in credentials.values() if len(each) >= _LEAST]
+    if not secrets:
+        return value
+    try:
+        return _Masking(secrets).mask(value)
+    except RecursionError:
+        raise TooDeep("the output is nested too deep") from None
+
+
+def _encoded_forms(secret: str) -> Iterable[str]:
+    """The forms in which a secret may appear in a text."""
+    raw = secret.encode("utf-8", "surrogatepass")
+    yield secret
+    for characters in (b"+/", b"-_"):
+        # Base64 works on groups of three bytes, so the same value looks different at each of three offsets. What its
+        # neighbors have a part in is left out at both ends.
+        for offset in range(3):
+            first = -(-4 * offset // 3)
+            text = base64.b64encode(b"\0" * offset + raw, characters).decode()
+            yield text[first : 4 * (offset + len(raw)) // 3]
+    yield from (raw.hex(), raw.hex().upper(), raw.hex(" "), raw.hex(":"))
+    for safe in ("", "/"):
+        escaped = quote(raw, safe=safe)
+        yield from (
+            escaped,
+            re.sub(r"%..", lambda found: found[0].lower(), escaped),
+            escaped.replace("%20", "+"),
+        )
+    for ascii_only in (True, False):
+        yield json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
+    yield ascii(secret)[1:-1]
+
+
+class _Masking:
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms: set[str] = set()
+        for secret in secrets:
+            forms.add(secret)
+            forms.update(form for form in _encoded_forms(secret) if len(form) >= _LEAST_ENCODED)
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._text = re.compile("|".join(map(re.escape, longest_first)))
+        self._bytes = re.compile(
+            b"|".join(re.escape(form.encode("utf-8", "surrogatepass")) for form in longest_first)
+        )
+        self._numbers = {form for form in forms if form.isascii() and form.isdigit()}
+        self._done: dict[int, tuple[Any, Any]] = {}
+        """What was looked through, by identity, with its copy: a value may contain itself."""
+
+    def mask(self, value: Any) -> Any:
+        if isinstance(value, str):
+            masked: Any = self._text.sub(MASK, value)
+            return value if masked == value else masked
+        if isinstance(value, bytes | bytearray):
+            masked = self._bytes.sub(MASK.encode(), bytes(value))
+            return value if masked == value else type(value)(masked)
+        if isinstance(value, memoryview):
+            return self.mask(value.tobytes())
+        if isinstance(value, PurePath):
+            return type(value)(self.mask(str(value)))
+        if isinstance(value, _PLAIN):
+            return MASK if str(value) in self._numbers else value
+        known = self._done.get(id(value))
+        if known is not None:
+            return known[1]
+        return self._mask_object(value)
+
+    def _remember(self, value: Any, masked: Any) -> Any:
+        self._done[id(value)] = (value, masked)
+        return masked
+
+    def _mask_object(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            table: dict[Any, Any] = self._remember(value, {})
+            table.update((self.mask(key), self.mask(each)) for key, each in value.items())
+            return table
+        if isinstance(value, Mapping):
+            return self._remember(value, {self.mask(key): self.mask(each) for key, each in value.items()})
+        if isinstance(value, list):
+            items: list[Any] = self._remember(value, [])
+            items.extend(map(self.mask, value))
+            return items
+        if isinstance(value, tuple):
+            parts = [self.mask(each) for each in value]
+            return self._remember(value, value._make(parts) if hasattr(value, "_make") else tuple(parts))
+        if isinstance(value, set | frozenset):
+            return self._remember(value, type(value)(map(self.mask, value)))
+        if isinstance(value, BaseException):
+            return self._remember(value, self.mask(f"{type(value).__name__}: {value}"))
+        return self._mask_fields(value)
+
+    def _mask_fields(self, value: Any) -> Any:
+        """An object with fields: a dataclass, a struct, a model of pydantic, a plain object; else the name of its type."""
+        names = _field_names(value)
+        if names is None:
+            return self._remember(value, f"<{type(value).__name__}>")
+        try:
+            masked = self._remember(value, copy.copy(value))
+            write = msgspec.structs.force_setattr if isinstance(value, msgspec.Struct) else object.__setattr__
+            for name in names:
+                if hasattr(value, name):
+                    write(masked, name, self.mask(getattr(value, name)))
+        except RecursionError:
+            raise
+        except Exception:  # theirs: an object that does not let itself be copied or read
+            return self._remember(value, f"<{type(value).__name__}>")
+        return masked
+
+
+def _field_names(value: Any) -> Iterable[str] | None:
+    """The names of the fields an object consists of; None where they cannot be told."""
+    if dataclasses.is_dataclass(value):
+        return [field.name for field in dataclasses.fields(value)]
+    if isinstance(value, msgspec.Struct):
+        return value.__struct_fields__
+    if isinstance(value, SimpleNamespace) or hasattr(type(value), "model_fields"):
+        extra = getattr(value, "__pydantic_extra__", None)
+        return list(vars(value)) if not extra else None
+    return None

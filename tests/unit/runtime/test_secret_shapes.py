@@ -1,0 +1,69 @@
+"""What is masked of a text, and what it costs to look through a hostile one."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
+
+BODY = [
+    "MIIEowIBAAKCAQEA0123456789abcdefghijABCDEFGHIJ0123456789abcdefgh",
+    "q7Rz2mWx9LpT4kVn8sYbq7Rz2mWx9LpT4kVn8sYb",
+]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["\n".join, "\\n".join, "\n> ".join, '\\n"\n  "'.join, "\\r\\n".join],
+    ids=["as it is", "in JSON", "in an answer", "in pieces", "from Windows"],
+)
+def test_a_quoted_private_key_is_masked_to_its_end(lines: object) -> None:
+    """However it is quoted, no line of it is left."""
+    assert callable(lines)
+    text = lines(["-----BEGIN RSA PRIVATE KEY-----", *BODY, "-----END RSA PRIVATE KEY-----", "and no more"])
+    masked = mask_secrets(text)
+    assert not any(line in masked for line in BODY)
+    assert masked.endswith("and no more")
+    assert len(masked) == len(text)
+
+
+def test_every_secret_of_a_text_is_masked() -> None:
+    """A token does not hide the password beside it."""
+    text = (
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345 and password: q7Rz2mWx9LpT4kVn, Basic dXNlcjpodW50ZXIyLXg="
+    )
+    assert mask_secrets(text) == f"ghp_{'*' * 36} and password: {'*' * 17} Basic {'*' * 20}"
+
+
+def test_a_header_of_other_words_is_no_secret() -> None:
+    """`Basic` is also a word."""
+    assert mask_secrets("Basic knowledgeable agents, Bearer instruments") == (
+        "Basic knowledgeable agents, Bearer instruments"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN PRIVATE KEY-----" * 40_000,
+        ("-----BEGIN PRIVATE KEY-----" + "A" * 40) * 15_000,
+        "Bearer " * 150_000,
+        "Basic " + "A" * 1_000_000,
+        "a" * 1_000_000 + "://",
+        "a://" * 250_000,
+        "a://:" * 200_000,
+        "key=" * 250_000,
+        "token: " * 150_000,
+        "primary " * 125_000 + "key: ",
+        "eyJ" * 300_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_hostile_text_of_a_megabyte_is_looked_through(text: str) -> None:
+    """The bound is wide, because machines differ: what grows with the square takes minutes."""
+    started = time.process_time()
+    may_hold_secrets(text)
+    list(find_secrets(text))
+    assert time.process_time() - started < 20
