@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 
 FoundInDocuments = Mapping[SourceDocument, tuple[Diagnostic, ...]]
-"""What rules about single documents found in each."""
+
+
+class FoundBefore(NamedTuple):
+    """What rules that look at one document at a time found in each: the next load takes it over with the document."""
+
+    in_documents: FoundInDocuments
+    in_profiles: FoundInDocuments
+    """In profiles that count as they are written."""
+
+
+NOTHING_FOUND = FoundBefore({}, {})
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ class Snapshot:
     """All findings to report, in the order a reader goes through the files."""
     tree: Tree
     digest: str
-    found_in_documents: FoundInDocuments = field(default_factory=dict)
+    found_before: FoundBefore = NOTHING_FOUND
     """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
     @property
