@@ -18,7 +18,7 @@ from orgkernel.triggers.parse import parse_trigger
 from orgkernel.triggers.parsed import ParsedTrigger
 from orgkernel.triggers.ranges import Vacuous, find_vacuous
 
-# Roles are many and their triggers few: most organizations copy them. More than the rules look at together (`check.py`).
+# Roles are many and their triggers few: most organizations copy them.
 REMEMBERED = 4_096
 
 
@@ -47,13 +47,14 @@ def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
     return [(name, tier) for name, tier in zip(TIERS, tiers, strict=True) if tier is not None]
 
 
-def tier_triggers(post: RolePost) -> list[TierTrigger]:
+@lru_cache(maxsize=1)  # rules ask the same post, one after the other
+def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
     """The triggers of the tiers above primary, lowest tier first."""
-    return [
+    return tuple(
         TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
         for name, tier in tiers_of(post.profile)
         if tier.trigger is not None and name != PRIMARY
-    ]
+    )
 
 
 def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTrigger]]:
