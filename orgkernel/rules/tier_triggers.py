@@ -16,7 +16,7 @@ from orgkernel.records.role_profile import PaceTier, RoleProfile
 from orgkernel.runtime.tiers import PRIMARY, TIERS
 from orgkernel.triggers.parse import parse_trigger
 from orgkernel.triggers.parsed import ParsedTrigger
-from orgkernel.triggers.ranges import Vacuous, find_vacuous
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, is_free
 
 # Roles are many and their triggers few: most organizations copy them.
 REMEMBERED = 4_096
@@ -72,4 +72,4 @@ def read_trigger(text: str) -> ParsedTrigger:
 def find_constant(text: str, limit: int) -> Vacuous | None:
     """Whether a trigger has a constant value, at this `max_turns_without_progress`."""
     tree = read_trigger(text).tree
-    return None if tree is None else find_vacuous(tree, limit)
+    return None if tree is None or is_free(tree, limit) else find_vacuous(tree, limit)
