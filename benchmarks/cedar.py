@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchmarks.timing import NotMeasured
+from benchmarks.worlds import IN_SCOPE
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, Export
 
@@ -84,13 +85,14 @@ def split(policies: str) -> list[tuple[str, str]]:
 def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any]:
     """A request in Cedar's words."""
     kind, _, name = request.resource.partition(":")
-    context: dict[str, Any] = {
-        key: value for key in _TOLD if (value := getattr(request.context, key)) is not None
-    }
+    context: dict[str, Any] = {key: value for key in _TOLD if (value := getattr(request.context, key))}
     local = datetime.fromtimestamp(request.context.now, UTC) + timedelta(seconds=request.context.utc_offset)
     context |= {"minute": local.hour * 60 + local.minute, "weekend": local.weekday() >= 5}
     if holds_lock:
         context["holds_lock"] = True
+    name, _, path = name.partition(":")
+    if path:
+        context["in_scope"] = f":{path}" == IN_SCOPE
     action = "read" if kind == "data" else "use"
     if kind == "tool":
         name = f"{name}/{request.action}"

@@ -12,9 +12,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 
 ORG = "world"
+IN_SCOPE = ":src/a"
+"""The path of a question that lies in the scope of every role that has one."""
 _ROLES = tuple(f"r{number}" for number in range(10))
 _AGENTS = tuple(f"a{number}" for number in range(6))
 _PEOPLE = tuple(f"p{number}" for number in range(5))
@@ -30,15 +33,15 @@ _TAGS = ("g0", "g1")
 _TOOLS = (
     "plain_0", "plain_1", "plain_2", "plain_3", "plain_4", "plain_5", "mail_read", "mail_send", "seen_0", "seen_1", "named_0", "named_1", "ranked_0",
     "ranked_1", "matrix_0", "tested_0", "tested_1", "off_0", "off_1", "vital_0", "vital_1", "vital_2", "hands_0",
-    "lock_0", "lock_1", "mixed_0", "mixed_1", "mixed_2",
+    "lock_0", "lock_1", "bound_0", "bound_1", "mixed_0", "mixed_1", "mixed_2",
 )  # fmt: skip
 _OUTSIDE = (
     *(f"person:{each}" for each in (*_PEOPLE, "user", "unknown")), "system:cron", "system:s0", "webhook:w0", "webhook:w1",
 )  # fmt: skip
 # How often questions are about tools of a name's beginning, and about what is no tool: of the crew, and of others.
 _OF_CREW = {
-    "plain": 34, "mail": 5, "seen": 22, "named": 21, "ranked": 20, "matrix": 1, "tested": 18, "off": 18, "vital": 19, "hands": 17,
-    "lock": 22, "mixed": 1, "credential": 2, "data": 2,
+    "plain": 34, "mail": 5, "seen": 22, "named": 21, "ranked": 22, "matrix": 1, "tested": 18, "off": 19, "vital": 19, "hands": 18,
+    "lock": 22, "bound": 19, "mixed": 1, "credential": 2, "data": 2,
 }  # fmt: skip
 _OF_OTHERS = {"plain": 5, "mail": 4, "off": 1, "mixed": 2, "credential": 6, "data": 6}
 _CREW = 0.78
@@ -50,6 +53,7 @@ class World:
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
         self._levels: dict[str, dict[str, str]] = {tool: self._actions() for tool in _TOOLS}
+        self._levels |= {tool: {"do_0": self._one(("write", "full"))} for tool in ("bound_0", "bound_1")}
 
     def write(self, folder: Path) -> None:
         """Write the documents, one kind a file."""
@@ -121,11 +125,14 @@ class World:
             tool = self._one([each for each in _TOOLS if each.startswith(kind)])
             actions = [*[*self._levels[tool]] * 3, "use", *(["lock"] if kind == "lock" else [])]
             action, resource = self._one(actions), f"tool:{tool}"
+            if kind == "bound" and self._chance(0.15):
+                resource += self._one([IN_SCOPE, ":../src/a"])
         if self._chance(0.01):
             subject, action, resource = self._one(
                 [("role:nobody", action, resource), (subject, "nothing", resource), (subject, action, "tool:nowhere")]
             )  # fmt: skip
-        context = self._some_fields(
+        # Cedar has no conditional answer, so every question states all circumstances, an empty text where there is none.
+        context = dict.fromkeys(CIRCUMSTANCES, "") | self._some_fields(
             0.6,
             channel=lambda: self._one(["slack", "mail"]), peer_kind=lambda: self._one(["dm", "group"]),
             account=lambda: _ACCOUNT, guild=lambda: "gü", hook_id=lambda: "h", event_type=lambda: "timer",
@@ -169,6 +176,10 @@ class World:
             fields["rank_matrix"] = self._one(["usual", "services", "risky"])
         if kind == "off":
             fields["enabled"] = self._chance(0.05)
+        if kind == "bound":
+            fields |= {"type": "computer_use", **self._some_fields(0.5, path_arguments=lambda: ["path"])}
+        else:
+            fields["path_arguments"] = []
         if kind == "lock":
             fields["concurrency"] = "exclusive"
             fields["lock_timeout_seconds"] = 60
@@ -200,7 +211,7 @@ class World:
             "credentials": self._some(_CREDENTIALS),
             "data": [self._one(_TIERS), *(["own"] if self._chance(0.5) else [])],
             **self._some_fields(
-                0.97, entry_rank=lambda: self._one(_RANKS[1:]), position=lambda: "worker",
+                0.97, file_scope=lambda: ["src/**"], entry_rank=lambda: self._one(_RANKS[1:]), position=lambda: "worker",
             ),
         }  # fmt: skip
 
@@ -212,7 +223,10 @@ class World:
                 "effect": "allow", "fallback": True, "match": {},
                 "permissions": {"tools": "*", "credentials": "*", "data": "full"},
             },
-            "note": {"effect": "annotate", "match": self._match(anybody), "session": {"key": "k"}},
+            "note": {
+                "effect": "annotate", "match": {"principal": self._other_principal(), "conditions": [{"guild": "gü"}]},
+                "session": {"key": "k"}, "permissions": {"tools": {"deny": ["mail_*"]}},
+            },
             "broad": {
                 "effect": "allow", "match": {"conditions": [{"channel": "slack"}, {"peer_kind": "dm"}]},
                 "permissions": {"tools": "*", "credentials": "*", "data": "full"},
@@ -260,7 +274,7 @@ class World:
             for principal in (others, others, anybody):
                 written[f"{effect}_{len(written)}"] = {
                     "effect": effect, "match": self._match(principal),
-                    **({} if self._chance(0.04) else {"permissions": self._permissions(0.6, few=principal is anybody)}),
+                    **({} if self._chance(0.04) else {"permissions": self._permissions(0.6, few=principal is anybody, stops=True)}),
                     **self._some_fields(0.1, fallback=lambda: True, enabled=lambda: False),
                 }  # fmt: skip
         return written
@@ -293,7 +307,7 @@ class World:
             {"time": "08:00-20:00", "channel": "slack"},
         ])  # fmt: skip
 
-    def _permissions(self, chance: float, few: bool = False) -> dict[str, Any]:
+    def _permissions(self, chance: float, few: bool = False, stops: bool = False) -> dict[str, Any]:
         if few:
             return self._some_fields(
                 chance, tools=lambda: self._one([["plain_*"], ["mail_send", "mixed_1"], []]),
@@ -301,9 +315,16 @@ class World:
             )  # fmt: skip
         return self._some_fields(
             chance,
-            tools=lambda: self._one([self._tool_names(), "*", {"allow": self._tool_names(), "deny": ["mail_*", "mixed_1"]}]),
+            tools=lambda: self._one([self._tool_names(), "*", self._tool_rules(stops)]),
             credentials=lambda: self._one(["*", self._some(_CREDENTIALS)]), data=lambda: self._one(_TIERS),
         ) or {"tools": self._tool_names()}  # fmt: skip
+
+    def _tool_rules(self, stops: bool) -> dict[str, Any]:
+        """Lists to allow and to deny, of a policy that stops something or of one that allows."""
+        denied = ["mail_*", "mixed_1"]
+        if not stops:
+            return {"allow": self._tool_names(), "deny": denied}
+        return self._one([{"deny": denied}, {"allow": self._tool_names(), "deny": ["*", "mixed_1"]}])
 
     def _tool_names(self) -> list[str]:
         return self._one([self._most(_TOOLS), ["plain_*", "mail_*"], [*self._some(_TOOLS), "vital_*"]])

@@ -1,7 +1,7 @@
-"""The HTTP surface: authenticate, parse, ask the kernel or call one operation, render (docs/http.md).
+"""The HTTP surface: it authenticates, parses, asks the kernel or calls one operation, and renders (docs/http.md).
 
-`create_app(kernel)` gives the ASGI application, `manifest_api.server.serve` runs it. FastAPI is imported when one of
-them is first touched, so that the rest of the product stays light.
+`create_app(kernel)` returns the ASGI application, and `manifest_api.server.serve` runs it. FastAPI is imported when one
+of them is first used, so that the rest of the product stays light.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The access log: one line of JSON for each request that was answered, refused ones included.
+"""The access log: one line of JSON for each request, including refused requests.
 
-Everything a client sent stands inside a JSON string, so no request can write a line of its own.
+All text from a client is inside a JSON string, so a request cannot add a line of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST = 500
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and what came of it."""
+    """A request and its outcome."""
 
     time: str
     """UTC, ISO 8601."""
@@ -31,13 +31,13 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     query: str
     status: int
     bytes: int
-    """Of the body that was sent."""
+    """Bytes of the response body."""
     milliseconds: float
-    """Until the answer was handed to the server."""
+    """Time until the response was handed to the server."""
 
 
 class AccessLog(HttpMiddleware):
-    """Say what was asked, from where, and what was answered."""
+    """Log each request with its source and its outcome."""
 
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__(app)

@@ -1,4 +1,4 @@
-"""From a question to a response: ask the kernel once per version, encode once, say which version it was (docs/http.md)."""
+"""Responses to questions: the kernel is asked once per version, and the response names the version (docs/http.md)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ _MOST_INLINE = 64 * 1024
 
 
 class Answer(NamedTuple):
-    """An encoded answer and what its headers say."""
+    """An encoded answer and the values of its headers."""
 
     body: bytes
     answer_version: AnswerVersion | None
-    """What the kernel held, what was stored and when it was when it gave the answer; None where the store cannot be read."""
+    """The version of the documents, of the store and of the clock that the answer came from. None if the store cannot
+    be read.
+    """
     snapshot: str
     stale: bool = False
     next: str | None = None
@@ -55,11 +57,11 @@ class Answers:
         self.kernel = kernel
         self.cache: ResponseCache[ResponseKey, Representation] = ResponseCache()
         self.reading_failed = False
-        """Whether the last attempt to read the documents again failed: then nobody knows what is fresh."""
+        """Whether the last reload failed. Then no answer counts as fresh."""
 
     @property
     def answer_version(self) -> AnswerVersion | None:
-        """Where the registry stands; None where the store cannot be read, which is no matter to what needs none."""
+        """The version that answers now. None if the store cannot be read; some answers do not need it."""
         try:
             return self.kernel.answer_version
         except StoreError:
@@ -68,9 +70,10 @@ class Answers:
     async def respond(
         self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
     ) -> Response:
-        """The response to a GET, which may be kept. `org` is whose version it comes from.
+        """The response to a GET, which may be cached. `org` is the organization whose version answers.
 
-        A `quick` question is answered at once, any other in a thread, so that nobody waits for it.
+        A `quick` question is answered on the event loop. Any other question is answered in a thread, so that no request
+        waits for it.
         """
         answer = await self.find(ask, org, quick=quick)
         headers = self._headers(answer)
@@ -86,7 +89,7 @@ class Answers:
         headers: Mapping[str, str] | None,
         answer_version: AnswerVersion | None,
     ) -> Response:
-        """The response to a GET with a body that is the same for as long as the registry stands where it did."""
+        """The response to a GET whose body stays the same until the version changes."""
         etag = f'"{hashlib.sha256(body).hexdigest()}"'
         if answer_version is not None:
             request.scope[_VERSION].append((answer_version, self.reading_failed))
@@ -96,7 +99,7 @@ class Answers:
     async def respond_once(
         self, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
     ) -> Response:
-        """The response to a POST: neither we nor clients keep it."""
+        """The response to a POST. It is never cached."""
         answer = await self.find(ask, org, quick=quick)
         return Response(answer.body, 200, self._headers(answer), "application/json")
 
@@ -109,7 +112,7 @@ class Answers:
         return await run_in_threadpool(self._ask, ask, org)
 
     def _ask(self, ask: Callable[[Kernel], Any], org: str | None) -> Answer:
-        """An answer that is from one answer_version throughout: asked again when a reload or a change came between."""
+        """An answer from a single version. The question is repeated if the version changed in between."""
         kernel = self.kernel
         for _ in range(_TRIES):
             answer_version, state = self.answer_version, kernel.state
@@ -126,7 +129,7 @@ class Answers:
         )
 
     def stale(self, stale: bool) -> dict[str, str]:
-        """The header that says an answer is not from what is on disk."""
+        """The header of an answer that does not come from the documents on disk."""
         return {STALE: "true"} if stale or self.reading_failed else {}
 
     def _headers(self, answer: Answer) -> dict[str, str]:
@@ -135,17 +138,17 @@ class Answers:
     # -- what was answered before -----------------------------------------------------------------------------------
 
     def find_kept(self, scope: Scope, head: RequestHead) -> Representation | None:
-        """The response to the same request of the same state; the guards have let the request pass."""
+        """The cached response to the same request in the same version. The guards have accepted the request."""
         if scope["method"] not in _KEPT_METHODS:
             return None
         return self.cache.find(self.kernel.answer_version, _key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
-        """Prepare for the route's word that its response may be kept."""
+        """Prepare to be told by the route that its response may be cached."""
         scope[_VERSION] = []
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
-        """Keep a response, if its route said so and the registry still stands there."""
+        """Cache a response, if its route allows it and the version is still the same."""
         for answer_version, reading_failed in scope[_VERSION]:
             if answer_version is self.answer_version:
                 self.cache.put(answer_version, _key(scope, head, reading_failed), response)
@@ -157,7 +160,7 @@ def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
 
 
 def _next_page(request: Request, cursor: str) -> str:
-    """The same question for the page after, as a relative reference."""
+    """The same question for the next page, as a relative reference."""
     query = {**request.query_params, "cursor": cursor}
     return f"{request.url.path}?{urlencode(query)}"
 
@@ -171,7 +174,7 @@ AnswersOfApp = Annotated[Answers, Depends(_answers_of)]
 
 
 class Representing(HttpMiddleware):
-    """Turn what the routes answer into representations, and keep those that may be."""
+    """Turn the answers of routes into representations, and cache those that may be cached."""
 
     def __init__(self, app: ASGIApp, answers: Answers) -> None:
         super().__init__(app)
@@ -222,5 +225,5 @@ async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str) -
 
 
 def compress(body: bytes) -> bytes:
-    """A body in gzip: the same bytes for the same body, whenever it is asked for."""
+    """A body in gzip. The same body always has the same bytes."""
     return gzip.compress(body, _LEVEL, mtime=0)

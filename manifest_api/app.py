@@ -34,7 +34,7 @@ from orgkernel.kernel.stored import StoreLocation
 
 
 class _Registry(FastAPI):
-    """The application with the gate before everything the framework does."""
+    """The application. The gate runs before the framework."""
 
     gate: ASGIApp
     fast_path: ASGIApp | None
@@ -44,7 +44,7 @@ class _Registry(FastAPI):
         await self.gate(scope, receive, send)
 
     def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """What the gate lets in."""
+        """Answer a request that the gate accepted."""
         is_evaluation = scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST"
         if is_evaluation and self.fast_path is not None:
             return self.fast_path(scope, receive, send)
@@ -62,16 +62,16 @@ def create_app(
     fast_path: bool = True,
     trusted_proxies: Iterable[str] = (),
 ) -> FastAPI:
-    """An application that answers from a kernel; with `watch` it reads the documents again when they change.
+    """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
-    With `access_log` every request is logged to `orgkernel.access`, a line of JSON each.
+    With `access_log`, every request is logged to `orgkernel.access` as a line of JSON.
 
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
     `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
     credential. `fast_path` answers evaluations without the routing of the framework, in the same bytes (ADR 0011).
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
-    `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is no address.
+    `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
     """
     stored = StoreAccess(store)
     if store is not None:

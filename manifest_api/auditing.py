@@ -1,4 +1,4 @@
-"""Decisions that are written down before they are told (docs/how-to/store.md): an answer is sent when its row is on the disk."""
+"""Audited decisions: an answer is sent after its audit row is on disk (docs/how-to/store.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Auditor:
-    """Decides and writes down, and waits for the rows on the event loop. Questions that arrive together share one commit."""
+    """Decides, writes audit rows and waits for them on the event loop. Simultaneous questions share one commit."""
 
     def __init__(self, kernel: Kernel, store_access: StoreAccess) -> None:
         self._kernel = kernel
@@ -31,15 +31,15 @@ class Auditor:
 
     @property
     def writes_down(self) -> bool:
-        """Whether what is decided now becomes a row of the audit. Raises `StoreError`."""
+        """Whether a decision made now is audited. Raises `StoreError`."""
         return self._store_access.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
-        """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
+        """Decide, and submit the audit row. Raises what `Kernel.decide` raises, and `StoreError`."""
         return decide(self._kernel, self._store_access.held(), org, request, caller.actor)
 
     async def finish(self, decided: Decided) -> Answered:
-        """The answer, once its row is on the disk. Raises `StoreError` when it could not be written."""
+        """The answer, after its row is on disk. Raises `StoreError` if the row could not be written."""
         for _ in range(TRIES):
             if decided.ticket is None:
                 return decided.answer()
@@ -54,7 +54,7 @@ class Auditor:
 
 
 async def resolved(ticket: Ticket) -> Any:
-    """What a ticket resolves with, without blocking the loop; raises its error, and `StoreBusy` when it takes too long."""
+    """The result of a ticket, without blocking the event loop. Raises its error, and `StoreBusy` after a timeout."""
     if not ticket.is_done:
         loop, done = asyncio.get_running_loop(), asyncio.Event()
 
@@ -68,6 +68,6 @@ async def resolved(ticket: Ticket) -> Any:
                 await done.wait()
         except TimeoutError:
             raise StoreBusy(
-                "the store did not answer in time", "whether it was written is not known"
+                "the store did not answer in time", "it is not known whether the change was written"
             ) from None
     return ticket.result()

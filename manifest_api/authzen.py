@@ -1,11 +1,12 @@
-"""What OpenID AuthZEN 1.0 asks and answers, and what that means here.
+"""Questions and answers of OpenID AuthZEN 1.0, and their meaning in orgkernel.
 
-The type and id of a subject, resource or action are those of orgkernel (`{"type": "role", "id": "co"}` is `role:co`), or
-those that the `authzen.types` of the organization translates. The context names the circumstances of `AccessContext`, and
-also `org`, `on_behalf_of`, `via` and `envelope`. The time is always the server's, because a caller that chose the time
-could revive a grant that has expired. Other keys of the context, and properties that `authzen.types` does not name, are
-listed as `ignored` in the answer. A misspelled key is therefore visible, and so is a property that did not decide. The
-standard leaves it to the decision point which attributes it reads (AuthZEN 1.0, "Information Model").
+The type and id of a subject, resource or action are those of orgkernel (`{"type": "role", "id": "co"}` is `role:co`),
+or those that the `authzen.types` of the organization translates. The context names the circumstances of
+`AccessContext`, and also `org`, `on_behalf_of`, `via` and `envelope`. The time is always the server's, because a caller
+that chose the time could revive a grant that has expired. Other keys of the context, and properties that
+`authzen.types` does not name, are listed as `ignored` in the answer. A misspelled key is therefore visible, and so is a
+property that did not decide. The standard leaves it to the decision point which attributes it reads (AuthZEN 1.0,
+"Information Model").
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ _OVERHEAD = 500
 _decode = msgspec.json.Decoder(EvaluationQuestion).decode
 
 Question = tuple[str, bytes, bytes]
-"""Who asks, the content type and the body as it was sent."""
+"""The credential, the content type and the body as it was sent."""
 
 
 class AskedAccess(msgspec.Struct, frozen=True):
-    """A question in our words."""
+    """A question in the words of orgkernel."""
 
     org: str
     request: AccessRequest
@@ -67,7 +68,7 @@ _NOTHING = AccessContext()
 
 
 def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]) -> AskedAccess:
-    """A question with its circumstances; raises `RequestRefused`."""
+    """A question with its circumstances. Raises `RequestRefused`."""
     if not said:
         return AskedAccess(ACTIVE, AccessRequest(subject, action, resource, _NOTHING))
     try:
@@ -87,7 +88,7 @@ def with_unread(
     read: frozenset[str] = frozenset(),
     **parts: AuthzenEntity | EntityType | AuthzenAction,
 ) -> AskedAccess:
-    """A question with what its parts say and nothing here reads, such as `subject.properties.department`."""
+    """A question with the names of unread properties, such as `subject.properties.department`."""
     unread = [
         f"{name}.properties.{each}"
         for name, part in parts.items()
@@ -99,15 +100,16 @@ def with_unread(
 
 
 def of_nobody(asked: AskedAccess, said: Mapping[str, Any]) -> AskedAccess:
-    """A question who can do something: nobody in particular is asked about, so for whom and by whom is not read."""
+    """A question about all subjects. It ignores `on_behalf_of`, `via` and `envelope`, which belong to one subject."""
     unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in said)
     return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
 
 
 def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
-    """A question with what it leaves out taken from above; raises `RequestRefused` where it is nowhere.
+    """A complete question: missing parts come from the top level. Raises `RequestRefused` if a part is missing there
+    too.
 
-    A part replaces the one above as a whole. Only a `type`, `id` or `name` that it leaves out is taken from above.
+    A part replaces the one at the top level as a whole. Only a missing `type`, `id` or `name` is taken from there.
     """
     missing: list[str] = []
     subject = _filled_entity("subject", question.subject, above.subject, missing)
@@ -163,7 +165,7 @@ def _filled_action(
 
 
 def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
-    """The context of a question, or the one above."""
+    """The context of a question, or the one at the top level."""
     for context in (question.context, above.context):
         if context is not msgspec.UNSET:
             return context
@@ -171,20 +173,22 @@ def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, A
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):
-    """An answer as it is sent, and the snapshot it came from."""
+    """An encoded answer, and the snapshot that it came from."""
 
     body: bytes
     snapshot: str
 
     @property
     def size(self) -> int:
-        """Bytes it takes in memory, roughly: a question is about as long as its answer."""
+        """Approximate bytes in memory. A question is about as long as its answer."""
         return 2 * len(self.body) + _OVERHEAD
 
 
 class Evaluator:
-    """Evaluations of one kernel. The same question of the same state is answered as before, where no answer is written
-    down: a row of the audit is a new one every time.
+    """Answers evaluations from one kernel.
+
+    Without an audit, a repeated question in the same version is answered from the cache. With an audit, every answer
+    has its own row.
     """
 
     def __init__(self, kernel: Kernel, auditor: Auditor) -> None:
@@ -193,12 +197,10 @@ class Evaluator:
         self.cache: ResponseCache[Question, Said] = ResponseCache(MAX_BYTES)
 
     async def answer(self, scope: Scope, body: bytes) -> Said:
-        """The answer to the body of a request. Raises `RequestRefused`, and what the kernel raises."""
+        """The answer to a request body. Raises `RequestRefused`, and what the kernel raises."""
         caller = require_scope(scope, "read")
         if scope["query_string"]:
-            raise RequestRefused(
-                BAD_EVALUATION, "the question is the body; there are no parameters", "see `/docs`"
-            )
+            raise RequestRefused(BAD_EVALUATION, "this route has no query parameters", "see `/docs`")
         answer_version = None if self._auditor.writes_down else self._kernel.answer_version
         asked: Question = caller.credential, read_head(scope).content_type, body
         if answer_version is not None:
@@ -231,14 +233,14 @@ def translated(kernel: Kernel, question: EvaluationQuestion) -> AskedAccess:
 
 
 async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> EvaluationAnswer:
-    """One question, answered and written down."""
+    """One question, answered and audited."""
     asked = translated(auditor.kernel, question)
     started = auditor.begin(asked.org, asked.request, caller)
     return as_evaluation(await auditor.finish(started), asked)
 
 
 def as_evaluation(answered: Answered, asked: AskedAccess) -> EvaluationAnswer:
-    """A decision in the words of AuthZEN."""
+    """A decision as an AuthZEN answer."""
     decision, reasons, row = answered
     return EvaluationAnswer(
         decision.outcome == "allow",

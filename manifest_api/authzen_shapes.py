@@ -1,4 +1,4 @@
-"""What OpenID AuthZEN 1.0 asks and answers, as shapes; `authzen` says what that means here."""
+"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` says what they mean in orgkernel."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"
 
 
 Whole = Annotated[float, msgspec.Meta(ge=0, le=1_000_000, multiple_of=1)]
-"""A count. JSON has one kind of number: 2.0 is as good as 2."""
+"""A count. JSON has one type of number, so 2.0 is the same as 2."""
 
 
 class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a context may say; everything else is ignored, and said to be."""
+    """The known keys of a context. Other keys are ignored, and the answer lists them."""
 
     org: Name = ACTIVE
-    """The organization; the active one by default."""
+    """The organization. By default the active one."""
     on_behalf_of: str | None = None
     via: tuple[str, ...] = ()
     envelope: dict[str, ToolLevel] | None = None
@@ -45,7 +45,7 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _described() -> dict[str, Any]:
-    """The schema of a context: what is known of it, and whatever else a caller likes to say."""
+    """The schema of a context: the known keys, and any others."""
     _, definitions = msgspec.json.schema_components([KnownCircumstances])
     return {"properties": definitions["KnownCircumstances"]["properties"]}
 
@@ -59,29 +59,29 @@ class AuthzenEntity(msgspec.Struct, frozen=True):
     type: Name
     id: Name
     properties: dict[str, Any] = {}
-    """Read by nothing; `ignored` in the context of the answer names them."""
+    """Read only if `authzen.types` of the organization names them. The answer lists all others as `ignored`."""
 
 
 class EntityType(msgspec.Struct, frozen=True):
-    """What is searched for: a subject or resource of which only the type is known."""
+    """The type of subjects or resources to search for."""
 
     type: Name
     id: str | None = None
-    """Ignored, and said to be."""
+    """Ignored. The answer lists it as `ignored`."""
     properties: dict[str, Any] = {}
-    """Read by nothing; `ignored` in the context of the answer names them."""
+    """Read only if `authzen.types` of the organization names them. The answer lists all others as `ignored`."""
 
 
 class AuthzenAction(msgspec.Struct, frozen=True):
-    """What is to be done."""
+    """An action."""
 
     name: Name
     properties: dict[str, Any] = {}
-    """Read by nothing; `ignored` in the context of the answer names them."""
+    """Read only if `authzen.types` of the organization names them. The answer lists all others as `ignored`."""
 
 
 class EvaluationQuestion(msgspec.Struct, frozen=True):
-    """May this subject do this to that?"""
+    """May this subject perform this action on this resource?"""
 
     subject: AuthzenEntity
     action: AuthzenAction
@@ -90,7 +90,7 @@ class EvaluationQuestion(msgspec.Struct, frozen=True):
 
 
 class PartialEntity(msgspec.Struct, frozen=True):
-    """A subject or resource of one of several questions. It replaces the one above, which fills in `type` and `id`."""
+    """A subject or resource of one of several questions. A missing `type` or `id` is taken from the top level."""
 
     type: Name | msgspec.UnsetType = msgspec.UNSET
     id: Name | msgspec.UnsetType = msgspec.UNSET
@@ -98,14 +98,14 @@ class PartialEntity(msgspec.Struct, frozen=True):
 
 
 class PartialAction(msgspec.Struct, frozen=True):
-    """The action of one of several questions. It replaces the one above, which fills in `name`."""
+    """The action of one of several questions. A missing `name` is taken from the top level."""
 
     name: Name | msgspec.UnsetType = msgspec.UNSET
     properties: dict[str, Any] = {}
 
 
 class PartialQuestion(msgspec.Struct, frozen=True):
-    """One of several questions. What it leaves out is taken from the top level of the request."""
+    """One of several questions. Missing parts are taken from the top level of the request."""
 
     subject: PartialEntity | msgspec.UnsetType = msgspec.UNSET
     action: PartialAction | msgspec.UnsetType = msgspec.UNSET
@@ -126,24 +126,24 @@ class EvaluationOptions(msgspec.Struct, frozen=True):
 
 
 class EvaluationsQuestion(PartialQuestion, frozen=True):
-    """Several questions, or one as for a single evaluation."""
+    """Several questions, or a single one without `evaluations`."""
 
     evaluations: Annotated[tuple[UnreadQuestion, ...], msgspec.Meta(max_length=MOST_EVALUATIONS)] = ()
     options: EvaluationOptions = EvaluationOptions()
 
 
 class PageWanted(msgspec.Struct, frozen=True):
-    """Which part of a list; `next_token` is what earlier drafts call the token."""
+    """The page of a list. `next_token` is the name of `token` in earlier drafts."""
 
     token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
     next_token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
     # JSON has one kind of number: 10.0 is a limit as good as 10.
     limit: Annotated[float, msgspec.Meta(ge=0, multiple_of=1)] | msgspec.UnsetType = msgspec.UNSET
-    """Most results on a page: 0 only counts them, and a page never has more than 1,000. The next page has the same limit."""
+    """Most results on a page, at most 1,000. 0 only counts the results. Every page of a list has the same limit."""
 
 
 class SubjectSearch(msgspec.Struct, frozen=True):
-    """Who may do this to that?"""
+    """Which subjects may perform this action on this resource?"""
 
     subject: EntityType
     action: AuthzenAction
@@ -153,7 +153,7 @@ class SubjectSearch(msgspec.Struct, frozen=True):
 
 
 class ResourceSearch(msgspec.Struct, frozen=True):
-    """To what may this subject do this?"""
+    """On which resources may this subject perform this action?"""
 
     subject: AuthzenEntity
     action: AuthzenAction
@@ -163,7 +163,7 @@ class ResourceSearch(msgspec.Struct, frozen=True):
 
 
 class ActionSearch(msgspec.Struct, frozen=True):
-    """What may this subject do to that?"""
+    """Which actions may this subject perform on this resource?"""
 
     subject: AuthzenEntity
     resource: AuthzenEntity
@@ -172,30 +172,30 @@ class ActionSearch(msgspec.Struct, frozen=True):
 
 
 class EvaluationError(msgspec.Struct, frozen=True):
-    """Why one of several questions has no answer."""
+    """The reason why one of several questions could not be answered."""
 
     status: int
     message: str
 
 
 class EvaluationContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an answer rests on."""
+    """The reasons of an answer, and the version it came from."""
 
     outcome: Outcome
-    """`ask` is no permission: somebody has to approve first."""
+    """`ask` does not permit the request. It needs an approval first."""
     code: str
     codes: tuple[str, ...]
     reasons: tuple[Reason, ...] = ()
     level_required: str = ""
     level_effective: str = ""
     obligations: tuple[str, ...] = ()
-    """What the caller has to do when it goes ahead, `WORD:ID` each."""
+    """Obligations of the caller if it goes ahead, each as `WORD:ID`."""
     snapshot: str = ""
     state_version: int = 0
     audit: str = ""
     """Name of the audit row."""
     ignored: tuple[str, ...] = ()
-    """What the question says in its context and in properties, and nothing here reads."""
+    """Keys of the context and properties that were not read."""
     error: EvaluationError | None = None
 
 
@@ -207,7 +207,9 @@ class EvaluationAnswer(msgspec.Struct, frozen=True):
 
 
 class EvaluationsAnswer(msgspec.Struct, frozen=True):
-    """The answers, in the order of the questions; with a semantic that stops, up to the one that stopped."""
+    """The answers in the order of the questions. If the semantic stops early, the last answer is the one that stopped
+    it.
+    """
 
     evaluations: tuple[EvaluationAnswer, ...]
 
@@ -226,28 +228,28 @@ class FoundAction(msgspec.Struct, frozen=True):
 
 
 class Uncertain(msgspec.Struct, frozen=True):
-    """Something that was not counted as found, or holds only as things are."""
+    """A result that depends on circumstances."""
 
     name: str
-    """A subject or resource as `TYPE:ID`, or an action."""
+    """A subject or resource of orgkernel as `TYPE:ID`, or an action."""
     outcome: Outcome
     depends_on: tuple[str, ...]
 
 
 class SearchContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list rests on."""
+    """Results that need more than this search, and the version it came from."""
 
     ask: tuple[str, ...]
-    """Those that would have to ask; evaluating them gives no permission."""
+    """Results that need an approval. They are not permitted."""
     conditional: tuple[Uncertain, ...]
-    """Those that a time, channel, path or lock could change."""
+    """Results that a time, channel, path or lock could change."""
     ignored: tuple[str, ...]
     snapshot: str
     state_version: int
 
 
 class PageAnswer(msgspec.Struct, frozen=True):
-    """Where the list goes on; `next_token` is empty on the last page."""
+    """The place of the page in the list. `next_token` is empty on the last page."""
 
     next_token: str
     count: int
@@ -255,7 +257,7 @@ class PageAnswer(msgspec.Struct, frozen=True):
 
 
 class EntityList(msgspec.Struct, frozen=True):
-    """Subjects or resources; each of them, evaluated in the same circumstances, is permitted."""
+    """Subjects or resources. An evaluation of each in the same circumstances is permitted."""
 
     page: PageAnswer
     results: tuple[FoundEntity, ...]
@@ -263,7 +265,7 @@ class EntityList(msgspec.Struct, frozen=True):
 
 
 class ActionList(msgspec.Struct, frozen=True):
-    """Actions; each of them, evaluated in the same circumstances, is permitted."""
+    """Actions. An evaluation of each in the same circumstances is permitted."""
 
     page: PageAnswer
     results: tuple[FoundAction, ...]
@@ -271,7 +273,7 @@ class ActionList(msgspec.Struct, frozen=True):
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """Where this decision point answers what."""
+    """The endpoints of this decision point."""
 
     policy_decision_point: str
     access_evaluation_endpoint: str

@@ -1,8 +1,9 @@
-"""The types, ids and actions of AuthZEN questions in the words of an organization, as its `authzen.types` says (ADR 0023).
+"""The types, ids and actions of AuthZEN questions in the words of an organization, by its `authzen.types` (ADR 0023).
 
-A question is translated before it is decided, and what a search finds is translated back. What the table does not know
-stays as it is written, and nothing declares it, so it is denied. A property that a question leaves out never opens
-anything: rule ORG424 holds that a meaning with conditions requires no more than the action without them.
+A question is translated before it is decided, and the results of a search are translated back. A word that the table
+does not contain stays as it is. If no document declares it, the question is denied. A missing property never opens
+anything: rule ORG431 demands that a meaning with conditions requires no more than the meaning that remains without
+them.
 """
 
 from __future__ import annotations
@@ -88,24 +89,24 @@ class Vocabulary:
         return foreign_type if foreign is None else foreign.kind
 
     def resource_kind(self, foreign_type: str) -> str:
-        """The kind of resources a search for this type is about; empty where the registry does not know the resources."""
+        """The kind of resources a search for this type is about. Empty if the registry does not know the resources."""
         foreign = self._types.resources.get(foreign_type)
         if foreign is None:
             return foreign_type
         return "" if foreign.tool is not None else foreign.kind
 
     def found_subjects(self, foreign_type: str, names: Iterable[str]) -> list[FoundEntity]:
-        """Subjects that were found, as the question calls them."""
+        """Subjects that were found, in the words of the question."""
         return _found(self._types.subjects.get(foreign_type), foreign_type, names)
 
     def found_resources(self, foreign_type: str, names: Iterable[str]) -> list[FoundEntity]:
-        """Resources that were found, as the question calls them."""
+        """Resources that were found, in the words of the question."""
         return _found(self._types.resources.get(foreign_type), foreign_type, names)
 
     def found_actions(
         self, allowed: Iterable[str], subject: AuthzenEntity, resource: AuthzenEntity
     ) -> list[str]:
-        """Actions that were found, by every name under which this question could ask for them."""
+        """Actions that were found, with every name that this question could use for them."""
         permitted = dict.fromkeys(allowed)
         names = dict.fromkeys((*permitted, *self._types.actions))
         return [name for name in names if self.action(AuthzenAction(name), subject, resource) in permitted]

@@ -1,10 +1,8 @@
-"""Reports as they are stored, for all who follow them by server-sent events (HTML Living Standard §9.2).
+"""New reports as server-sent events (HTML Living Standard §9.2).
 
-One task looks at the store, however many follow.
-
-A follower has a place, the number of the last report it was given, and nothing else: no report waits for anybody here
-but the last few hundred, which are shared. Who is further behind reads from the store. So nothing is missed and nothing
-given twice, also across servers of one store, since numbers rise with every report that is committed.
+A single task polls the store for all followers. A follower only has a position, the number of the last report it
+received. The last few hundred reports are shared in memory, and a follower that is further behind reads from the store.
+Report numbers rise with every commit, so no report is missed or sent twice, even with several servers on one store.
 """
 
 from __future__ import annotations
@@ -28,22 +26,22 @@ from orgkernel.errors import OrgkernelError
 logger = logging.getLogger("orgkernel.server")
 
 LOOK_SECONDS = 0.5
-"""Between two looks at the store: by how much a report of another server may be late."""
+"""Seconds between two polls of the store. A report of another server may be late by as much."""
 MOST_FOLLOWERS = 256
 MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0
-"""A line at least this often, so that nobody on the way takes the connection for dead."""
+"""Seconds between heartbeat lines, so that no proxy considers the connection dead."""
 SEND_SECONDS = 20.0
-"""Who takes nothing for so long is dropped; it can come back and go on where it was."""
+"""A follower that takes no data for this many seconds is dropped. It can reconnect and continue."""
 LASTS_SECONDS = 600.0
-"""Then the client has to come back, past the gate: a key may have been revoked meanwhile."""
+"""Seconds after which a client must reconnect and authenticate again, because its key may have been revoked."""
 _RETRY_MS = 2_000
 _SHARED = 512
 _PAGE = 200
 
 
 class Feed:
-    """What was reported lately. Used from one event loop."""
+    """The recent reports. Used from one event loop."""
 
     def __init__(self, store_access: StoreAccess, look_seconds: float = LOOK_SECONDS) -> None:
         self._store_access = store_access
@@ -61,12 +59,12 @@ class Feed:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """While inside, the store is looked at; raises `RequestRefused` when too many follow already."""
+        """Poll the store inside this context. Raises `RequestRefused` if there are too many followers."""
         if self.followers >= MOST_FOLLOWERS:
             raise RequestRefused(
                 TOO_MANY_FOLLOWERS,
-                f"{MOST_FOLLOWERS} follow the reports already",
-                "ask for `GET /v1/salute` instead",
+                f"{MOST_FOLLOWERS} clients already follow the reports",
+                "use `GET /v1/salute` instead",
                 headers={"Retry-After": "30"},
             )
         self.followers += 1
@@ -79,11 +77,11 @@ class Feed:
                 self._looking = None
 
     async def last_number(self) -> int:
-        """The number of the report stored last. Raises `StoreError`."""
+        """The number of the latest report. Raises `StoreError`."""
         return await self._store_access.work(lambda store: store.reports.last_number()) or 0
 
     async def after(self, number: int, seconds: float) -> tuple[StoredReport, ...]:
-        """The next reports after a number; nothing where none came for so many seconds, or the feed was closed."""
+        """The reports after a number. Empty if none arrived within `seconds`, or if the feed was closed."""
         if self._looking is None:
             last = await self.last_number()
             if self._looking is None and not self.is_closed:  # another follower may have been quicker
@@ -102,11 +100,11 @@ class Feed:
         return found
 
     def wake(self) -> None:
-        """Something was stored by this server: look at once."""
+        """Poll at once, because this server stored a report."""
         self._wake.set()
 
     def close(self) -> None:
-        """Nobody is given anything more; who waits is told so."""
+        """Stop. Waiting followers return at once."""
         self.is_closed = True
         if self._looking is not None:
             self._looking.cancel()
@@ -156,11 +154,11 @@ class Feed:
 
 
 class _Gone(Exception):
-    """The client takes nothing any more."""
+    """The client no longer takes data."""
 
 
 class EventStream(Response):
-    """A response that goes on: an event for each report that is wanted, each with its number as id."""
+    """A stream with an event for each selected report. The id of an event is the number of its report."""
 
     media_type = MEDIA_TYPE
 
@@ -173,7 +171,7 @@ class EventStream(Response):
         is_reset: bool = False,
         lasts: float = LASTS_SECONDS,
     ) -> None:
-        """Events for the reports after `number` that `encode` makes something of; `is_reset` says what came before is lost."""
+        """Stream the reports after `number` that `encode` selects. `is_reset` says that earlier reports are lost."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._feed = feed

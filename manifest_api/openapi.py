@@ -1,6 +1,7 @@
-"""The OpenAPI document: paths from the routes, schemas from the structs that are really encoded.
+"""The OpenAPI document: paths from the routes, schemas from the structs that are encoded.
 
-`tests/golden/openapi/` holds what `build_openapi` returns, a file for each tag; a change to it is a change to the API.
+`tests/golden/openapi/` has the result of `build_openapi`, one file for each tag. A change to a file is a change of the
+API.
 """
 
 from __future__ import annotations
@@ -47,33 +48,34 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 TITLE = "orgkernel"
 _DESCRIPTION = """\
-An organization of AI agents, declared as code: who takes a task, what a role has and may, and which line says so.
+An organization of AI agents, declared as code. The API says who takes a task, what a role may do, and which line of a
+document decides.
 
-`{org}` is an organization's id, or `active`. Answers carry the digest of the version they come from and a strong ETag.
-Errors are problem documents (RFC 9457) with a stable `code`. Without a key loopback may ask, and nothing else; every
-change, and everything off loopback, needs `Authorization: Bearer KEY`.
+`{org}` is the id of an organization, or `active`. Every answer names the digest of its version and has a strong ETag.
+Errors are problem documents (RFC 9457) with a stable `code`. A caller on loopback may ask without a key. Changes, and
+requests that do not come from loopback, need `Authorization: Bearer KEY`.
 """
 # What the guards answer before a route is reached.
 _OF_EVERY_ROUTE = {
-    "401": ("Unauthenticated", "This needs a credential, or the one that was shown opens nothing."),
-    "403": ("Refused", "The request does not come from loopback, or the credential is not good for this."),
+    "401": ("Unauthenticated", "The request needs a credential, or its credential is not valid."),
+    "403": ("Refused", "The request does not come from loopback, or its credential does not have the scope."),
     "408": ("SlowBody", "The body did not arrive in time."),
     "413": ("TooLarge", "The body is too large."),
     "414": ("QueryTooLong", "The query string is too long."),
     "422": (
         "Invalid",
-        "A parameter or field is missing, unknown, repeated or of the wrong kind; `errors` lists them.",
+        "A parameter or field is missing, unknown, repeated or of the wrong type. `errors` lists them.",
     ),
     "429": (
         "TooMany",
-        "Too many requests, or too many wrong credentials; Retry-After says for how long to wait.",
+        "Too many requests, or too many invalid credentials. Retry-After says how long to wait.",
     ),
-    "500": ("Fault", "A fault of the server; its log has the details."),
+    "500": ("Fault", "An internal error. The log of the server has the details."),
 }
 
 
 def methods_at(scope: Scope) -> tuple[str, ...]:
-    """The methods of a path, over all routes that have it."""
+    """The methods of all routes with a path."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
     found = {
         method
@@ -110,7 +112,7 @@ def build_openapi() -> dict[str, Any]:
 
 
 def _mend(operation: dict[str, Any]) -> None:
-    """Say what FastAPI does not know: the guards' answers, and that a query parameter cannot be null."""
+    """Add what FastAPI does not know: the responses of the guards, and that query parameters cannot be null."""
     responses = operation["responses"]
     for status, (name, _) in _OF_EVERY_ROUTE.items():
         responses[status] = {"$ref": f"#/components/responses/{name}"}

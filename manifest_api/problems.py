@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457): every code there is, and the response that carries one."""
+"""Problem documents (RFC 9457): all codes, and the response with a problem."""
 
 from __future__ import annotations
 
@@ -14,124 +14,126 @@ MEDIA_TYPE = "application/problem+json"
 
 
 # fmt: off
-UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "There is no such organization",
-    "No organization of this id was read. `GET /v1/orgs` lists those there are.")
-UNKNOWN_ROLE = ProblemCode("UNKNOWN_ROLE", 404, "There is no such role",
-    "The organization has no role of this id. `GET /v1/orgs/{org}` lists its roles.")
-AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "It is not clear which organization is the active one",
-    "`active` means the only organization served, or the one the server was started with as `--active ORG`. "
-    "Name the organization instead.")
-NOT_SERVED = ProblemCode("NOT_SERVED", 503, "The organization has errors and is not answered for",
-    "The documents of the organization have errors and there is no earlier good version to answer from. The problem "
-    "carries what was found. It is served as soon as the documents are in order.")
-NOT_READY = ProblemCode("NOT_READY", 503, "No organization can be answered for",
-    "No organization was read, or all of them have errors. `GET /v1/diagnostics` shows what was found.")
-NOT_LOOPBACK = ProblemCode("NOT_LOOPBACK", 403, "Only this machine may ask",
-    "Without keys the registry answers requests from the loopback interface and no others.")
-FORWARDED = ProblemCode("FORWARDED", 403, "A forwarded request does not come from this machine",
-    "The request carries a header that proxies add, so whoever asks may be anywhere. Until there are keys, such "
-    "requests are refused; ask directly.")
+UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "The organization does not exist",
+    "No document declares an organization with this id. `GET /v1/orgs` lists the organizations.")
+UNKNOWN_ROLE = ProblemCode("UNKNOWN_ROLE", 404, "The role does not exist",
+    "The organization has no role with this id. `GET /v1/orgs/{org}` lists its roles.")
+AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "Several organizations could be the active one",
+    "`active` means the only organization that is served, or the one named with `serve --active ORG`. Name the "
+    "organization in the request.")
+NOT_SERVED = ProblemCode("NOT_SERVED", 503, "The organization has errors",
+    "The documents of the organization have errors, and there is no earlier version without errors. The problem lists "
+    "the findings. The organization is served as soon as its errors are fixed.")
+NOT_READY = ProblemCode("NOT_READY", 503, "No organization is served",
+    "No organization was found, or all of them have errors. `GET /v1/diagnostics` lists the findings.")
+NOT_LOOPBACK = ProblemCode("NOT_LOOPBACK", 403, "The request does not come from this machine",
+    "Until there are API keys, only requests from the loopback interface are answered. `orgkernel key create --admin` "
+    "creates the first key.")
+FORWARDED = ProblemCode("FORWARDED", 403, "The request was forwarded",
+    "The request has a header that proxies add, so it may come from anywhere. Until there are API keys, forwarded "
+    "requests are refused. Send the request directly, or create a key.")
 FOREIGN_HOST = ProblemCode("FOREIGN_HOST", 403, "The Host header does not name this machine",
-    "Only `localhost`, addresses of 127.0.0.0/8 and `[::1]` are accepted as Host, so that a web page elsewhere cannot "
-    "reach the registry by pointing a name of its own at the loopback address.")
-UNAUTHENTICATED = ProblemCode("UNAUTHENTICATED", 401, "Who asks is not known",
-    "Off loopback everything needs a credential: a key as `Authorization: Bearer KEY`, or a token of the identity "
-    "provider. A forwarded header or a foreign Host counts as off loopback.")
-BAD_CREDENTIAL = ProblemCode("BAD_CREDENTIAL", 401, "The credential opens nothing",
-    "The Authorization header carries no key and no token that is valid now: it is unknown, revoked, expired, or there "
-    "are several. Why is not said.")
-KEY_REQUIRED = ProblemCode("KEY_REQUIRED", 401, "This needs a key",
-    "Without a key, this machine may ask and nothing else: the agents that are governed run on it too. "
-    "`orgkernel key create` makes a key of the scope that is needed.")
-SCOPE_MISSING = ProblemCode("SCOPE_MISSING", 403, "The credential is not good for this",
-    "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`; the last is good for all.")
-SELF_GRANT = ProblemCode("SELF_GRANT", 403, "Nobody gives a permission to themselves",
-    "The credential of an agent can never issue, approve or promote for that agent, nor for a role it fills. Nobody approves "
-    "what they asked for under another name.")
-OTHER_REQUESTER = ProblemCode("OTHER_REQUESTER", 403, "Nobody asks in somebody else's name",
-    "Who asks for a permission is who the credential belongs to. The credential of an agent asks for that agent.")
-NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "This needs a right over the subject",
-    "Acting on somebody needs a superior of theirs, the owner or an operator; where the act is about tools, also a role whose "
-    "`may_grant` names them. Nobody acts on a superior. The help names the line of the chain of command.")
-AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not at work",
-    "The agent that the credential belongs to is suspended or decommissioned, and changes nothing until it is active again.")
-RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "Too many requests",
-    "The Retry-After header says for how many seconds to wait.")
-TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "Too many wrong credentials",
-    "The address has shown too many wrong credentials. The Retry-After header says for how many seconds to wait.")
-TOO_MANY_PENDING = ProblemCode("TOO_MANY_PENDING", 429, "Too many requests are pending",
-    "The requester waits for answers already.")
-REQUEST_COOLDOWN = ProblemCode("REQUEST_COOLDOWN", 429, "The same was asked for a moment ago", "Wait for the answer.")
-REQUESTS_BLOCKED = ProblemCode("REQUESTS_BLOCKED", 429, "The requester was denied too often", "A person has to help.")
-BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access cannot be understood",
-    "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` says what is wrong.")
-MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential may not give this away",
-    "An agent gives what `may_grant` of its roles names. Nobody gives more than they are allowed themselves without asking, "
-    "for longer, or from a grant for a number of uses. The help says what they may.")
-MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder may not have the tool",
-    "Who holds an exclusive tool needs the level its action `lock` needs. `POST /v1/explain` says what is missing.")
-TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "Somebody else holds the tool",
-    "Wait for its release, or have the lock broken.")
-STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock is not held any more",
-    "It ran out, was broken, or was taken anew: what is done with the tool under its token is overtaken.")
+    "Without a key, the Host header must be `localhost`, an address of 127.0.0.0/8 or `[::1]`. Otherwise a web page "
+    "could reach the registry under a name of its own.")
+UNAUTHENTICATED = ProblemCode("UNAUTHENTICATED", 401, "The request needs a credential",
+    "Requests that do not come from loopback need a key as `Authorization: Bearer KEY`, or a token of the identity "
+    "provider. A request with a forwarded header or a foreign Host does not count as loopback.")
+BAD_CREDENTIAL = ProblemCode("BAD_CREDENTIAL", 401, "The credential is not valid",
+    "The key or token is unknown, expired or revoked, or the request has several Authorization headers. The answer does "
+    "not say which.")
+KEY_REQUIRED = ProblemCode("KEY_REQUIRED", 401, "The request needs a key",
+    "Without a key, a caller on this machine may ask and may change nothing, because the governed agents run on this "
+    "machine too. `orgkernel key create` creates a key with the scope that is needed.")
+SCOPE_MISSING = ProblemCode("SCOPE_MISSING", 403, "The credential lacks a scope",
+    "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`. `admin` includes all "
+    "others.")
+SELF_GRANT = ProblemCode("SELF_GRANT", 403, "An agent cannot give itself a permission",
+    "The credential of an agent cannot issue, approve or promote for that agent or for a role that it fills. Nobody can "
+    "approve a request that they made under another name.")
+OTHER_REQUESTER = ProblemCode("OTHER_REQUESTER", 403, "The credential belongs to another requester",
+    "The credential of an agent can request permissions for that agent only.")
+NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "The credential has no authority over the subject",
+    "The act needs a superior of the subject, the owner or an operator. For acts about tools, a role whose `may_grant` lists "
+    "the tools is enough. Nobody can act on a superior. The help names the line of the chain of command.")
+AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not active",
+    "The agent of the credential is suspended or decommissioned, and can change nothing until it is active again.")
+RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The credential sends too many requests",
+    "Wait for the number of seconds in the Retry-After header.")
+TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "The address sends too many invalid credentials",
+    "Wait for the number of seconds in the Retry-After header.")
+TOO_MANY_PENDING = ProblemCode("TOO_MANY_PENDING", 429, "The requester has too many pending requests",
+    "Wait until some of them are answered.")
+REQUEST_COOLDOWN = ProblemCode("REQUEST_COOLDOWN", 429, "The same request was made a moment ago",
+    "Wait for its answer.")
+REQUESTS_BLOCKED = ProblemCode("REQUESTS_BLOCKED", 429, "The requester was denied too often",
+    "A person has to review the requests of this requester.")
+BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access cannot be read",
+    "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` lists what is wrong.")
+MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential cannot grant this",
+    "An agent can grant what `may_grant` of its roles lists. Nobody can grant more than they may do themselves without "
+    "approval, for a longer time, or from a grant with a number of uses. The help says what they can grant.")
+MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool",
+    "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/explain` says what is missing.")
+TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",
+    "Wait until the lock is released, or break it with the scope `lock`.")
+STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock is no longer held",
+    "The lock expired, was broken, or was taken again. Work under its token must stop.")
 BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
-    "`errors` says what is wrong with it; `orgkernel schema salute_report` prints what a report looks like.")
-OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "Nobody reports in somebody else's name",
-    "The credential of an agent reports for the roles that agent fills, and for no others.")
-TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many follow the reports already",
-    "The Retry-After header says when to try again.")
-UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "There is no such agent",
-    "No roster of the organization declares an agent of this id.")
-UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "There is no such record",
-    "The store has no grant, request, agent or row of this id.")
+    "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
+OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to another reporter",
+    "The credential of an agent can report for the roles of that agent only.")
+TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
+    "Wait for the number of seconds in the Retry-After header.")
+UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
+    "No roster of the organization declares an agent with this id.")
+UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "The record does not exist",
+    "The store has no grant, request, agent or row with this id.")
 UNKNOWN_NAME = ProblemCode("UNKNOWN_NAME", 409, "A name is not declared",
-    "The subject, resource or organization is declared by no document that is served.")
+    "No served document declares the subject, resource or organization.")
 BAD_VALUE = ProblemCode("BAD_VALUE", 409, "A value cannot be stored",
-    "The detail says which, and the help what it may be.")
-REFUSED = ProblemCode("REFUSED", 409, "The state does not allow it", "The detail says why.")
-CONFLICT = ProblemCode("CONFLICT", 409, "The record is not in the state this needs", "The detail says in which it is.")
-NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request is answered already",
-    "A request is answered once. Ask again.")
-ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "It is revoked already", "What is revoked stays revoked.")
+    "The detail names the value, and the help says which values are possible.")
+REFUSED = ProblemCode("REFUSED", 409, "The current state does not allow the change", "The detail says why.")
+CONFLICT = ProblemCode("CONFLICT", 409, "The record is in another state", "The detail names its state.")
+NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request has an answer already",
+    "A request has only one answer. Make a new request.")
+ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is revoked already",
+    "A revocation cannot be undone. Issue a new record.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
-    "It was used, revoked or ran out in the meantime.")
-MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "An agent cannot go from here to there",
-    "The detail says where it stands.")
-TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The agent is not trusted enough",
-    "The detail says how far it is trusted.")
-NO_STORE = ProblemCode("NO_STORE", 409, "Nothing is remembered yet",
-    "There is no store. `orgkernel key create --admin` makes it, and the first key.")
+    "The grant was used, revoked or expired in the meantime.")
+MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change to this state",
+    "The detail names its current state.")
+TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
+    "The detail names its trust.")
+NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
+    "`orgkernel key create --admin` creates the store and the first key.")
 STORE_FAILED = ProblemCode("STORE_FAILED", 503, "The store cannot be used",
-    "Nothing of what was asked is remembered, nor was it decided.")
-BAD_STORE = ProblemCode("BAD_STORE", 503, "The store cannot be used as it is",
-    "It is damaged, read-only or of another version.")
-STORE_BUSY = ProblemCode("STORE_BUSY", 503, "The store is busy", "Somebody else held it for too long. Try again.")
-STORE_FULL = ProblemCode("STORE_FULL", 503, "There is no room left",
-    "The disk of the store is full; nothing was written.")
-UNKNOWN_ROUTE = ProblemCode("UNKNOWN_ROUTE", 404, "There is nothing at this path",
-    "No route has this path. Ids are one path segment of ASCII letters, digits, `_` and `-`. `/docs` lists the routes.")
-UNKNOWN_PROBLEM = ProblemCode("UNKNOWN_PROBLEM", 404, "There is no problem of this code",
-    "No answer of this version carries this code.")
-METHOD_NOT_ALLOWED = ProblemCode("METHOD_NOT_ALLOWED", 405, "The path exists, the method does not",
+    "Nothing was stored and nothing was decided.")
+BAD_STORE = ProblemCode("BAD_STORE", 503, "The store is damaged, read-only or of another version",
+    "The log of the server says which.")
+STORE_BUSY = ProblemCode("STORE_BUSY", 503, "The store is busy", "Another process held the store for too long. Try again.")
+STORE_FULL = ProblemCode("STORE_FULL", 503, "The disk of the store is full", "Nothing was stored. Free some space.")
+UNKNOWN_ROUTE = ProblemCode("UNKNOWN_ROUTE", 404, "The path does not exist",
+    "No route has this path. An id is one path segment of ASCII letters, digits, `_` and `-`. `/docs` lists the routes.")
+UNKNOWN_PROBLEM = ProblemCode("UNKNOWN_PROBLEM", 404, "The problem code does not exist",
+    "No answer of this version has this code.")
+METHOD_NOT_ALLOWED = ProblemCode("METHOD_NOT_ALLOWED", 405, "The path does not have this method",
     "The Allow header lists the methods of the path.")
-BAD_REQUEST = ProblemCode("BAD_REQUEST", 400, "The request cannot be understood",
-    "The detail says what is wrong with it.")
-BAD_JSON = ProblemCode("BAD_JSON", 400, "The body is not JSON", "The body has to be one JSON value in UTF-8.")
+BAD_REQUEST = ProblemCode("BAD_REQUEST", 400, "The request cannot be read", "The detail says why.")
+BAD_JSON = ProblemCode("BAD_JSON", 400, "The body is not JSON", "The body must be one JSON value in UTF-8.")
 SLOW_BODY = ProblemCode("SLOW_BODY", 408, "The body did not arrive in time",
-    "A body has to arrive whole within 10 seconds.")
-BODY_TOO_LARGE = ProblemCode("BODY_TOO_LARGE", 413, "The body is too large", "A body has at most 64 KiB.")
+    "The whole body must arrive within 10 seconds.")
+BODY_TOO_LARGE = ProblemCode("BODY_TOO_LARGE", 413, "The body is too large", "A body may have at most 64 KiB.")
 QUERY_TOO_LONG = ProblemCode("QUERY_TOO_LONG", 414, "The query string is too long",
-    "A query string has at most 4096 bytes.")
-NOT_JSON = ProblemCode("NOT_JSON", 415, "The body is not said to be JSON",
+    "A query string may have at most 4096 bytes.")
+NOT_JSON = ProblemCode("NOT_JSON", 415, "The content type is not JSON",
     "Send the body with `Content-Type: application/json`.")
-INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request does not fit the route",
-    "A parameter or a field of the body is missing, unknown, repeated or of the wrong kind. `errors` says which; "
-    "`/docs` says what fits.")
+INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request is not valid for this route",
+    "A parameter or a field of the body is missing, unknown, repeated or of the wrong type. `errors` lists them. "
+    "`/docs` describes the route.")
 BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this list",
-    "Cursors come from the `next` of an earlier page of the same list. When the list has changed so that the cursor no "
-    "longer has a place in it, start again without one.")
-INTERNAL = ProblemCode("INTERNAL", 500, "The server has a fault",
-    "This is our fault, not that of the request. The server's log has the details.")
+    "A cursor is the `next` of an earlier page of the same list. If the list has changed, start again without a cursor.")
+INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",
+    "The request is not the cause. The log of the server has the details.")
 # fmt: on
 
 KINDS: dict[str, ProblemCode] = {
@@ -140,7 +142,7 @@ KINDS: dict[str, ProblemCode] = {
 
 
 class RequestRefused(Exception):
-    """Raised by a route to answer with a problem."""
+    """A route raises it to answer with a problem."""
 
     def __init__(
         self,
@@ -170,7 +172,7 @@ def problem_response(
     diagnostics: tuple[DiagnosticRow, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The response; `type` is a relative reference, so it holds whatever name the server is reached by."""
+    """The response. `type` is a relative reference, so it does not depend on the name of the server."""
     problem = Problem(
         type=f"/problems/{kind.code}",
         title=kind.title,
@@ -186,15 +188,15 @@ def problem_response(
 
 
 def refusal_response(refused: RequestRefused) -> Response:
-    """The response to what a guard or a route refused."""
+    """The response to a refused request."""
     return problem_response(
         refused.kind, refused.detail, refused.help, errors=refused.errors, headers=refused.headers
     )
 
 
 def problem_of_store(error: OrgkernelError) -> Response:
-    """The response where the state could not be read or written, or does not allow what was asked."""
+    """The response if the state could not be read or written, or does not allow the change."""
     kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
-    # Where the store is, is for the log: clients need no path of the server's.
+    # The path of the store is for the log only. Clients do not need it.
     detail = kind.title.lower() if isinstance(error, StoreError) else error.message
     return problem_response(kind, detail, "" if isinstance(error, StoreError) else error.help)

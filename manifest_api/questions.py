@@ -1,4 +1,4 @@
-"""What may be asked in a path, a query and a body; anything else is refused, nothing is silently ignored."""
+"""Parameters and bodies of requests. Unknown parameters are refused, not ignored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 
 
 def id_in_path(what: str, example: str) -> Any:
-    """A parameter of the path. Its pattern is for clients: the kernel answers for any other text too, that there is no such id."""
+    """A path parameter. Its pattern is for clients; for any other text the kernel says that the id is unknown."""
     return Path(
         description=f"Id of {what}.",
         json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
@@ -43,19 +43,19 @@ def id_in_path(what: str, example: str) -> Any:
 
 
 def word(description: str) -> Any:
-    """A query parameter that is a word."""
+    """A query parameter with one word."""
     return Query(min_length=1, max_length=LONGEST_WORD, description=description)
 
 
 Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
 Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
 OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
-Cursor = Annotated[str | None, word("The `next` of the page before.")]
+Cursor = Annotated[str | None, word("The `next` of the previous page.")]
 
 
 @dataclass(frozen=True, slots=True)
 class CrewQuestion:
-    """Which roles, and which page of them."""
+    """The selected roles, and the page of the list."""
 
     wanted: RoleFilter
     cursor: str | None
@@ -63,18 +63,20 @@ class CrewQuestion:
 
 
 async def crew_question(
-    role_type: Annotated[RoleType | None, Query(description="Type of the role.")] = None,
-    domain: Annotated[str | None, word("A domain the role handles, or an alias of it.")] = None,
-    plan: Annotated[str | None, word("A plan the role follows.")] = None,
-    tool: Annotated[str | None, word("A tool the role is equipped with.")] = None,
-    skill: Annotated[str | None, word("A skill the role requires.")] = None,
-    reports_to: Annotated[str | None, word("The direct superior.")] = None,
+    role_type: Annotated[RoleType | None, Query(description="Only roles of this type.")] = None,
+    domain: Annotated[str | None, word("Only roles that handle this domain. It may be an alias.")] = None,
+    plan: Annotated[str | None, word("Only roles that follow this plan.")] = None,
+    tool: Annotated[str | None, word("Only roles that are equipped with this tool.")] = None,
+    skill: Annotated[str | None, word("Only roles that require this skill.")] = None,
+    reports_to: Annotated[str | None, word("Only roles with this direct superior.")] = None,
     department: Annotated[str | None, word("The department.")] = None,
     layer: Annotated[str | None, word("The dispatch layer.")] = None,
     cursor: Cursor = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_ROLES, description="Most roles on a page.")] = DEFAULT_ROLES,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_ROLES, description="Maximum number of roles on a page.")
+    ] = DEFAULT_ROLES,
 ) -> CrewQuestion:
-    """The question, from the parameters of the query."""
+    """The question from the query parameters."""
     wanted = RoleFilter(
         role_type=role_type, domain=domain, plan=plan, tool=tool, skill=skill, reports_to=reports_to,
         department=department, layer=layer,
@@ -88,7 +90,8 @@ CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
 def start_of_page(
     cursor: str | None, stamp: str, count: int, name: str = "cursor", *, first: bool = False
 ) -> int:
-    """Where a page begins in a list of `count`, by a cursor `STAMP-START`. A stamp names one version of one list.
+    """The start of a page in a list of `count` items, from a cursor `STAMP-START`. A stamp names one version of one
+    list.
 
     With `first`, the cursor may also name the first page.
     """
@@ -98,7 +101,9 @@ def start_of_page(
     start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
     if cursor != f"{stamp}-{start}" or not (first or start > 0) or start >= count:
         raise RequestRefused(
-            BAD_CURSOR, f"the {name} continues no list of this version", f"start again without a {name}"
+            BAD_CURSOR,
+            f"the {name} does not continue this list in its current version",
+            f"start again without a {name}",
         )
     return start
 
@@ -118,18 +123,18 @@ async def _refuse_unknown_parameters(request: Request) -> None:
         seen.add(name)
     if errors:
         where = listing(each.where for each in errors)
-        raise RequestRefused(INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors)
+        raise RequestRefused(INVALID_REQUEST, f"the request is not valid at {where}", "see `/docs`", errors)
 
 
 def _parameters_of(dependant: Dependant) -> Iterator[str]:
-    """The query parameters that a route declares, those of its dependencies included."""
+    """The query parameters of a route, including those of its dependencies."""
     yield from (field.alias for field in dependant.query_params)
     for each in dependant.dependencies:
         yield from _parameters_of(each)
 
 
 KNOWN_PARAMETERS = Depends(_refuse_unknown_parameters)
-"""A dependency that refuses query parameters the route does not declare, and repeated ones."""
+"""A dependency that refuses unknown and repeated query parameters."""
 
 Shape = TypeVar("Shape")
 
@@ -137,7 +142,7 @@ Shape = TypeVar("Shape")
 async def read_body(
     request: Request, shape: type[Shape], example: str, kind: ProblemCode = INVALID_REQUEST
 ) -> Shape:
-    """The body as a shape; what does not fit is a problem of this kind."""
+    """The body as a value of a type. A body that does not fit is a problem of this kind."""
     decode: Callable[[bytes], Shape] = msgspec.json.Decoder(shape).decode
     return parse_body(request.scope, await request.body(), decode, example, kind)
 
@@ -149,7 +154,7 @@ def parse_body(
     example: str,
     kind: ProblemCode = INVALID_REQUEST,
 ) -> Shape:
-    """As `read_body`, of a body that is there."""
+    """Like `read_body`, for a body that was read already."""
     content_type = read_head(scope).content_type
     if content_type != b"application/json":
         media_type = content_type.decode("latin-1")
@@ -170,7 +175,7 @@ def parse_body(
 
 
 def refuse_repeated_names(body: bytes, kind: ProblemCode) -> None:
-    """Refuse JSON in which an object has a name twice (RFC 7493, section 2.3): two readers could read two questions."""
+    """Refuse JSON objects with a repeated name (RFC 7493, section 2.3), which two readers could read differently."""
 
     def check(pairs: list[tuple[str, Any]]) -> None:
         names = [name for name, _ in pairs]
@@ -179,7 +184,7 @@ def refuse_repeated_names(body: bytes, kind: ProblemCode) -> None:
             raise RequestRefused(
                 kind,
                 f"an object in the body has the name {quote(name)} more than once",
-                "send each name once",
+                "send each name only once",
                 [InvalidValue(where="body", message=f"has the name {quote(name)} more than once")],
             )
 
@@ -190,12 +195,12 @@ def refuse_repeated_names(body: bytes, kind: ProblemCode) -> None:
 def unfit(
     error: msgspec.ValidationError, kind: ProblemCode = INVALID_REQUEST, inside: str = "body"
 ) -> RequestRefused:
-    """The problem of a value that does not fit."""
+    """The problem for a value that does not fit."""
     message, place = describe_unfit(error)
     where = inside + place
     return RequestRefused(
         kind,
-        f"the request does not fit at {quote(where)}",
+        f"the request is not valid at {quote(where)}",
         "see `/docs`",
         [InvalidValue(where=where, message=message)],
     )

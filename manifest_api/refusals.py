@@ -1,4 +1,4 @@
-"""From an exception to a problem document."""
+"""Problem documents for exceptions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KIND_OF_STATUS = {
 
 
 def install_refusals(app: FastAPI) -> None:
-    """Answer every exception a route is expected to raise; `Faults` has the others."""
+    """Answer every exception that a route is expected to raise. `Faults` answers the others."""
     for exception, answer in (
         (OrgkernelError, refuse_by_kernel),
         (RequestRefused, _refuse_by_route),
@@ -49,7 +49,7 @@ def install_refusals(app: FastAPI) -> None:
 
 
 async def refuse_by_kernel(request: Request, error: Exception) -> Response:
-    """The problem an error of the kernel or of the store is told as."""
+    """The problem for an error of the kernel or the store."""
     assert isinstance(error, OrgkernelError)
     answers: Answers = request.app.state.answers
     org = request.path_params.get("org", ACTIVE)
@@ -81,7 +81,7 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
 
 
 def _is_stale(answers: Answers, org: str) -> bool:
-    """Whether the version that does not know a name is an old one."""
+    """Whether the organization answers from an old version."""
     try:
         return answers.kernel.organization(org).stale
     except OrgkernelError:
@@ -98,7 +98,7 @@ async def _refuse_parameters(request: Request, error: Exception) -> Response:
     errors = tuple(_invalid(each) for each in error.errors())
     where = listing(each.where for each in errors)
     return problem_response(
-        problems.INVALID_REQUEST, f"the request does not fit at {where}", "see `/docs`", errors=errors
+        problems.INVALID_REQUEST, f"the request is not valid at {where}", "see `/docs`", errors=errors
     )
 
 
@@ -113,9 +113,9 @@ async def _refuse_by_framework(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if kind is problems.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(methods_at(request.scope))
-        detail = f"{quote(request.url.path)} has no method {quote(request.method)}"
+        detail = f"the path {quote(request.url.path)} does not have the method {quote(request.method)}"
     elif kind is problems.UNKNOWN_ROUTE:
-        detail = f"there is nothing at {quote(request.url.path)}"
+        detail = f"the path {quote(request.url.path)} does not exist"
     else:
-        detail = "the request cannot be understood"
+        detail = "the request cannot be read"
     return problem_response(kind, detail, "`/docs` lists the routes", headers=headers)

@@ -1,11 +1,11 @@
-"""Reading the documents again when they change on disk (docs/architecture.md).
+"""Reload the documents when they change on disk (docs/architecture.md).
 
-A fault here never stops the server, and is never hidden: while reading or watching fails, no answer is said to be
-fresh, and it is tried again.
+A failure never stops the server and is never hidden: until a reload succeeds, answers are marked as stale, and the
+reload is tried again.
 
-Every way an edit reaches a folder counts: written in place, written beside and renamed over, a folder moved in. What
-the operating system does not notify of is compared twice a second: a watched folder replaced by another one of its
-name, a file that was named itself, and what links lead to outside the watched folders.
+All kinds of edits are noticed: files written in place, files renamed over others, folders moved in. The operating
+system does not report some changes, so these are compared twice a second: a watched folder that is replaced, a file
+that was named itself, and the targets of links outside the watched folders.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NOISE = frozenset({"node_modules", "__pycache__"})
 
 
 class Reloader:
-    """Keeps one kernel up to date with the disk."""
+    """Keeps a kernel up to date with the disk."""
 
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
@@ -46,13 +46,13 @@ class Reloader:
         self._retry_at = 0.0
 
     async def watch(self) -> None:
-        """Read again at every change, until `stop`."""
+        """Reload at every change, until `stop`."""
         while not self._stop.is_set():
             try:
                 await self._watch_folders()
             except Exception:
                 # The usual cause is a limit on notifications; comparing files needs none.
-                logger.exception("watching the documents failed, comparing them regularly instead")
+                logger.exception("the documents cannot be watched; they are compared regularly instead")
                 self._polling = True
                 self._answers.reading_failed = True
                 self._seen = {}
@@ -64,7 +64,7 @@ class Reloader:
         self._stop.set()
 
     async def reload(self) -> None:
-        """Read everything that changed now, in a thread; answers go on meanwhile."""
+        """Reload changed files in a thread. Requests are answered in the meantime."""
         kernel = self._answers.kernel
         before = kernel.state
         try:
@@ -73,7 +73,7 @@ class Reloader:
         except Exception:
             self._answers.reading_failed = True
             self._retry_at = time.monotonic() + _RETRY_SECONDS
-            logger.exception("reading the documents again failed, the last good versions keep answering")
+            logger.exception("the reload failed; the last good versions keep answering")
             return
         self._answers.reading_failed = False
         log_reload(before, self._answers.kernel.state, report)
@@ -83,7 +83,7 @@ class Reloader:
         return linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
 
     async def _watch_folders(self) -> None:
-        """Watch until a watched folder is another one than at the beginning."""
+        """Watch until a watched folder is replaced."""
         watched = self._answers.kernel.watched
         folders = [path for path in watched if os.path.isdir(path)]
         begun = identify(folders)
@@ -110,7 +110,7 @@ class Reloader:
 
 
 def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> None:
-    """One line for each organization that changed; nothing when nothing did."""
+    """Log one line for each organization that changed."""
     if not report.changed:
         return
     recovered = [
@@ -139,7 +139,7 @@ def _was_stale(before: RegistryState, org_id: str) -> bool:
 
 
 def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
-    """A filter for changes below some folders: documents, folders, and the links that folders are swapped by."""
+    """A filter for changes below folders: documents, folders, and links that swap folders."""
     beginnings = tuple(os.path.join(folder, "") for folder in folders)
 
     def is_relevant(change: Change, path: str) -> bool:
@@ -158,14 +158,15 @@ def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
 
 
 def _is_skipped(name: str) -> bool:
-    """Whether loading passes over it; Kubernetes swaps mounted files by the link `..data`, so two dots count."""
+    """Whether loading skips the name. Kubernetes swaps mounted files by the link `..data`, so two dots are not skipped."""
     return name in _NOISE or (name.startswith(".") and not name.startswith(".."))
 
 
 def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, PathIdentity]:
-    """What tells whether paths are still the same folders, or files with the same content.
+    """Values that change if a path becomes another folder, or a file with other content.
 
-    Of `linked` folders the entries count as well, since nothing else tells of a file that comes or goes there.
+    The values of `linked` folders also change with their entries, because nothing else reports files that come or go
+    there.
     """
     return {path: _identify(path, entries=False) for path in paths} | {
         path: _identify(path, entries=True) for path in linked
@@ -183,7 +184,7 @@ def _identify(path: str, entries: bool) -> PathIdentity:
 
 
 def linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:
-    """The files that lie elsewhere than their paths say, outside everything that is watched, and their folders."""
+    """Files that links lead to outside the watched folders, and the folders of these files."""
     inside = tuple(os.path.join(os.path.realpath(path), "") for path in watched if os.path.isdir(path))
     folders: dict[str, str] = {}
     linked: set[str] = set()

@@ -1,7 +1,7 @@
-"""Responses kept as bytes for as long as the registry does not change (docs/http.md).
+"""A cache of encoded responses, valid until the registry changes (docs/http.md).
 
-The cache stands behind the guards: a request that may not ask never reaches it. Only what documented routes answer is
-kept, as it was sent, so that an answer from here cannot differ from the one that filled it.
+The cache is behind the guards, so a refused request never reaches it. It only has responses of documented routes,
+exactly as they were sent.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _OF_CONTENT = (b"content-type", b"content-encoding", b"content-length")
 
 
 ResponseKey: TypeAlias = tuple[bytes, bytes, str, str, bool]
-"""What tells two answers of one state of the registry apart: path and query as they were sent, the coding that was negotiated (whether or not
-a small answer was really coded), who asks as far as answers differ by it, and whether answers say that nobody knows what
-is on disk."""
+"""The key of a response in one version of the registry: path and query as they were sent, the negotiated coding, the
+group of callers that gets this response, and whether answers are marked as stale.
+"""
 
 
 class Representation:
-    """A response to GET as it goes out: its headers, its body, and the tag that says whether a client has it."""
+    """An encoded response to GET: headers, body and ETag."""
 
     __slots__ = ("body", "etag", "headers", "headers_of_304")
 
@@ -40,11 +40,11 @@ class Representation:
 
     @property
     def size(self) -> int:
-        """Bytes it takes in memory, roughly."""
+        """Approximate bytes in memory."""
         return len(self.body) + sum(len(name) + len(value) for name, value in self.headers) + _OVERHEAD
 
     async def send(self, conditions: bytes, send: Send, method: str = "GET") -> None:
-        """Answer a GET, or a HEAD, with this or with 304."""
+        """Answer a GET or HEAD request with this response, or with 304."""
         if conditions and _matches(conditions, self.etag):
             await send({"type": "http.response.start", "status": 304, "headers": self.headers_of_304})
             await send({"type": "http.response.body", "body": b""})
@@ -54,16 +54,16 @@ class Representation:
 
 
 def _matches(conditions: bytes, etag: bytes) -> bool:
-    """Whether If-None-Match names the representation; compared weakly (RFC 9110 §13.1.2)."""
+    """Whether If-None-Match names the representation, by weak comparison (RFC 9110 §13.1.2)."""
     return any(tag.strip().removeprefix(b"W/") in (etag, b"*") for tag in conditions.split(b","))
 
 
 class Sized(Protocol):
-    """What can be kept."""
+    """A value that can be cached."""
 
     @property
     def size(self) -> int:
-        """Bytes it takes in memory, roughly."""
+        """Approximate bytes in memory."""
 
 
 K = TypeVar("K", bound=Hashable)
@@ -84,16 +84,16 @@ class ResponseCache(Generic[K, V]):
 
     @property
     def bytes(self) -> int:
-        """How much is kept."""
+        """Bytes of all cached responses."""
         return self._bytes
 
     @property
     def kept(self) -> Mapping[K, V]:
-        """Everything kept, least recently used first."""
+        """All cached responses, least recently used first."""
         return self._kept
 
     def find(self, state: object, key: K) -> V | None:
-        """The response this state gave before."""
+        """The cached response of this state."""
         if state is not self._state:
             return None
         kept = self._kept.get(key)
@@ -102,7 +102,9 @@ class ResponseCache(Generic[K, V]):
         return kept
 
     def put(self, state: object, key: K, kept: V) -> None:
-        """Keep a response; those of another state are dropped. One that would fill a quarter of the cache is not kept."""
+        """Cache a response, and drop those of other states. A response larger than a quarter of the cache is not
+        cached.
+        """
         if state is not self._state:
             self._state, self._bytes = state, 0
             self._kept.clear()

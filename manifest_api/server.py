@@ -1,4 +1,4 @@
-"""`serve`: run the application until a signal ends it, on loopback or, once there are keys, anywhere."""
+"""`serve`: run the application until a signal ends it. Addresses beyond loopback need an API key first."""
 
 from __future__ import annotations
 
@@ -49,10 +49,12 @@ def serve(
     rate: float = DEFAULT_RATE,
     trusted_proxies: Iterable[str] = (),
 ) -> None:
-    """Answer until SIGINT or SIGTERM; SIGHUP reads the documents again.
+    """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents.
 
-    `reload` also reads them again when they change on disk; `access_log` logs every request. `on_ready` is called with
-    the server's URL once it accepts connections; port 0 picks a free one. The other options are those of `create_app`. Raises `UsageError` for an address that cannot be used: one that is not loopback before there is a key.
+    `reload` also reloads them when they change on disk, and `access_log` logs every request. `on_ready` is called with
+    the URL of the server when it accepts connections. Port 0 picks a free port. The other options are those of
+    `create_app`. Raises `UsageError` for an address that cannot be used, such as one beyond loopback before there is a
+    key.
     """
     listener = _listen(host, port, beyond=tokens is not None or _has_keys(store))
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
@@ -71,7 +73,7 @@ def serve(
 
 
 def build_config(app: ASGIApp) -> uvicorn.Config:
-    """How the application is run."""
+    """The configuration of uvicorn."""
     return uvicorn.Config(
         app,
         # Whoever asks is told by the connection alone: see guards/loopback.py.
@@ -88,7 +90,7 @@ def build_config(app: ASGIApp) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that says when it is ready, ends without a traceback, and reads again on SIGHUP."""
+    """A uvicorn server that reports when it is ready, ends without a traceback, and reloads on SIGHUP."""
 
     def __init__(
         self, config: uvicorn.Config, reloader: Reloader, feed: Feed, on_ready: Callable[[], None]
@@ -114,7 +116,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn does, but a signal that ended the server is not raised again afterwards."""
+        """Like uvicorn, but a signal that ended the server is not raised again."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -136,7 +138,7 @@ class _Server(uvicorn.Server):
 
 
 def _has_keys(store: StoreLocation | None) -> bool:
-    """Whether anybody could show a key. Raises `StoreError`."""
+    """Whether there is a valid key. Raises `StoreError`."""
     store_access = StoreAccess(store)
     try:
         store_access.read_now()
@@ -146,7 +148,9 @@ def _has_keys(store: StoreLocation | None) -> bool:
 
 
 def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
-    """A socket on a loopback address, or `beyond`. Raises `UsageError` for any other, and for a port that is taken."""
+    """A listening socket on a loopback address, or on any address if `beyond`. Raises `UsageError` if it cannot be
+    used.
+    """
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
@@ -156,8 +160,7 @@ def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
     if not beyond and not all(is_loopback(str(address[0])) for *_, address in found):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
-            "there are no keys yet, so nobody could ask there; make one with `orgkernel key create --admin`, or listen on "
-            "`127.0.0.1`",
+            "without an API key, only loopback can be served; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
         )
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
@@ -169,7 +172,8 @@ def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRINUSE:
             raise UsageError(
-                f"port {port} of {quote(host)} is in use", "choose another with `--port`; 0 picks a free one"
+                f"port {port} of {quote(host)} is in use",
+                "choose another port with `--port`; 0 picks a free one",
             ) from None
         reason = (error.strerror or "it cannot be used").lower()
         raise UsageError(f"cannot listen on port {port} of {quote(host)}: {reason}") from None

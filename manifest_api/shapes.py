@@ -1,4 +1,4 @@
-"""What the HTTP surface says besides manifests and decisions: lists, findings, readiness, and what it is asked."""
+"""The types of HTTP answers and bodies, except manifests and decisions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_NEEDS = 100
 
 
 class RelatedPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Another place that explains a finding."""
+    """A related place of a finding."""
 
     text: str
     file: str
@@ -23,7 +23,7 @@ class RelatedPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DiagnosticRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagnostic; the same fields as `orgkernel check --format json`."""
+    """A finding, with the same fields as in `orgkernel check --format json`."""
 
     code: str
     name: str
@@ -38,10 +38,10 @@ class DiagnosticRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrganizationStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether an organization answers, and from which version.
+    """The status of an organization.
 
-    `served` answers from what is on disk, `stale` from its last good version because what is on disk has errors,
-    `refused` not at all because it has errors and never had a good version.
+    `served` answers from the documents on disk. `stale` answers from its last good version, because the documents on
+    disk have errors. `refused` does not answer, because it has errors and no earlier good version.
     """
 
     org_id: str
@@ -49,9 +49,9 @@ class OrganizationStanding(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: str | None
     """Digest of the version that answers."""
     errors: int
-    """In the version on disk."""
+    """Findings of the version on disk."""
     reason: str
-    """The first error with its place; empty for an organization that is served."""
+    """The first error with its place. Empty for a served organization."""
 
 
 class OrganizationLine(OrganizationStanding, frozen=True, kw_only=True):
@@ -63,20 +63,20 @@ class OrganizationLine(OrganizationStanding, frozen=True, kw_only=True):
 
 
 class OrganizationList(msgspec.Struct, frozen=True, kw_only=True):
-    """Every organization that was read, or a page of them."""
+    """The organizations, or a page of them."""
 
     organizations: tuple[OrganizationLine, ...]
     count: int
-    """Organizations on all pages."""
+    """Number of organizations on all pages."""
     active: str | None
-    """The organization that `active` means; null when it means none or several."""
+    """The organization that `active` means. It is null if there is none or if there are several."""
     next: str | None
-    """Cursor of the next page; null on the last."""
+    """Cursor of the next page. It is null on the last page."""
     snapshot: str
 
 
 class RoleLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A role as a line of the org chart."""
+    """A role in the org chart."""
 
     role_id: str
     role_name: str
@@ -87,7 +87,7 @@ class RoleLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
-    """An organization with its chart; the whole of it is its manifest."""
+    """An organization with its chart. Its manifest has more."""
 
     mode: str
     departments: tuple[Named, ...]
@@ -97,19 +97,19 @@ class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
 
 
 class FindingList(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in the documents on disk, and what that means for the organizations."""
+    """The findings in the documents on disk, and the status of the organizations."""
 
     diagnostics: tuple[DiagnosticRow, ...]
     count: int
-    """Findings on all pages."""
+    """Number of findings on all pages."""
     errors: int
     warnings: int
     not_fresh: tuple[OrganizationStanding, ...]
     """The organizations that are stale or refused."""
     next: str | None
-    """Cursor of the next page; null on the last."""
+    """Cursor of the next page. It is null on the last page."""
     store_problem: str | None
-    """Why the documents could not be compared with what is stored; null where they were, or nothing is stored."""
+    """Why the documents could not be compared with the store. It is null if they could, or if there is no store."""
     snapshot: str
 
 
@@ -117,18 +117,18 @@ class RegistrySnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The versions that answer."""
 
     snapshot: str
-    """Digest of everything on disk when it was last read."""
+    """Digest of all documents when they were last read."""
     organizations: tuple[OrganizationStanding, ...]
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether questions are answered; `degraded` means: some, or not from what is on disk."""
+    """Whether questions are answered. `degraded` means that some are not, or that some answers are stale."""
 
     status: Literal["ready", "degraded"]
     reading: Literal["ok", "failed"]
-    """Whether the disk could be read the last time it was tried."""
+    """Whether the last attempt to read the documents succeeded."""
     errors: int
-    """In all documents on disk, those of no organization included."""
+    """Findings in all documents, including those outside organizations."""
     organizations: tuple[OrganizationStanding, ...]
 
 
@@ -139,7 +139,7 @@ class Liveness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """Which program answers, and in which version of the manifest's format."""
+    """The version of the program and of the manifest format."""
 
     program: Literal["orgkernel"] = "orgkernel"
     version: str
@@ -147,7 +147,7 @@ class ProgramVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProblemCode(msgspec.Struct, frozen=True):
-    """What a problem's code means."""
+    """The meaning of a problem code."""
 
     code: str
     status: int
@@ -156,14 +156,14 @@ class ProblemCode(msgspec.Struct, frozen=True):
 
 
 class InvalidValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the request that does not fit."""
+    """A part of the request that is not valid."""
 
     where: str
     message: str
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why there is no answer (RFC 9457); `code` is stable, `help` says what to do."""
+    """A problem document (RFC 9457). `code` is stable, and `help` says what to do."""
 
     type: str
     title: str
@@ -177,7 +177,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A task to be taken by somebody."""
+    """A task to dispatch."""
 
     domain: Name
     needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NEEDS)] = ()

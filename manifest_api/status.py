@@ -1,4 +1,4 @@
-"""What the kernel holds, in the words of this surface: findings, and organizations as a list, as a chart, and how they stand."""
+"""Findings and organizations as HTTP answers: lists, charts and status."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from orgkernel.kernel.registry_state import RegistryState
 
 
 def build_finding(found: Diagnostic) -> DiagnosticRow:
-    """A diagnostic as it is answered."""
+    """A diagnostic as an HTTP answer."""
     return msgspec.convert(as_data(found), DiagnosticRow)
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:
-    """How many findings have a severity."""
+    """The number of findings of each severity."""
     return sum(found.severity is severity for found in diagnostics)
 
 
 def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
-    """How one organization stands; it is served, refused or both."""
+    """The status of an organization."""
     answering = state.served.get(org_id)
     found = state.refused.get(org_id, ())
     first = next((each for each in found if each.severity is Severity.ERROR), None)
@@ -49,21 +49,21 @@ def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
 
 
 def build_standings(state: RegistryState) -> tuple[OrganizationStanding, ...]:
-    """Every organization there is, those that answer first."""
+    """All organizations, served ones first."""
     return tuple(build_standing(state, org_id) for org_id in {**state.served, **state.refused})
 
 
 def not_fresh(standings: Iterable[OrganizationStanding]) -> tuple[OrganizationStanding, ...]:
-    """Those that are stale or refused."""
+    """Organizations that are stale or refused."""
     return tuple(each for each in standings if each.standing != "served")
 
 
 def list_organizations(kernel: Kernel, after: str | None, limit: int) -> OrganizationList:
-    """At most `limit` organizations after the one named, the refused ones included. Raises `UnknownOrganization`."""
+    """At most `limit` organizations after the given one, including refused ones. Raises `UnknownOrganization`."""
     state = kernel.state
     known = [*{**state.served, **state.refused}]
     if after is not None and after not in known:
-        raise UnknownOrganization(f"the cursor names no organization {quote(after)}")
+        raise UnknownOrganization(f"the cursor does not name an organization: {quote(after)}")
     start = 0 if after is None else known.index(after) + 1
     page = known[start : start + limit]
     return OrganizationList(
@@ -76,7 +76,7 @@ def list_organizations(kernel: Kernel, after: str | None, limit: int) -> Organiz
 
 
 def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
-    """One organization with its chart. Raises what `Kernel.organization` raises."""
+    """An organization with its chart. Raises what `Kernel.organization` raises."""
     state = kernel.state
     view = kernel.organization(org).snapshot.index
     manifest = kernel.crew(org, limit=0)

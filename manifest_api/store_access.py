@@ -1,8 +1,8 @@
-"""The store as the server sees it: there from the start, or from the moment somebody makes it.
+"""The store of the server. It may exist at the start or be created later.
 
-The event loop never waits for a database. Once for each request, before it is answered, the state is brought up to what
-is stored; whoever answers finds it in memory. Reading it is one thread's work, and so is nothing else: when the store
-hangs, requests that need it are refused after a moment, and all others go on.
+The event loop never waits for a database. Before each request is answered, the state in memory is updated from the
+store. A single thread does nothing but read the state. If the store hangs, requests that need it are refused after a
+short wait, and all others are answered.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ logger = logging.getLogger("orgkernel.server")
 
 T = TypeVar("T")
 PATIENCE = 2.0
-"""Seconds a request waits for the state before it is told that the store is busy."""
+"""Seconds that a request waits for the state before it is refused."""
 WORK_SECONDS = 10.0
-"""Seconds for what a request reads or changes in the store."""
+"""Seconds that a request may take to read or change the store."""
 _THREADS = 16
 EVERY_SECONDS = 60.0
-"""Between two looks for what ran out."""
+"""Seconds between two searches for expired records."""
 
 
 class StoreAccess:
-    """The store at a place. No question makes a store; the first key does, and then it is found.
+    """The store at a location. A question never creates a store; the first key does.
 
-    INVARIANT: a store that is there and cannot be read is an error (503), never an empty state: restrictions count.
+    INVARIANT: a store that exists and cannot be read is an error (503), never an empty state, because restrictions must
+    hold.
     """
 
     def __init__(self, location: StoreLocation | None, patience: float = PATIENCE) -> None:
@@ -55,7 +56,7 @@ class StoreAccess:
         self._reading_since: float | None = None
 
     def open(self) -> Store | None:
-        """The store, opened once; None where there is none yet. Not for the event loop. Raises `StoreError`."""
+        """The store, opened once. None if it does not exist yet. Not for the event loop. Raises `StoreError`."""
         if self._store is not None or self._location is None or self._is_missing:
             return self._store
         with self._opening:
@@ -64,13 +65,13 @@ class StoreAccess:
         return self._store
 
     def read_now(self) -> None:
-        """Bring the state up to what is stored. Not for the event loop. Raises `StoreError`."""
+        """Update the state from the store. Not for the event loop. Raises `StoreError`."""
         store = self.open()
         if store is not None:
             store.refresh()
 
     async def refresh(self) -> None:
-        """As `read_now`, and waits for nobody longer than a moment: what went wrong is raised by `held`."""
+        """Like `read_now`, with a short timeout. `held` raises the error."""
         if self._location is None:
             return
         store = self._store
@@ -80,12 +81,12 @@ class StoreAccess:
         read = self._submit_read()
         since = self._reading_since
         if since is not None and time.monotonic() - since > self._patience:
-            self._problem = StoreBusy("the store has not answered for a while", "try again later")
+            self._problem = StoreBusy("the store does not answer", "try again later")
         elif not await _is_done(read, self._patience):
             self._problem = StoreBusy("the store did not answer in time", "try again later")
 
     def held(self) -> Store | None:
-        """The store with the state this request was brought up to; None where there is none. Raises `StoreError`."""
+        """The store with the state for this request. None if there is no store. Raises `StoreError`."""
         problem = self._problem
         if problem is not None:
             # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
@@ -95,23 +96,25 @@ class StoreAccess:
         return self._store
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The state an organization's decisions depend on. Raises `StoreError`."""
+        """The state that decisions of an organization depend on. Raises `StoreError`."""
         store = self.held()
         return EMPTY_STATE if store is None else store.last_view(org_id)
 
     async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
-        """Do something with the store, in a thread; None where there is none. Raises `StoreBusy` when it takes too long."""
+        """Run a function with the store in a thread. None if there is no store. Raises `StoreBusy` after a timeout."""
         store = self.held()
         if store is None:
             return None
         future = self._workers.submit(work, store)
         if not await _is_done(future, seconds):
             future.cancel()
-            raise StoreBusy("the store did not answer in time", "whether it was written is not known")
+            raise StoreBusy(
+                "the store did not answer in time", "it is not known whether the change was written"
+            )
         return future.result()
 
     def close(self) -> None:
-        """Have everything written, and let go."""
+        """Wait until everything is written, and close the store."""
         for threads in (self._reader, self._workers):
             threads.shutdown(cancel_futures=True)
         # No thread runs until somebody asks again; a read that was never begun will not be.
@@ -128,7 +131,7 @@ class StoreAccess:
         return location is not None and bool(location.path) and not os.path.exists(location.path)
 
     def _submit_read(self) -> Future[None]:
-        """The read that begins next: one under way may have begun before this request came, and see less."""
+        """The next read. A read that is running may have begun before this request and miss a change."""
         with self._asking:
             if self._next_read is None:
                 self._reader.submit(self._read)  # which waits for this lock
@@ -151,9 +154,9 @@ class StoreAccess:
 
 
 async def note_what_ran_out(store_access: StoreAccess, every_seconds: float = EVERY_SECONDS) -> None:
-    """Write down in the audit what ran out, now and then until cancelled (docs/how-to/store.md).
+    """Audit expired records at intervals, until cancelled (docs/how-to/store.md).
 
-    It decides nothing: what has run out counts for nothing from that moment on, noted or not.
+    Decisions do not depend on it: an expired record has no effect from the moment it expires.
     """
     while True:
         await asyncio.sleep(every_seconds)
@@ -161,16 +164,16 @@ async def note_what_ran_out(store_access: StoreAccess, every_seconds: float = EV
             await store_access.refresh()
             await store_access.work(upkeep.note_expired)
         except StoreError as error:
-            logger.warning("what ran out could not be noted, it is tried again: %s", error.message)
+            logger.warning("expired records could not be audited and will be tried again: %s", error.message)
 
 
 def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
-    """The one thread that reads the state, and those that work with the store."""
+    """The thread that reads the state, and the threads that use the store."""
     return ThreadPoolExecutor(1, "orgkernel-state"), ThreadPoolExecutor(_THREADS, "orgkernel-work")
 
 
 async def _is_done(future: Future[T], seconds: float) -> bool:
-    """Whether a thread's work ended in time."""
+    """Whether the work of a thread ended in time."""
     waited = asyncio.wrap_future(future)
     waited.add_done_callback(
         lambda each: each.cancelled() or each.exception()

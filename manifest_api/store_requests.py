@@ -1,4 +1,4 @@
-"""What routes that read or change the store share: one operation in a thread, and pages of what is stored."""
+"""Shared code of routes that read or change the store: run one operation in a thread, and return pages of records."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 D = TypeVar("D")
 MOST_ROWS, DEFAULT_ROWS = 1_000, 100
-RowLimit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Most rows on a page.")]
+RowLimit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Maximum number of rows on a page.")]
 
 
 class ReasonBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why, for the audit."""
+    """The reason, for the audit."""
 
     reason: Text = ""
 
@@ -42,7 +42,7 @@ async def write(
     operation: Callable[[Context, D], Any],
     status: int = 200,
 ) -> Response:
-    """The response to a change: who asks has the scope, the body is a draft, and one operation does the rest in a thread."""
+    """The response to a change: check the scope, read the draft from the body, and run one operation in a thread."""
     caller = require_scope(request, scope)
     body = await read_body(request, draft, example)
     return json_response(await operate(request, caller, lambda context: operation(context, body)), status)
@@ -51,14 +51,14 @@ async def write(
 async def write_with_reason(
     request: Request, scope: KeyScope, operation: Callable[[Context, str], Any]
 ) -> Response:
-    """The response to a change of which the body says no more than why."""
+    """The response to a change whose body only has a reason."""
     return await write(
         request, scope, ReasonBody, '{"reason": "…"}', lambda context, note: operation(context, note.reason)
     )
 
 
 async def operate(request: Request, caller: Caller, operation: Callable[[Context], T]) -> T:
-    """Make one change as the caller, in a thread. Raises what it raises, and `RequestRefused` where there is no store yet."""
+    """Run one operation as the caller, in a thread. Raises its errors, and `RequestRefused` if there is no store."""
     kernel: Kernel = request.app.state.answers.kernel
     return await with_store(request, lambda store: operation(Context(kernel, store, caller.actor)))
 
@@ -66,25 +66,25 @@ async def operate(request: Request, caller: Caller, operation: Callable[[Context
 async def with_store(
     request: Request, work: Callable[[Store], T], empty: T | None = None, seconds: float = WORK_SECONDS
 ) -> T:
-    """Do something with the store, in a thread; where there is none yet, `empty`, or the problem that says so."""
+    """Run a function with the store in a thread. Without a store, return `empty` or raise `RequestRefused`."""
     found = await find_in_store(request, work, seconds)
     if found is not None:
         return found
     if empty is None:
-        raise RequestRefused(NO_STORE, "there is no store yet", "`orgkernel key create --admin` makes it")
+        raise RequestRefused(NO_STORE, "there is no store", "create it with `orgkernel key create --admin`")
     return empty
 
 
 async def find_in_store(
     request: Request, find: Callable[[Store], T | None], seconds: float = WORK_SECONDS
 ) -> T | None:
-    """Something in the store, in a thread; None where it is not there, or where there is no store yet."""
+    """A record of the store, found in a thread. None if there is no such record or no store."""
     store_access: StoreAccess = request.app.state.store_access
     return await store_access.work(find, seconds)
 
 
 def json_response(answer: Any, status: int = 200) -> Response:
-    """An answer that nobody keeps."""
+    """A JSON response that is not cached."""
     return Response(encode(answer), status, media_type="application/json")
 
 
@@ -95,9 +95,9 @@ async def page_from_store(
     cursor: str | None,
     limit: int,
 ) -> tuple[tuple[T, ...], str | None]:
-    """A page of a list that only grows at its end, after the row the cursor names; and the cursor of the next one.
+    """A page of a list, and the cursor of the next page. Without a store, the page is empty.
 
-    Where there is no store yet, there is nothing.
+    The page begins after the row of the cursor. The list only grows at its end.
     """
     rows = rows_after(await find_in_store(request, read) or (), name, cursor, "row of this list")
     shown = tuple(rows[:limit])
@@ -105,18 +105,18 @@ async def page_from_store(
 
 
 def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, what: str) -> Sequence[T]:
-    """The rows after the one that the cursor names; all of them without a cursor."""
+    """The rows after the row of the cursor. Without a cursor, all rows."""
     if cursor is None:
         return rows
     for number, row in enumerate(rows, 1):
         if name(row) == cursor:
             return rows[number:]
-    raise RequestRefused(BAD_CURSOR, f"the cursor names no {what}", "start again without a cursor")
+    raise RequestRefused(BAD_CURSOR, f"the cursor does not name a {what}", "start again without a cursor")
 
 
 async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:
-    """The response with something in the store; `what` it is and where it is `listed`, for the problem if it is not there."""
+    """The response with a record. `what` and `listed` describe it in the problem if it does not exist."""
     found = await find_in_store(request, find)
     if found is None:
-        raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
+        raise RequestRefused(UNKNOWN_RECORD, f"{what} does not exist", f"`GET {listed}` lists all")
     return json_response(found)

@@ -69,9 +69,10 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
         return None
     role = found[0]
     method, known = reading.call_of(agent)
-    action = gate.action_of(method, arguments if isinstance(arguments, dict) else known)
+    said = arguments if isinstance(arguments, dict) else known
+    action = gate.action_of(method, said)
     there = frozenset(served for text in memory.tool_texts or () for served in text.tools)
-    refusal = gate.judge(active, role, tool, action, there, _has_profile)
+    refusal = gate.judge(active, role, tool, action, there, _has_profile, said)
     if refusal is None:
         if tool not in active.bundle.tools and not gate.is_essential(role, tool):
             unlisted = f"{role.role_name} uses `{tool}`, which no tool catalog lists"

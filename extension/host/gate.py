@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from .organization import Active
 from .runtime import bundle as bundles
+from .runtime import paths
 
 ALWAYS = frozenset({"response"})
 """Tools that no organization can take away: without them a turn never ends."""
@@ -33,6 +35,7 @@ def judge(
     action: str | None,
     there: Collection[str],
     has_profile: Callable[[str], bool],
+    arguments: Mapping[str, Any],
 ) -> str | None:
     """Why the call is refused, and what the role can do instead. None if it is allowed.
 
@@ -51,6 +54,10 @@ def judge(
         return _not_its_tool(active, role, tool, known, there, has_profile)
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
+    # An action that nobody declares writes for all that is known.
+    writes = grant is not None and (action in grant.scoped or (bool(grant.scoped) and action not in actions))
+    if writes:
+        return _out_of_scope(active, role, tool, known, arguments)
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
         instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
@@ -58,6 +65,46 @@ def judge(
         refusal = f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action."
         return f"{refusal} {_ways(instead, way)}"
     return None
+
+
+def _out_of_scope(
+    active: Active,
+    role: bundles.BundleRole,
+    tool: str,
+    known: bundles.BundleTool,
+    arguments: Mapping[str, Any],
+) -> str | None:
+    """Why a call writes outside the file scope of a role. None if each of its paths, and what it leads to, is inside."""
+    bound = f"{role.role_name} may write only in {', '.join(f'`{each}`' for each in role.file_scope)}"
+    if not known.path_arguments:
+        return f"`{tool}` is refused: {bound}, and nothing says where this tool writes. Use a tool that names a path."
+    stated = [_texts(arguments[name]) for name in known.path_arguments if name in arguments]
+    found = [path for texts in stated for path in texts]
+    if not found:
+        return f"`{tool}` is refused: {bound}, and the call names no path. Name a path there, or answer with `response`."
+    for path in found:
+        if path is None or not _is_in_scope(path, role.file_scope, active.bundle.root):
+            said = f"`{path}`" if path else "the path"
+            return f"`{tool}` is refused: {bound}, and {said} is not surely in it. Write there, or answer with `response`."
+    return None
+
+
+def _texts(value: Any) -> list[str | None]:
+    values = value if isinstance(value, list) else [value]
+    return [each if isinstance(each, str) else None for each in values]
+
+
+def _is_in_scope(path: str, scope: Collection[str], root: str | None) -> bool:
+    read = paths.read_path(path, root)
+    if read is None:
+        return False
+    ends = [path]
+    if read.start:
+        # A link may lead elsewhere; what the root itself leads to is compared as the root.
+        end, base = os.path.realpath(str(read)), os.path.realpath(root) if root else None
+        below = base is not None and end.startswith(base + os.sep)
+        ends.append(end[len(str(base)) + 1 :] if below else end)
+    return all(any(paths.is_inside(end, glob, root) for glob in scope) for end in ends)
 
 
 def action_of(method: str | None, arguments: Mapping[str, Any]) -> str | None:

@@ -1,1 +1,1 @@
-"""Speed behind a fence: each part can be switched off, and the answers are the same without it."""
+"""Optimizations. Each can be switched off, and the answers are the same without it."""

@@ -1,7 +1,7 @@
-"""The fast path: the route that is asked before every call of a tool, reached without the framework's routing.
+"""The fast path: single evaluations, which runtimes request before every tool call, skip the routing of the framework.
 
-It is the same function the documented route calls, behind the same guards, limits, headers and refusals; only looking
-for the route and its parameters, and the objects of the framework, are left out: they cost more than the answer
+The fast path calls the same function as the documented route, behind the same guards and limits, with the same headers
+and refusals. It only leaves out the routing and the request objects of the framework, which cost more than the answer
 (ADR 0011). `create_app(kernel, fast_path=False)` switches it off.
 """
 
@@ -26,7 +26,7 @@ from orgkernel.errors import OrgkernelError
 
 
 def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Said]]) -> ASGIApp:
-    """The function of a route, from a request and its body to the answer, as an application of its own."""
+    """The function of a route as an ASGI application of its own."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -53,7 +53,7 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
 
 @lru_cache(maxsize=1)
 def _headers_of(snapshot: str) -> tuple[list[tuple[bytes, bytes]], int]:
-    """The framework's headers of an answer and the standard ones, and where among them the length stands."""
+    """The headers of an answer, and the position of the content length among them."""
     headers = with_standard(Response(b"", 200, {SNAPSHOT: snapshot}, "application/json").raw_headers)
     return headers, [name for name, _ in headers].index(b"content-length")
 

@@ -1,1 +1,1 @@
-"""What stands before the routes, from the outside in: HEAD, headers of every response, faults, who may ask, limits."""
+"""The guards before the routes: HEAD requests, standard headers, faults, authentication and limits."""

@@ -1,7 +1,7 @@
-"""Who asks, decided once for every request before anything of it is answered (docs/http.md).
+"""Authentication: every request is identified once, before anything is answered (docs/http.md).
 
-Without a credential loopback may ask; a forwarded header or a foreign Host counts as off loopback, and off loopback
-everything needs a credential. One that is shown and wrong is refused, also where none was needed.
+Without a credential, a caller on loopback may ask. A request with a forwarded header or a foreign Host does not count
+as loopback, and needs a credential. An invalid credential is refused, even where none is needed.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _MOST_BUCKETS = 4_096
 # Seconds for which a credential may ask at once what it may ask in a second.
 _BURST_SECONDS = 2
 DEFAULT_RATE = 1_000.0
-"""Requests a second of one credential; loopback without one is not limited."""
+"""Requests per second for each credential. Loopback without a credential is not limited."""
 
 
 class KeyRing:
-    """The keys there are.
+    """The API keys of the store.
 
-    INVARIANT: a key that was revoked opens nothing from the moment its revocation is committed, since revoking changes
-    the version of the state, and every request is brought up to the version that is stored when it comes.
+    INVARIANT: a revoked key is refused from the moment its revocation is committed. Revoking changes the version of the
+    state, and every request uses the version that is stored when it arrives.
     """
 
     def __init__(self, store_access: StoreAccess, clock: Callable[[], float]) -> None:
@@ -52,17 +52,17 @@ class KeyRing:
         self._clock = clock
 
     async def refresh(self) -> None:
-        """Bring the keys up to what is stored."""
+        """Read the keys again if the store has changed."""
         await self._store_access.refresh()
 
     @property
     def has_keys(self) -> bool:
-        """Whether anybody could show a key. Raises `StoreError`."""
+        """Whether there is a valid key. Raises `StoreError`."""
         store = self._store_access.held()
         return store is not None and any(key.is_active(self._clock()) for key in store.keys.known[1])
 
     def find(self, secret: str) -> Caller | None:
-        """Who shows this key; None for any text that opens nothing. Raises `StoreError`."""
+        """The caller with this key. None if the key is not valid. Raises `StoreError`."""
         store = self._store_access.held()
         if store is None or not secret.isascii() or not secret.startswith(KEY_PREFIX) or len(secret) > 200:
             return None
@@ -75,7 +75,7 @@ class KeyRing:
 
 
 class Rates:
-    """Buckets that fill at a rate and hold `burst`. Times are seconds of a clock that only goes forward."""
+    """Token buckets that fill at a rate and hold `burst` tokens. Times are seconds of a monotonic clock."""
 
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
@@ -83,7 +83,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str, now: float) -> float:
-        """Take one token out of a bucket: 0, or for how many seconds there is none."""
+        """Take a token. Returns 0, or the seconds until there is one."""
         left = self._left(name, now)
         if left < 1:
             return (1 - left) / self._per_second
@@ -91,7 +91,7 @@ class Rates:
         return 0.0
 
     def wait(self, name: str, now: float) -> float:
-        """For how many seconds a bucket is empty; 0 where it is not. Takes nothing."""
+        """Seconds until there is a token. Takes none."""
         left = self._left(name, now)
         return 0.0 if left >= 1 else (1 - left) / self._per_second
 
@@ -108,17 +108,17 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """What can be shown at the gate."""
+    """Identifies callers by their credentials."""
 
     keys: KeyRing
     tokens: TokenVerifier | None
     clock: Callable[[], float]
-    """Seconds that only go forward."""
+    """A monotonic clock, in seconds."""
     failures: Rates
     rates: Rates
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
-        """Who sent a request; raises `RequestRefused`, and `StoreError` where the keys cannot be read."""
+        """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
         stranger = refuse_strangers(scope, head)
         if not head.authorization:
             if stranger is None:
@@ -151,14 +151,14 @@ class Authenticator:
             raise RequestRefused(
                 BAD_CREDENTIAL,
                 "the API key or token is unknown, expired or revoked",
-                "send one `Authorization: Bearer KEY`; `orgkernel key list` shows which keys there are",
+                "send one `Authorization: Bearer KEY`; `orgkernel key list` lists the keys",
             )
         wait = self.rates.take(caller.credential, self.clock())
         if wait:
             raise RequestRefused(
                 RATE_LIMITED,
-                "this credential asks too often",
-                "wait as long as `Retry-After` says",
+                "this credential sends too many requests",
+                "wait for the seconds in `Retry-After`",
                 headers=_retry_after(wait),
             )
         return caller
@@ -174,8 +174,8 @@ class Authenticator:
         if wait:
             raise RequestRefused(
                 TOO_MANY_FAILURES,
-                "too many wrong credentials came from this address",
-                "wait as long as `Retry-After` says",
+                "this address sent too many invalid credentials",
+                "wait for the seconds in `Retry-After`",
                 headers=_retry_after(wait),
             )
 
@@ -183,17 +183,19 @@ class Authenticator:
 def build_authenticator(
     keys: KeyRing, tokens: TokenVerifier | None, clock: Callable[[], float], rate: float = DEFAULT_RATE
 ) -> Authenticator:
-    """The authenticator with its limits; `rate` is in requests a second."""
+    """The authenticator with its limits. `rate` is in requests per second."""
     return Authenticator(
         keys, tokens, clock, Rates(_FAILURES_PER_SECOND, _FAILURES), Rates(rate, max(1.0, rate * _BURST_SECONDS))
     )  # fmt: skip
 
 
 def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
-    """Why a credential may not read; what changes something is asked for its own scope by its route."""
+    """Why a credential may not read. Routes check the scopes for changes."""
     if method in ("GET", "HEAD") and not caller.may("read"):
         return RequestRefused(
-            SCOPE_MISSING, "the credential is not good for `read`", "ask for one with the scope `read`"
+            SCOPE_MISSING,
+            "the credential does not have the scope `read`",
+            "use a credential with the scope `read`",
         )
     return None
 

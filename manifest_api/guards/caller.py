@@ -1,4 +1,4 @@
-"""Who asks: what a verified credential says, and nothing that the request says of itself (docs/http.md)."""
+"""The caller of a request, by its verified credential only (docs/http.md)."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ SCOPES: frozenset[KeyScope] = frozenset(get_args(KeyScope))
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Whoever sent a request."""
+    """The caller of a request."""
 
     credential: str
-    """What the audit calls it: `caller:KEY_ID`, `oidc:SUBJECT`, or `loopback` for anybody on this machine.
+    """Its name in the audit: `caller:KEY_ID`, `oidc:SUBJECT`, or `loopback` for a caller without a credential.
 
-    Not `key:` and not `token:`, which the audit would take for the beginning of a secret and mask.
+    It does not begin with `key:` or `token:`, because the audit would mask it as a secret.
     """
     scopes: frozenset[KeyScope]
     agent_id: str | None = None
-    """The agent the credential belongs to."""
+    """The agent that the credential belongs to."""
     expires_at: float | None = None
     person_id: str | None = None
     """The person the credential belongs to, or who runs its agent."""
 
     @property
     def actor(self) -> Actor:
-        """The caller, as operations know whoever makes a change."""
+        """The caller as the actor of an operation."""
         person = "" if self.person_id is None else f"person:{self.person_id}"
         uses_grants = self.is_known and self.may("report")
         if self.agent_id is None:
@@ -43,42 +43,42 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a credential at all."""
+        """Whether the caller has a credential."""
         return self.credential != ANYBODY.credential
 
     def may(self, scope: KeyScope) -> bool:
-        """Whether the credential is good for it; `admin` is good for everything."""
+        """Whether the credential has a scope. `admin` includes all scopes."""
         return scope in self.scopes or "admin" in self.scopes
 
 
 ANYBODY = Caller("loopback", frozenset({"read"}))
-"""Without a key: somebody on this machine, who may ask and nothing else."""
+"""A caller on loopback without a key. It may ask, and may change nothing."""
 
 
 def note_caller(scope: RequestScope, caller: Caller) -> None:
-    """For the gate: who it let in."""
+    """Remember the caller that the gate identified."""
     scope[_PLACE] = caller
 
 
 def caller_of(request: Request | RequestScope) -> Caller:
-    """Who asks, as the gate found out."""
+    """The caller that the gate identified."""
     caller: Caller = (request.scope if isinstance(request, Request) else request)[_PLACE]
     return caller
 
 
 def require_scope(request: Request | RequestScope, scope: KeyScope) -> Caller:
-    """Who asks, if the credential is good for this; raises `RequestRefused` (401 without one, 403 with another)."""
+    """The caller, if it has the scope. Raises `RequestRefused`: 401 without a credential, 403 without the scope."""
     caller = caller_of(request)
     if caller.may(scope):
         return caller
     if not caller.is_known:
         raise RequestRefused(
             KEY_REQUIRED,
-            f"without a key, this machine may ask and nothing else; this needs the scope {quote(scope)}",
-            "send `Authorization: Bearer KEY`; `orgkernel key create` makes one",
+            f"a caller without a key may change nothing; this needs the scope {quote(scope)}",
+            "send `Authorization: Bearer KEY`; `orgkernel key create` creates one",
         )
     raise RequestRefused(
         SCOPE_MISSING,
-        f"the credential is not good for {quote(scope)}",
-        f"ask for one with the scope {quote(scope)}",
+        f"the credential does not have the scope {quote(scope)}",
+        f"use a credential with the scope {quote(scope)}",
     )

@@ -1,6 +1,6 @@
-"""The gate: who may not ask is refused, what was answered before is answered again, the rest goes in.
+"""The gate: it refuses callers without permission, answers from the cache, and passes on all other requests.
 
-In this order, in one place: nothing is answered from the cache that a guard has not let pass (docs/http.md).
+The order matters: the cache never answers a request that a guard has not accepted (docs/http.md).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ logger = logging.getLogger("orgkernel.server")
 _STATELESS = frozenset(
     {"/livez", "/readyz", "/version", "/docs", "/openapi.json", "/.well-known/authzen-configuration"}
 )
-"""What never depends on the store, and so never waits for it."""
+"""Routes that do not depend on the store and never wait for it."""
 
 
 class Gate:
-    """What every request meets first."""
+    """The first step for every request."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Gate:
         authenticator: Authenticator,
         store_access: StoreAccess,
     ) -> None:
-        """`find_kept` finds the answer to the same request before."""
+        """`find_kept` finds the cached response to the same request."""
         self._app = app
         self._find_kept = find_kept
         self._authenticator = authenticator
@@ -66,7 +66,7 @@ class Gate:
             await HeadAsGet(StandardHeaders(answer))(scope, receive, send)
 
     async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
-        """What a request is answered here; None for one that goes in."""
+        """The response of the gate. None for a request that is passed on."""
         if head.authorization or scope["path"] not in _STATELESS:
             await self._store_access.refresh()
         try:
@@ -94,7 +94,7 @@ class Gate:
 
 
 def _naming(send: Send, request_id: bytes) -> Send:
-    """Repeat what the client calls its request (OpenID AuthZEN 1.0, "Request Identification")."""
+    """Send the request id back (OpenID AuthZEN 1.0, "Request Identification")."""
 
     async def send_named(message: Message) -> None:
         if message["type"] == "http.response.start":

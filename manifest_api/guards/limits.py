@@ -1,7 +1,6 @@
-"""How large a request may be, and how long its body may take to arrive.
+"""Limits on the size of a request and on the time its body may take.
 
-What the first line and the headers give away is decided before anything is looked at. A body is taken in whole here, so
-that no route can forget the limit.
+The request line and headers are checked first. The whole body is read here, so that no route can forget the limit.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ MAX_PATH = 2048
 
 
 def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str] | None:
-    """What the first line and the headers already give away; None where they are within the limits."""
+    """The problem of the request line or headers. None if they are within the limits."""
     path: str = scope["path"]
     if len(path) > MAX_PATH or (
         len(path) > MAX_SEGMENT and any(len(segment) > MAX_SEGMENT for segment in path.split("/"))
     ):
-        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, no id is that long"
+        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, and ids are shorter"
     # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
     raw_path: bytes = scope.get("raw_path", b"")
     if (b"%" in raw_path and b"%2f" in raw_path.lower()) or "\0" in path:
-        return UNKNOWN_ROUTE, "a path segment has a character no id has"
+        return UNKNOWN_ROUTE, "a path segment has a character that ids cannot have"
     if len(scope["query_string"]) > MAX_QUERY:
         return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
     if head.body_length > MAX_BODY:
@@ -48,7 +47,7 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str] 
 
 
 async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | None:
-    """The body; None when the client has gone. Raises `RequestRefused` for one that is too large or too slow."""
+    """The body. None if the client has disconnected. Raises `RequestRefused` for a body that is too large or too slow."""
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
@@ -66,7 +65,7 @@ async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | 
 
 
 class BodyLimits(HttpMiddleware):
-    """Take the body in, and refuse one that is too large or too slow."""
+    """Read the body, and refuse one that is too large or too slow."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not read_head(scope).has_body:
@@ -83,7 +82,7 @@ class BodyLimits(HttpMiddleware):
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Give the body that was taken, then whatever comes next."""
+    """Deliver the body that was read, then later messages."""
     given = False
 
     async def receive_again() -> Message:

@@ -1,7 +1,7 @@
-"""Without a key loopback may ask, and nothing else (docs/http.md).
+"""Requests from loopback, which may ask without a key (docs/http.md).
 
-A request is from loopback when its connection is, when no proxy has handed it on, and when its Host names this machine:
-otherwise a web page elsewhere could point a name of its own at 127.0.0.1 and read the answers (DNS rebinding).
+A request comes from loopback if its connection does, no proxy has forwarded it, and its Host names this machine.
+Otherwise a web page could point a name of its own at 127.0.0.1 and read the answers (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ _LONGEST = 100
 
 
 def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str, str] | None:
-    """Why whoever asks may not; None for somebody on this machine."""
+    """Why a request does not count as loopback. None if it does."""
     client: Any = scope.get("client")
     if not client or not is_loopback(client[0]):
         return (
             NOT_LOOPBACK,
             "the request does not come from this machine",
-            "ask from the machine the server runs on",
+            "send the request from the machine of the server",
         )
     if head.forwarded is not None:
         return (
             FORWARDED,
-            f"the request carries the header {quote(head.forwarded)}",
-            "ask the server directly, without a proxy",
+            f"the request has the header {quote(head.forwarded)}",
+            "send the request directly, without a proxy",
         )
     if len(head.hosts) != 1:
         return (
             FOREIGN_HOST,
-            f"the request carries {len(head.hosts)} Host headers",
-            "send one that names this machine",
+            f"the request has {len(head.hosts)} Host headers",
+            "send one Host header that names this machine",
         )
     if len(head.hosts[0]) > _LONGEST or not names_loopback(head.hosts[0]):
         return (
             FOREIGN_HOST,
             f"the Host is {quote(head.hosts[0])}",
-            "ask for `localhost` or the loopback address itself",
+            "use `localhost` or a loopback address",
         )
     return None
 
 
 @lru_cache(maxsize=64)  # the same few are asked with again and again
 def is_loopback(address: str) -> bool:
-    """Whether text is an address of the loopback interface, an IPv4 one written as IPv6 included."""
+    """Whether text is a loopback address, including IPv4 addresses written as IPv6."""
     try:
         parsed = ip_address(address)
     except ValueError:

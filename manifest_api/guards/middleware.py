@@ -1,6 +1,4 @@
-"""What stands around the routes: a fault is told without a word of what it was, HEAD is GET without a body, and every
-response carries the standard headers (docs/http.md).
-"""
+"""Middleware around the routes: hide the details of faults, answer HEAD as GET without a body, add standard headers."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ logger = logging.getLogger("orgkernel.server")
 
 
 class HttpMiddleware(ABC):
-    """Something that stands around an application; what is not HTTP passes through."""
+    """Middleware for HTTP requests. Other messages pass through."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -28,17 +26,17 @@ class HttpMiddleware(ABC):
 
     @abstractmethod
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, by what is inside."""
+        """Answer a request with the application inside."""
 
 
 def answer_fault(scope: Scope) -> Response:
-    """The answer for the exception that is being handled; the log has all of it."""
-    logger.exception("a fault of ours at %s %s", scope["method"], quote(scope["path"]))
-    return problem_response(INTERNAL, "the server could not answer", "its log says why")
+    """The response to the exception that is being handled. The log has the details."""
+    logger.exception("internal error at %s %s", scope["method"], quote(scope["path"]))
+    return problem_response(INTERNAL, "the server could not answer", "see the log of the server")
 
 
 class Faults(HttpMiddleware):
-    """Answer 500 for an exception that nobody inside expected."""
+    """Answer 500 for an unexpected exception."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
@@ -57,11 +55,11 @@ class Faults(HttpMiddleware):
 
 
 IS_HEAD = "orgkernel.is_head"
-"""Where in the scope stands that the body is for nobody: what goes on without end need not begin."""
+"""Key of the scope that marks a HEAD request, so that streams do not begin."""
 
 
 class HeadAsGet(HttpMiddleware):
-    """Ask GET inside, keep the headers, drop the body."""
+    """Answer HEAD as GET without the body."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "HEAD":
@@ -90,14 +88,14 @@ _UNLESS_SAID = [
 
 
 def with_standard(said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a response, and the standard ones."""
+    """The headers of a response with the standard headers added."""
     headers = [*said, *_ALWAYS]
     names = {name for name, _ in headers}
     return headers + [each for each in _UNLESS_SAID if each[0] not in names]
 
 
 class StandardHeaders(HttpMiddleware):
-    """Add the headers to whatever answers."""
+    """Add the standard headers to every response."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
 

@@ -1,4 +1,4 @@
-"""The proxies whose word about the scheme and the host of a request counts."""
+"""Proxies that may state the scheme and host of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOST = re.compile(
 
 
 class TrustedProxies:
-    """Networks of proxies that may say by which scheme and host a client asked. By default there are none."""
+    """Networks of proxies that may state the scheme and host of a request. By default there are none."""
 
     def __init__(self, written: Iterable[str] = ()) -> None:
         """Each is an address or a network, such as `10.0.0.0/8`. Raises `UsageError`."""

@@ -1,7 +1,7 @@
-"""What the guards and the cache look at in the headers of a request: read once, and remembered for the next request.
+"""The headers that guards and cache read, parsed once and remembered for the next request.
 
-A client sends the same headers with every request of a connection, so what they mean is looked up and not worked out
-again. Judged is only what depends on nothing but the headers.
+A client sends the same headers with every request of a connection, so the parsed headers are looked up. Only values
+that depend on the headers alone are kept here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def choose_coding(accepted: str) -> str:
 
 
 class RequestHead:
-    """The headers that decide whether and how a request is answered."""
+    """The parsed headers of a request."""
 
     __slots__ = (
         "authorization",
@@ -56,7 +56,7 @@ class RequestHead:
     def __init__(self, headers: _Headers) -> None:
         named: dict[bytes, list[bytes]] = {}
         self.forwarded: str | None = None
-        """The name of a header that proxies add."""
+        """The name of a header that proxies add, if there is one."""
         for raw_name, value in headers:
             name = raw_name.lower()
             named.setdefault(name, []).append(value)
@@ -66,25 +66,25 @@ class RequestHead:
         self.coding = choose_coding(b",".join(named.get(b"accept-encoding", ())).decode("latin-1"))
         """The content coding to answer in."""
         self.conditions = b",".join(named.get(b"if-none-match", ()))
-        """If-None-Match, several of them joined."""
+        """The values of If-None-Match, joined."""
         kinds = named.get(b"content-type", [b""])
         self.content_type = kinds[0].split(b";")[0].strip().lower()
-        """What the body is said to be, without parameters."""
+        """The media type of the body, without parameters."""
         lengths = named.get(b"content-length", [])
         self.body_length = max((int(value[:20]) for value in lengths if value.isdigit()), default=0)
-        """How many bytes the body is said to have."""
+        """The announced length of the body in bytes."""
         self.authorization = tuple(named.get(b"authorization", ()))
-        """The credentials that are shown, as they were sent."""
+        """The values of Authorization, as they were sent."""
         ids = named.get(b"x-request-id", [])
         self.request_id = ids[0] if ids and _REQUEST_ID.fullmatch(ids[0]) else b""
-        """What the client calls the request."""
+        """The id that the client gave to the request."""
         self.has_body = bool(lengths) or b"transfer-encoding" in named
 
 
 class KnownHeads:
-    """The heads of recent requests, a few hundred small ones at most: whoever makes up many fills no memory.
+    """The headers of recent requests, at most a few hundred small ones, so that no client can fill the memory.
 
-    A head holds a credential as it was sent: it is compared, and never written anywhere.
+    They contain credentials as they were sent. These are compared and never written.
     """
 
     _MOST, _LONGEST = 256, 2_000
@@ -93,7 +93,7 @@ class KnownHeads:
         self._known: dict[_Headers, RequestHead] = {}
 
     def read(self, scope: Scope) -> RequestHead:
-        """The head of a request."""
+        """The parsed headers of a request."""
         head: RequestHead | None = scope.get(_PLACE)
         if head is None:
             headers = tuple(scope["headers"])

@@ -1,4 +1,4 @@
-"""Tokens of an identity provider (OIDC, RFC 7519): who issued them, for whom, until when, signed by which key.
+"""Tokens of an identity provider (OIDC, RFC 7519): issuer, audience, expiry and signature are verified.
 
 Settings, in `[oidc]` of orgkernel.toml: `issuer` and `audience`; `jwks`, a file or an https URL with the provider's keys;
 `algorithms`, of which only public-key ones exist here; `agent_claim` and `person_claim`, the claims that name the agent and
@@ -34,7 +34,7 @@ _LONGEST_NAME = 190
 
 @dataclass(frozen=True, slots=True)
 class TokenSettings:
-    """Whose tokens are accepted."""
+    """The settings for accepted tokens."""
 
     issuer: str
     audience: str
@@ -46,11 +46,11 @@ class TokenSettings:
 
 
 class UnfitToken(Exception):
-    """A token that opens nothing, and why, in words for the log and for nobody else."""
+    """A token is not valid. The reason is for the log only."""
 
 
 def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
-    """The settings of a project; raises `BadProject`."""
+    """The token settings of a project. Raises `BadProject`."""
     for name in said:
         if name not in _SETTINGS:
             raise BadProject(
@@ -59,14 +59,14 @@ def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
             )
     for name in ("issuer", "audience", "jwks"):
         if not isinstance(said.get(name), str) or not said[name]:
-            raise BadProject(f"`[oidc]`: {quote(name)} is missing or no text", f'write `{name} = "…"`')
+            raise BadProject(f"`[oidc]`: {quote(name)} is missing or not a text", f'write `{name} = "…"`')
     jwks: str = said["jwks"]
     if "://" in jwks and not jwks.startswith("https://"):
-        raise BadProject("`[oidc]`: `jwks` is not fetched over https", "name an https URL, or a file")
+        raise BadProject("`[oidc]`: `jwks` is not an https URL", "write an https URL, or the path of a file")
     algorithms = said.get("algorithms", ["RS256", "ES256"])
     if not isinstance(algorithms, list) or not algorithms or not set(algorithms) <= set(ALGORITHMS):
         raise BadProject(
-            "`[oidc]`: `algorithms` is no list of known ones", f"there are {listing(ALGORITHMS)}"
+            "`[oidc]`: `algorithms` is not a list of known algorithms", f"there are {listing(ALGORITHMS)}"
         )
     claims = []
     for name, default in (("agent_claim", "orgkernel_agent"), ("person_claim", "orgkernel_person")):
@@ -79,10 +79,10 @@ def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
 
 
 class TokenVerifier:
-    """Verifies tokens of one issuer. `fetches` says whether that may ask the network, so not in an event loop."""
+    """Verifies tokens of one issuer. If it `fetches`, it may use the network and must not run on an event loop."""
 
     def __init__(self, settings: TokenSettings, clock: Callable[[], float]) -> None:
-        """Raises `BadProject` where PyJWT is not installed or the file of keys cannot be used."""
+        """Raises `BadProject` if PyJWT is not installed or the key file cannot be used."""
         try:
             import jwt
         except ImportError:
@@ -95,7 +95,7 @@ class TokenVerifier:
         self._keys = None if self.fetches else _read_keys(jwt, settings.jwks)
 
     def verify(self, token: str) -> Caller:
-        """Who a token belongs to; raises `UnfitToken`."""
+        """The caller with a token. Raises `UnfitToken`."""
         if len(token) > _LONGEST:
             raise UnfitToken("it is too long")
         try:
@@ -139,7 +139,7 @@ class TokenVerifier:
         person = claims.get(self._settings.person_claim)
         for name in (subject, agent, person):
             if name is not None and not _is_name(name):
-                raise UnfitToken("it is for a name that cannot be written down")
+                raise UnfitToken("its subject cannot be written to the audit")
         scopes = _scopes_of(claims.get("scope", ""))
         if agent is not None:
             # Whoever runs an agent must not be able to make keys for others.
@@ -147,13 +147,13 @@ class TokenVerifier:
         return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
-        """Whether it holds now, by our own clock; raises `UnfitToken`."""
+        """Check the times of a token by the clock of the server. Raises `UnfitToken`."""
         now = self._clock()
         ends, begins = claims["exp"], claims.get("nbf", now)
         if not (_is_time(ends) and now < ends + _LEEWAY_SECONDS):
             raise UnfitToken("it has expired")
         if not (_is_time(begins) and begins - _LEEWAY_SECONDS <= now):
-            raise UnfitToken("it does not hold yet")
+            raise UnfitToken("it is not valid yet")
 
 
 def _is_time(value: Any) -> bool:
@@ -165,7 +165,7 @@ def _is_name(name: Any) -> bool:
 
 
 def _scopes_of(said: Any) -> frozenset[KeyScope]:
-    """What the `scope` claim opens here: words in one text, or a list of them."""
+    """The scopes of the `scope` claim, which is a text of words or a list."""
     words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
     ours = {
         word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
@@ -180,4 +180,4 @@ def _read_keys(jwt: Any, path: str) -> Any:
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadProject(f"`[oidc]`: {quote(path)} is no set of public keys: {error}") from None
+        raise BadProject(f"`[oidc]`: {quote(path)} is not a set of public keys: {error}") from None

@@ -1,1 +1,1 @@
-"""The routes: each translates a question, asks the kernel and names the answer."""
+"""The routes. Each parses a question, asks the kernel and renders the answer."""

@@ -1,4 +1,4 @@
-"""Access in our own words: a decision with its whole trace, who can, and what somebody can."""
+"""Access in the words of orgkernel: a decision with its trace, who-can and what-can."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ ResourceKind = Literal["tool", "credential", "data", "role"]
 
 
 class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """May this subject do this to that, and why?"""
+    """May this subject perform this action on this resource, and why?"""
 
     org: Name = ACTIVE
     subject: Name
     action: Name
     resource: Name
     context: ContextData = {}
-    """Circumstances as for an evaluation, `on_behalf_of`, `via` and `envelope` included."""
+    """Circumstances as for an evaluation, including `on_behalf_of`, `via` and `envelope`."""
 
 
 class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What does a sender get, and where do its messages go?"""
+    """What may a sender use, and which session gets its messages?"""
 
     org: Name = ACTIVE
     subject: Name
@@ -48,15 +48,15 @@ class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class EnvelopeFound(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a sender gets here and now. Nothing is remembered by asking."""
+    """Everything that a sender may use now. The question does not change any state."""
 
     envelope: AccessEnvelope
     ignored: tuple[str, ...]
-    """Keys of the context that mean nothing here."""
+    """Keys of the context that were not read."""
 
 
 class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who may do this to that?"""
+    """Which subjects may perform this action on this resource?"""
 
     org: Name = ACTIVE
     action: Name
@@ -75,20 +75,20 @@ class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class ExplanationAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision, and everything it rests on."""
+    """A decision with its reasons."""
 
     decision: AccessDecision
     reasons: tuple[Reason, ...]
     trace: tuple[TraceLine, ...]
-    """One line or more for each layer, in their order."""
+    """One or more lines for each layer, in the order of the layers."""
     remedies: tuple[Remedy, ...]
     who_can: Who
     ignored: tuple[str, ...]
-    """What the context of the question says and nothing here reads."""
+    """Keys of the context that were not read."""
 
 
 class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be done, must be asked for, or could be done in other circumstances."""
+    """Permissions: allowed, subject to approval, or dependent on circumstances."""
 
     rows: tuple[AccessRow, ...]
     ignored: tuple[str, ...]
@@ -98,7 +98,7 @@ class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post("/v1/explain", **access_question(ExplanationAnswer, ExplainQuestion, _EXAMPLE, org=True))
 async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
-    """Why a subject may, or may not: every layer, the lines it rests on, what would change it, and who can."""
+    """Explain a decision: every layer with its lines, the changes that would allow it, and who already can."""
     require_scope(request, "read")
     question = await read_body(request, ExplainQuestion, '{"subject": "role:co", …}')
     asked = _understand(question.org, question.subject, question.action, question.resource, question.context)
@@ -118,7 +118,7 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     **access_question(EnvelopeFound, EnvelopeQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
 async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
-    """What a sender gets in some circumstances, before anything particular is asked: the session, the tools, the data."""
+    """List what a sender may use in the given circumstances: session, tools, credentials and data."""
     require_scope(request, "read")
     question = await read_body(request, EnvelopeQuestion, '{"subject": "sender:slack/company/U-1"}')
     asked = _understand(question.org, question.subject, "", "", question.context)
@@ -137,7 +137,7 @@ async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
     ),
 )
 async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
-    """Who may do something, who must ask, and who could in other circumstances."""
+    """List who may do something, who needs an approval, and for whom it depends on circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
     asked = _understand(question.org, "", question.action, question.resource, question.context)
@@ -155,7 +155,7 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
     "/v1/what-can", **access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True)
 )
 async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
-    """What somebody may do, must ask for, and could do in other circumstances."""
+    """List what a subject may do, what needs an approval, and what depends on circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhatCanQuestion, '{"subject": "role:co"}')
     asked = _understand(question.org, question.subject, "", "", question.context)
@@ -168,7 +168,7 @@ async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
-    """A question whose organization is said once, in the body; one in the context is ignored, and said to be."""
+    """A question whose organization is in the body. An organization in the context is ignored, and the answer says so."""
     asked = understand(subject, action, resource, context)
     ignored = (*asked.ignored, "org") if "org" in context else asked.ignored
     return msgspec.structs.replace(asked, org=org, ignored=ignored)

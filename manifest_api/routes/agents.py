@@ -1,4 +1,4 @@
-"""Agents: who there is, what each may do, and how it stands. Changes need a credential of the scope `rank`."""
+"""Agents, what each may do, and its state. Changes need a credential with the scope `rank`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ AgentPath = Annotated[str, id_in_path("an agent", "butler")]
 
 
 class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent of a roster, and how it stands."""
+    """An agent of a roster, and its state."""
 
     agent_id: str
     callsign: str
     roles: tuple[str, ...]
     rank: str | None
-    """The one that counts now: what is stored, else what the roster or its role declares."""
+    """The current rank: the stored one, or else the one that the roster or its role declares."""
     trust: float | None
     lifecycle: str
     org_id: str
@@ -52,7 +52,7 @@ class RankChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Move along the lifecycle."""
+    """Change the state of an agent."""
 
     lifecycle: Lifecycle
     reason: Text = ""
@@ -60,7 +60,7 @@ class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, org=True))
 async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
-    """The agents of an organization, and how they stand now."""
+    """List the agents of an organization with their current state."""
     return await answers.respond(request, lambda kernel: _list(kernel, org), org)
 
 
@@ -68,7 +68,7 @@ async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = AC
 async def get_agent(
     request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
 ) -> Response:
-    """The manifest of an agent: its roles, and everything it may do in them, here and now."""
+    """Get the manifest of an agent: its roles, and everything that it may do now."""
     return await answers.respond(request, lambda kernel: kernel.agent_manifest(org, agent), org)
 
 
@@ -77,7 +77,7 @@ async def get_agent(
     **change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
 async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
-    """Promote or demote an agent. Never by its own credential."""
+    """Promote or demote an agent. The credential of an agent cannot do this for itself."""
     return await write(
         request, "rank", RankChange, '{"rank": "commander"}',
         lambda context, change: set_rank(context, agent, change.rank, org=org, reason=change.reason),
@@ -89,7 +89,7 @@ async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) 
     **change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
 async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
-    """Suspend, reactivate or decommission an agent. Never by its own credential."""
+    """Suspend, reactivate or decommission an agent. The credential of an agent cannot do this for itself."""
     return await write(
         request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
         lambda context, change: move_agent(context, agent, change.lifecycle, org=org, reason=change.reason),

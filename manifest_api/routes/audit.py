@@ -1,4 +1,4 @@
-"""The audit: what was decided and done, newest first, and whether that is how it was written."""
+"""The audit: decisions and changes, newest first, and whether the audit is unchanged."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the audit is as it was written."""
+    """Whether the audit is unchanged."""
 
     is_whole: bool
     rows: int
     chains: int
     dropped: int
-    """Rows that retention took; their segments are kept."""
+    """Rows that retention removed. The checkpoints of their segments are kept."""
     findings: tuple[AuditFinding, ...]
     more_findings: int
     """Beyond those listed."""
     notes: tuple[str, ...]
-    """What could not be looked at."""
+    """Parts that could not be verified."""
 
 
 @router.get("/v1/audit", responses=stored(AuditPage, 409))
@@ -64,15 +64,19 @@ async def get_audit(
     until: Annotated[
         float | None, Query(ge=0, le=_LATEST, description="Seconds since 1970-01-01 UTC.")
     ] = None,
-    kind: Annotated[AuditKind | None, Query(description="What the rows are about.")] = None,
-    activity: Annotated[str | None, word("allow, deny, ask; created, used, revoked …")] = None,
-    subject: Annotated[str | None, word("`KIND:ID`, or `KIND:` for all of a kind.")] = None,
+    kind: Annotated[AuditKind | None, Query(description="Only rows of this kind.")] = None,
+    activity: Annotated[
+        str | None, word("Only rows with this outcome, such as allow, deny, ask, created, used or revoked.")
+    ] = None,
+    subject: Annotated[
+        str | None, word("Only rows about `KIND:ID`, or about all of a kind with `KIND:`.")
+    ] = None,
     channel: Annotated[str | None, word("Channel.")] = None,
-    record: Annotated[str | None, word("Id of a grant, request or key.")] = None,
+    record: Annotated[str | None, word("Only rows about this grant, request or key.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """Rows that fit every filter, newest first. Each row's digest covers the row before it."""
+    """List the rows that match every filter, newest first. The digest of a row covers the row before it."""
     wanted = AuditFilter(since, until, kind, activity, subject, channel, record_id=record)
 
     def read(store: Store) -> AuditPage:
@@ -88,12 +92,14 @@ async def get_audit(
 
 @router.get("/v1/audit/verification", responses=stored(AuditVerification, 409))
 async def get_verification(request: Request) -> Response:
-    """Whether every row is there, where it was written, as it was written. One at a time: every row is read."""
+    """Verify that no row is missing, moved or changed. Only one verification runs at a time, because it reads every
+    row.
+    """
     verifying: Lock = request.app.state.verifying
 
     def check(store: Store) -> AuditVerification:
         if not verifying.acquire(blocking=False):
-            raise StoreBusy("the audit is being verified already", "try again when that is done")
+            raise StoreBusy("another verification is running", "try again when it has ended")
         try:
             found = verify(store)
         finally:

@@ -1,4 +1,4 @@
-"""OpenID AuthZEN 1.0: evaluation, evaluations, the three searches (who may do this, to what, which actions) in pages, and where they are."""
+"""OpenID AuthZEN 1.0: evaluation, evaluations, the three searches, and the configuration."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _EXAMPLE = {
 
 @router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE, authzen=True))
 async def post_evaluation(request: Request) -> Response:
-    """Whether a subject may do something to a resource (OpenID AuthZEN 1.0), with the reasons in the context."""
+    """Decide whether a subject may perform an action on a resource (OpenID AuthZEN 1.0). The context has the reasons."""
     evaluator: Evaluator = request.app.state.evaluator
     said = await evaluator.answer(request.scope, await request.body())
     return Response(said.body, 200, {SNAPSHOT: said.snapshot}, "application/json")
@@ -98,7 +98,7 @@ async def post_evaluation(request: Request) -> Response:
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
-    """Several questions at once: all of them, up to the first denial, or up to the first permission."""
+    """Decide several questions: all of them, up to the first denial, or up to the first permission."""
     caller = require_scope(request, "read")
     asked = await read_body(request, EvaluationsQuestion, '{"evaluations": []}', BAD_EVALUATION)
     auditor: Auditor = request.app.state.auditor
@@ -131,7 +131,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
 def _begin(
     auditor: Auditor, written: msgspec.Raw, above: EvaluationsQuestion, caller: Caller
 ) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
-    """Decide one of several. One that cannot be understood is an error of its own, and no permission."""
+    """Decide one of several questions. One that cannot be read is denied with an error of its own."""
     try:
         try:
             each = _read_item(written)
@@ -276,7 +276,7 @@ def _context(
 def _page(
     kernel: Kernel, asked: AskedAccess, search: Any, found: list[Found]
 ) -> tuple[list[Found], PageAnswer]:
-    """One page of a list. A token continues the list of one version, one question and one limit, and no other."""
+    """One page of a list. A token only continues the same question with the same limit in the same version."""
     page: PageWanted = search.page
     version = kernel.organization(asked.org).snapshot.digest, kernel.answer_version.stored_version
     question = msgspec.json.encode((version, msgspec.structs.replace(search, page=PageWanted())))
@@ -297,7 +297,7 @@ def _page(
 
 
 def base_of(request: Request) -> str:
-    """The URL this server was asked by. What a proxy says of it counts only if the proxy is trusted."""
+    """The URL of the server as the client knows it. Forwarded headers count only if the proxy is trusted."""
     scheme, host = request.url.scheme, request.url.netloc
     trusted: TrustedProxies = request.app.state.trusted_proxies
     client = request.client
@@ -317,7 +317,7 @@ def base_of(request: Request) -> str:
     dependencies=[KNOWN_PARAMETERS],
 )
 async def get_authzen_configuration(request: Request) -> Response:
-    """The endpoints of this policy decision point, with the host that was asked."""
+    """Get the endpoints of this policy decision point."""
     base = base_of(request)
     access = f"{base}/access/v1"
     found = Configuration(

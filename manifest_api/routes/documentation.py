@@ -1,6 +1,6 @@
-"""The documentation the server carries with it: what problem codes mean, OpenAPI, and a page of it.
+"""The documentation of the server: problem codes, the OpenAPI document, and a page of it.
 
-The page has no script and makes no request to anywhere, so it works on a closed network.
+The page has no script and loads nothing, so it works on a closed network.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ th{font-weight:600}
 section,th,td{border-color:#3a4148}}
 """
 _STYLE_HASH = "sha256-" + base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-"""The page's only style, as its security policy names it."""
+"""The hash of the page's style, for its security policy."""
 
 
 @router.get(
     "/problems/{code}",
     responses={
         200: {"description": "What the code means.", "content": content(ProblemCode)},
-        404: {"description": "There is no such code.", "content": PROBLEM},
+        404: {"description": "The code does not exist.", "content": PROBLEM},
     },
 )
 async def get_problem(
     code: Annotated[str, Path(description="Code of a problem.", examples=["UNKNOWN_ROLE"])],
 ) -> Response:
-    """What a problem's code means; the `type` of a problem leads here."""
+    """Explain a problem code. The `type` of a problem refers to this route."""
     if code not in KINDS:
         hint = did_you_mean(code.upper(), KINDS) or f"codes are {listing(KINDS)}"
-        raise RequestRefused(UNKNOWN_PROBLEM, f"there is no problem {quote(code)}", hint)
+        raise RequestRefused(UNKNOWN_PROBLEM, f"the problem code {quote(code)} does not exist", hint)
     return Response(encode(KINDS[code]), media_type="application/json", headers={"Cache-Control": "no-cache"})
 
 
@@ -64,7 +64,7 @@ async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Respo
 
 @router.get("/docs", include_in_schema=False)
 async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
-    """The OpenAPI document as a page that loads nothing from anywhere."""
+    """The OpenAPI document as a page."""
     _, page = _documents(request.app.openapi)
     policy = f"default-src 'none'; style-src '{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'"
     headers = {"Content-Security-Policy": policy}
@@ -73,7 +73,7 @@ async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
 
 @cache
 def _documents(build: Callable[[], dict[str, Any]]) -> tuple[bytes, bytes]:
-    """The document and the page of it, made once."""
+    """The document and its page, built once."""
     document = build()
     return encode(document), render_docs(document).encode()
 
@@ -101,7 +101,7 @@ def render_docs(document: dict[str, Any]) -> str:
 
 
 def _text(text: object) -> str:
-    """Text as HTML; what stands in backticks is code."""
+    """Text as HTML. Text in backticks becomes code."""
     parts = escape(str(text)).split("`")
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
@@ -168,7 +168,7 @@ def _schemas(schemas: dict[str, Any]) -> Iterator[str]:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """A table; cells are HTML already."""
+    """A table. Its cells are HTML."""
     yield f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
     for row in rows:
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
@@ -176,7 +176,7 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """A schema in a few words, as HTML; a named one is a link."""
+    """A short description of a schema, as HTML. A named schema is a link."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f'<a href="#schema-{name}">{name}</a>'

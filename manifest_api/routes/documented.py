@@ -1,4 +1,4 @@
-"""What a route says about its responses in the OpenAPI document; the schemas themselves come from msgspec."""
+"""The responses of routes in the OpenAPI document. The schemas come from msgspec."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from typing import Any, get_args
 from manifest_api.shapes import Problem
 
 SHAPES: dict[str, Any] = {"Problem": Problem}
-"""The types that routes answer and take, by name: each is noted where a route is declared."""
+"""The types of bodies and answers by name. Each is added where a route is declared."""
 REFERENCE = "#/components/schemas/{name}"
 PROBLEM = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(name="Problem")}}}
 _SNAPSHOT = {
     "Orgkernel-Snapshot": {
-        "description": "Digest of the version answered from.",
+        "description": "Digest of the version that answered.",
         "schema": {"type": "string"},
     }
 }
 _STALE = {
     "Orgkernel-Stale": {
-        "description": "`true` when the answer is from the last good version, because what is on disk has errors.",
+        "description": "`true` if the answer comes from the last good version, because the documents on disk have errors.",
         "schema": {"type": "string", "enum": ["true"]},
     }
 }
 _ETAG = {"ETag": {"description": "Strong: hash of the representation.", "schema": {"type": "string"}}}
 _LINK = {"Link": {"description": 'The next page, as `rel="next"`.', "schema": {"type": "string"}}}
 _REASONS = {
-    400: "The body is not JSON, or asks nothing that can be understood.",
-    401: "This needs a credential, or the one that was shown opens nothing.",
-    404: "There is no such organization or role.",
-    415: "The body is not said to be JSON.",
-    429: "Too many requests, or too many wrong credentials.",
-    503: "The store cannot be used, or the organization has errors and no earlier good version; what was found is listed.",
+    400: "The body is not JSON, or the question cannot be read.",
+    401: "The request needs a credential, or its credential is not valid.",
+    404: "The organization or role does not exist.",
+    415: "The content type is not JSON.",
+    429: "Too many requests, or too many invalid credentials.",
+    503: "The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings.",
 }
 
 
 def told(
     shape: Any, *problems: int, kept: bool = True, paged: bool = False, org: bool = False
 ) -> dict[int | str, Any]:
-    """The responses of a route: an answer of one shape, and problems.
+    """The responses of a route: an answer of one type, and problems.
 
-    `kept` answers have an ETag, those of an organization may be stale, those of a list may have another page.
+    `kept` answers have an ETag. Answers about an organization may be stale. A list may have another page.
     """
     headers = {
         **_SNAPSHOT,
@@ -57,10 +57,10 @@ def told(
 
 
 def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any]:
-    """The responses of a route that reads or changes what is stored."""
+    """The responses of a route that reads or changes the store."""
     reasons = _REASONS | {
-        404: "There is no such record.",
-        409: "There is no store yet, the record is in another state, or the cursor names no row.",
+        404: "The record does not exist.",
+        409: "There is no store, the record is in another state, or the cursor names no row.",
     }
     return {
         status: {"description": "The answer.", "content": content(shape)},
@@ -71,9 +71,9 @@ def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any
 def change(
     gives: Any, takes: Any, example: object, *, made: bool = False, names_record: bool = True
 ) -> dict[str, Any]:
-    """How a route is declared that changes what is stored: its answer and its problems, and the body it takes.
+    """The declaration of a route that changes the store: its answer, its problems and its body.
 
-    `made` says that something new is stored; a route that `names_record` answers 404 where there is none of the name.
+    `made` says that the route creates a record. A route that `names_record` answers 404 if the record does not exist.
     """
     problems = (400, 401, 404, 409, 415) if names_record else (400, 401, 409, 415)
     status = 201 if made else 200
@@ -87,9 +87,9 @@ def change(
 def access_question(
     gives: Any, takes: Any, example: object, *, authzen: bool = False, **said: bool
 ) -> dict[str, Any]:
-    """How a route is declared that answers a question about access; `said` is what `told` is told besides.
+    """The declaration of a route that answers a question about access. `said` has further arguments of `told`.
 
-    Routes of AuthZEN answer 400 for every request that they cannot read, whatever the reason.
+    Routes of AuthZEN answer 400 for every request that they cannot read.
     """
     problems = (400, 401, 404, 409, 429, 503) if authzen else (400, 401, 404, 409, 415, 429, 503)
     return {
@@ -99,18 +99,20 @@ def access_question(
 
 
 def body_of(shape: Any, example: object) -> dict[str, Any]:
-    """The body a route takes."""
+    """The body of a route."""
     return {"requestBody": {"required": True, "content": content(shape, example)}}
 
 
 def _conflict(paged: bool, org: bool) -> str:
-    """Why a route can be in conflict with the state of the registry."""
-    ambiguous = ["`active` could mean several organizations; they are listed."] if org else []
-    return " ".join(ambiguous + (["The cursor continues no list of this version."] if paged else []))
+    """The conflicts of a route with the state of the registry."""
+    ambiguous = ["`active` could mean several organizations, and the problem lists them."] if org else []
+    return " ".join(
+        ambiguous + (["The cursor does not continue the list in its current version."] if paged else [])
+    )
 
 
 def content(shape: Any, example: object = None) -> dict[str, Any]:
-    """JSON of a type, or of one of several."""
+    """JSON content of one of several types."""
     shapes = {each.__name__: each for each in get_args(shape) or (shape,)}
     SHAPES.update(shapes)
     references = [{"$ref": REFERENCE.format(name=name)} for name in shapes]

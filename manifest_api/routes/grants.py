@@ -1,4 +1,4 @@
-"""Grants and restrictions: more, and less, than roles and policies give. Changes need a credential of the scope `grant`."""
+"""Grants and restrictions, in addition to roles and policies. Changes need a credential with the scope `grant`."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
 @router.get("/v1/grants", responses=stored(GrantPage, 409))
 async def get_grants(
     request: Request,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
+    subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
     everything: Annotated[
-        bool, Query(alias="all", description="Also what was revoked, used up or has expired.")
+        bool, Query(alias="all", description="Also revoked, used up and expired grants.")
     ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
@@ -70,7 +70,7 @@ async def get_grants(
 
 @router.get("/v1/grants/{grant}", responses=stored(Grant, 404, 409))
 async def get_grant(request: Request, grant: GrantId) -> Response:
-    """One grant, also one that holds no more."""
+    """Get a grant, even if it is no longer valid."""
     return await record_response(
         request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
     )
@@ -87,14 +87,14 @@ async def get_grant(request: Request, grant: GrantId) -> Response:
     ),
 )
 async def post_grant(request: Request) -> Response:
-    """Give a permission. Who gives it is the credential, and nothing the body says."""
+    """Issue a grant. The credential determines the issuer."""
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
     return await write(request, "grant", GrantDraft, example, issue_grant, 201)
 
 
 @router.post("/v1/grants/{grant}/revoke", **change(Grant, ReasonBody, {"reason": "done"}))
 async def post_revocation(request: Request, grant: GrantId) -> Response:
-    """Take a grant back from now on; its history stays."""
+    """Revoke a grant from now on. Its history is kept."""
     return await write_with_reason(
         request, "grant", lambda context, reason: revoke_grant(context, grant, reason)
     )
@@ -110,9 +110,9 @@ class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
 @restrictions_router.get("/v1/restrictions", responses=stored(RestrictionPage, 409))
 async def get_restrictions(
     request: Request,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of one subject.")] = None,
+    subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
     everything: Annotated[
-        bool, Query(alias="all", description="Also what was lifted or has expired.")
+        bool, Query(alias="all", description="Also lifted and expired restrictions.")
     ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
@@ -130,7 +130,7 @@ async def get_restrictions(
 
 @restrictions_router.get("/v1/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
 async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
-    """One restriction, also one that holds no more."""
+    """Get a restriction, even if it is no longer valid."""
     return await record_response(
         request,
         lambda store: store.restrictions.get(restriction),
@@ -150,7 +150,9 @@ async def get_restriction(request: Request, restriction: RestrictionId) -> Respo
     ),
 )
 async def post_restriction(request: Request) -> Response:
-    """Leave a subject no more than a level. An agent's credential restricts what its roles may grant, and others only."""
+    """Limit a subject to a level. The credential of an agent can restrict other subjects in tools that its roles may
+    grant.
+    """
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
     return await write(request, "grant", RestrictionDraft, example, issue_restriction, 201)
 
@@ -159,7 +161,9 @@ async def post_restriction(request: Request) -> Response:
     "/v1/restrictions/{restriction}/lift", **change(Restriction, ReasonBody, {"reason": "done"})
 )
 async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
-    """Lift a restriction from now on; its history stays. To an agent's credential that is the same as giving."""
+    """Lift a restriction from now on. Its history is kept. The credential of an agent needs the same rights as for a
+    grant.
+    """
     return await write_with_reason(
         request, "grant", lambda context, reason: lift_restriction(context, restriction, reason)
     )

@@ -1,4 +1,4 @@
-"""Locks of exclusive tools: taken and given back with the scope `report`, broken with the scope `lock`."""
+"""Locks of exclusive tools. Taking and releasing a lock needs the scope `report`, breaking it the scope `lock`."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ Token = Annotated[float, msgspec.Meta(ge=1, le=9_007_199_254_740_991, multiple_o
 
 
 class LockDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An exclusive tool that somebody wants to hold."""
+    """A request for the lock of an exclusive tool."""
 
     org: Name = ACTIVE
     tool: Name
     holder: Holder | None = None
-    """Left out by the credential of an agent, which takes tools for that agent and for nobody else."""
+    """Not needed with the credential of an agent, which takes locks for that agent only."""
     seconds: LockSeconds | None = None
-    """How long it is held unless it is released before: at most as long as the tool allows, which is what it is without."""
+    """Seconds until the lock expires. By default, and at most, the lock timeout of the tool."""
     context: ContextData = {}
     """Circumstances as for an evaluation."""
     reason: Text = ""
 
 
 class LockReturn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A lock that is given back."""
+    """A request to release a lock."""
 
     token: Token
     holder: Holder | None = None
-    """Left out by the credential of an agent."""
+    """Not needed with the credential of an agent."""
 
 
 class LockPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The locks that are held, by organization and tool."""
+    """The current locks, by organization and tool."""
 
     locks: tuple[ToolLock, ...]
     next: str | None
@@ -68,11 +68,11 @@ class LockPage(msgspec.Struct, frozen=True, kw_only=True):
 @router.get("/v1/locks", responses=stored(LockPage, 409))
 async def get_locks(
     request: Request,
-    org: Annotated[str | None, word("Only those of one organization.")] = None,
+    org: Annotated[str | None, word("Only those of this organization.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """Who holds which exclusive tool now, by organization and tool."""
+    """List the current locks, by organization and tool."""
     shown, following = await page_from_store(
         request,
         lambda store: store.locks.list(org),
@@ -88,9 +88,10 @@ async def get_locks(
     **change(ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, made=True),
 )
 async def post_lock(request: Request) -> Response:
-    """Take an exclusive tool, if its holder may: that is decided, and written down, like the use of a tool.
+    """Take the lock of an exclusive tool. The holder needs the permission, and the decision is audited like a use of
+    the tool.
 
-    The token of the answer rises with every lock of the tool. Taken again by its holder, the old token is stale.
+    The token rises with every lock of the tool. If its holder takes the lock again, the old token is no longer valid.
     """
 
     def take(context: Context, draft: LockDraft) -> ToolLock:
@@ -98,7 +99,7 @@ async def post_lock(request: Request) -> Response:
         if asked.ignored:
             raise RequestRefused(
                 INVALID_REQUEST,
-                f"the context has {listing(asked.ignored)}, which means nothing",
+                f"the context has {listing(asked.ignored)}, which is not a circumstance",
                 "see `/docs`",
             )
         return acquire_lock(
@@ -116,7 +117,7 @@ async def post_lock(request: Request) -> Response:
 
 @router.post("/v1/locks/{org}/{tool}/release", **change(ToolLock, LockReturn, {"token": 7}))
 async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Response:
-    """Give a tool back, by the token of its lock: a lock that is not held any more is not given back."""
+    """Release a lock by its token. A lock that is no longer held cannot be released."""
     return await write(
         request, "report", LockReturn, '{"token": 7}',
         lambda context, given: release_lock(context, org, tool, int(given.token), given.holder),
@@ -125,7 +126,7 @@ async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Respo
 
 @router.post("/v1/locks/{org}/{tool}/break", **change(ToolLock, ReasonBody, {"reason": "its holder is gone"}))
 async def post_break(request: Request, org: Org, tool: ExclusiveTool) -> Response:
-    """Take a tool out of its holder's hands; the old lock's token is refused from then on."""
+    """Break a lock. Its token is no longer valid."""
     return await write_with_reason(
         request, "lock", lambda context, reason: break_lock(context, org, tool, reason)
     )

@@ -1,4 +1,4 @@
-"""Organizations, their roles, and who takes a task."""
+"""Organizations, their roles, and dispatch."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ async def get_organizations(
     answers: AnswersOfApp,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_ORGANIZATIONS, description="Most organizations on a page.")
+        int, Query(ge=1, le=MOST_ORGANIZATIONS, description="Maximum number of organizations on a page.")
     ] = DEFAULT_ORGANIZATIONS,
 ) -> Response:
-    """All organizations, and which of them answer."""
+    """List all organizations and their status."""
 
     def ask(kernel: Kernel) -> OrganizationList:
         try:
@@ -56,25 +56,25 @@ async def get_organizations(
 
 @router.get("/v1/orgs/{org}", responses=told(OrganizationDetail, 404, 409, 503, org=True))
 async def get_organization(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """One organization and its chart."""
+    """Get an organization with its chart."""
     return await answers.respond(request, lambda kernel: show_organization(kernel, org), org)
 
 
 @router.get("/v1/orgs/{org}/manifest", responses=_CREW)
 async def get_manifest(request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery) -> Response:
-    """The manifest of an organization, with the roles that fit every filter given."""
+    """Get the manifest of an organization, with the roles that match every filter."""
     return await _crew(request, answers, org, question)
 
 
 @router.get("/api/ontology/crew-manifest", responses=_CREW)
 async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: CrewQuery) -> Response:
-    """The manifest of the active organization, under the name the kernel specification uses."""
+    """Get the manifest of the active organization, at the path of the kernel specification."""
     return await _crew(request, answers, ACTIVE, question)
 
 
 @router.get("/v1/orgs/{org}/roles/{role}", responses=told(RoleManifest, 404, 409, 503, org=True))
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
-    """The manifest of a role: everything it has and may, each with the line that says so."""
+    """Get the manifest of a role: everything it has and may do, each with the line that says so."""
     return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
 
 
@@ -84,7 +84,7 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
     openapi_extra=body_of(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Who takes a task of a domain, and why; `not_applicable` when nobody does."""
+    """Find the role that takes a task of a domain, with the reasons. The answer is `not_applicable` if no role does."""
     require_scope(request, "read")
     asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
     return await answers.respond_once(

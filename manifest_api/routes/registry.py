@@ -1,7 +1,4 @@
-"""The registry itself: what was found in the documents, which versions answer, and whether the process runs and can answer.
-
-What the health routes say is true now, so it is never cached.
-"""
+"""The registry itself: findings, versions, and health. Answers of the health routes are never cached."""
 
 from __future__ import annotations
 
@@ -33,16 +30,18 @@ async def get_diagnostics(
     answers: AnswersOfApp,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_FINDINGS, description="Most findings on a page.")
+        int, Query(ge=1, le=MOST_FINDINGS, description="Maximum number of findings on a page.")
     ] = DEFAULT_FINDINGS,
 ) -> Response:
-    """What was found in the documents on disk, then what is stored otherwise; which organizations are stale or refused."""
+    """List the findings in the documents on disk and the differences from the store, and which organizations are stale
+    or refused.
+    """
     return await answers.respond(request, lambda kernel: _diagnostics(kernel, cursor, limit))
 
 
 @router.get("/v1/snapshot", responses=told(RegistrySnapshot))
 async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
-    """The digests of the versions that answer."""
+    """Get the digests of the versions that answer."""
 
     def ask(kernel: Kernel) -> RegistrySnapshot:
         state = kernel.state
@@ -53,21 +52,22 @@ async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
 
 @health_router.get("/livez", responses={200: {"description": "It runs.", "content": content(Liveness)}})
 async def get_liveness() -> Response:
-    """Whether the process runs."""
+    """Check that the process runs."""
     return json_response(Liveness())
 
 
 @health_router.get(
     "/readyz",
     responses={
-        200: {"description": "At least one organization is answered for.", "content": content(Readiness)},
-        503: {"description": "None is; what was found is listed.", "content": PROBLEM},
+        200: {"description": "At least one organization is served.", "content": content(Readiness)},
+        503: {"description": "No organization is served.", "content": PROBLEM},
     },
 )
 async def get_readiness(answers: AnswersOfApp) -> Response:
-    """Whether questions are answered, and which organizations are stale or not answered for, and why.
+    """Check whether questions are answered, and which organizations are stale or not served, and why.
 
-    200 as long as anything can be answered: taking the server out because of one bad edit would make it worse.
+    The status is 200 if at least one organization is served, so that one bad edit does not take the server out of
+    service.
     """
     state = answers.kernel.state
     standings = build_standings(state)
@@ -75,7 +75,7 @@ async def get_readiness(answers: AnswersOfApp) -> Response:
     if not state.served:
         found = tuple(map(build_finding, state.latest.diagnostics[:20]))
         return problem_response(
-            NOT_READY, "no organization can be answered for", "`/v1/diagnostics` shows what was found",
+            NOT_READY, "no organization is served", "`/v1/diagnostics` lists the findings",
             organizations=standings, diagnostics=found, headers=headers,
         )  # fmt: skip
     errors = count_severity(state.latest.diagnostics, Severity.ERROR)
@@ -117,7 +117,7 @@ def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
 
 
 def _drift(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], str | None]:
-    """What is stored otherwise, or why that cannot be said: what is wrong with documents is told without a store, too."""
+    """The differences between documents and store, or the reason why they are not known."""
     try:
         return kernel.drift(), None
     except StoreError as error:

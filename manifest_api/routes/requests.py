@@ -1,4 +1,4 @@
-"""Requests for a permission: asked with the scope `request`, answered with the scope `approve`."""
+"""Requests for permissions. Making one needs the scope `request`, answering one the scope `approve`."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class RequestPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ApprovalAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Yes: once, for a day, or always."""
+    """An approval: once, for a day, or always."""
 
     approval: Approval = "once"
     reason: Text = ""
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
-    """The request, and the grant it led to."""
+    """The request, and the resulting grant."""
 
     request: StoredRequest
     grant: Grant
@@ -55,8 +55,8 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
 @router.get("/v1/requests", responses=stored(RequestPage, 409))
 async def get_requests(
     request: Request,
-    status: Annotated[RequestStatus | None, Query(description="Only those in this state.")] = None,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of one requester.")] = None,
+    status: Annotated[RequestStatus | None, Query(description="Only those with this status.")] = None,
+    subject: Annotated[str | None, Query(max_length=200, description="Only those of this requester.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
@@ -73,7 +73,7 @@ async def get_requests(
 
 @router.get("/v1/requests/{request_id}", responses=stored(StoredRequest, 404, 409))
 async def get_request(request: Request, request_id: RequestId) -> Response:
-    """One request, and what became of it."""
+    """Get a request and its outcome."""
     return await record_response(
         request, lambda store: store.requests.get(request_id), f"request {quote(request_id)}", "/v1/requests"
     )
@@ -90,7 +90,7 @@ async def get_request(request: Request, request_id: RequestId) -> Response:
     ),
 )
 async def post_request(request: Request) -> Response:
-    """Ask for a permission. The credential of an agent asks for that agent and for nobody else."""
+    """Request a permission. The credential of an agent can request permissions for that agent only."""
     return await write(
         request, "request", RequestDraft, '{"resources": ["tool:ID"], "reason": "…"}', ask, 201
     )
@@ -98,7 +98,7 @@ async def post_request(request: Request) -> Response:
 
 @router.post("/v1/requests/{request_id}/approve", **change(Approved, ApprovalAnswer, {"approval": "once"}))
 async def post_approval(request: Request, request_id: RequestId) -> Response:
-    """Say yes: once, for a day, or always. Never by the agent that asked."""
+    """Approve a request: once, for a day, or always. The agent that made the request cannot approve it."""
 
     def say_yes(context: Context, answer: ApprovalAnswer) -> Approved:
         done, grant = approve(context, request_id, answer.approval, answer.reason)
@@ -109,7 +109,7 @@ async def post_approval(request: Request, request_id: RequestId) -> Response:
 
 @router.post("/v1/requests/{request_id}/deny", **change(StoredRequest, ReasonBody, {"reason": "not today"}))
 async def post_denial(request: Request, request_id: RequestId) -> Response:
-    """Say no."""
+    """Deny a request."""
     return await write_with_reason(
         request, "approve", lambda context, reason: deny(context, request_id, reason)
     )

@@ -1,4 +1,4 @@
-"""SALUTE reports: who reports needs a credential of the scope `report`; who may read may look, and follow."""
+"""SALUTE reports. Submitting a report needs the scope `report`, reading and following the reports the scope `read`."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-OrgFilter = Annotated[str | None, word("Only one organization; `active` for that.")]
-RoleQuery = Annotated[str | None, word("Only one role.")]
+OrgFilter = Annotated[str | None, word("Only this organization. `active` is the active one.")]
+RoleQuery = Annotated[str | None, word("Only this role.")]
 ReportingRole = Annotated[str, id_in_path("a role", "bugfix_specialist")]
 _FURTHEST = 2**63 - 1
 _EXAMPLE = {
@@ -63,26 +63,28 @@ _EXAMPLE = {
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """How each role stands, by organization, role and agent."""
+    """The latest report of each agent in each role, by organization, role and agent."""
 
     lines: tuple[BoardLine, ...]
     next: str | None
-    """Cursor of the next page; null on the last."""
+    """Cursor of the next page. It is null on the last page."""
     last_number: int
-    """Number of the report stored last: follow `/v1/salute/stream?after=` from here."""
+    """Number of the latest report, to follow with `/v1/salute/stream?after=`."""
 
 
 class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Reports of one role, those that were stored last first."""
+    """Reports of one role, latest first."""
 
     reports: tuple[ReportDetail, ...]
     next: str | None
-    """Cursor of the next page; null on the last."""
+    """Cursor of the next page. It is null on the last page."""
 
 
 @router.post("/v1/salute", **change(ReportReceipt, SaluteReport, _EXAMPLE))
 async def post_report(request: Request) -> Response:
-    """Hand in a report. The same one a second time changes nothing; the credential of an agent reports for its roles."""
+    """Submit a report. Submitting it again changes nothing. The credential of an agent can report for the roles of that
+    agent only.
+    """
     caller = require_scope(request, "report")
     said: dict[str, Any] = await read_body(
         request, dict[str, Any], '{"_schema": "orgkernel:salute_report", …}', BAD_REPORT
@@ -94,7 +96,7 @@ async def post_report(request: Request) -> Response:
         raise RequestRefused(
             BAD_REPORT,
             f"the report cannot be read at {quote(where)}",
-            "`orgkernel schema salute_report` prints what a report looks like",
+            "`orgkernel schema salute_report` prints the JSON Schema of a report",
             [InvalidValue(where=where, message=error.text)],
         ) from None
     receipt = await operate(request, caller, lambda context: hand_in_report(context, report))
@@ -109,16 +111,16 @@ async def get_board(
     answers: AnswersOfApp,
     org: OrgFilter = None,
     role: RoleQuery = None,
-    tier: Annotated[PaceTierName | None, Query(description="Only those in this PACE tier.")] = None,
-    health: Annotated[Health | None, Query(description="Only those of this health.")] = None,
-    state: Annotated[RoleState | None, Query(description="Only those in this state.")] = None,
+    tier: Annotated[PaceTierName | None, Query(description="Only reports with this PACE tier.")] = None,
+    health: Annotated[Health | None, Query(description="Only reports with this health.")] = None,
+    state: Annotated[RoleState | None, Query(description="Only reports with this state.")] = None,
     stale: Annotated[
-        bool | None, Query(description="Only those that should have reported again, or that did.")
+        bool | None, Query(description="Only reports that are overdue, or only those that are not.")
     ] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """The board: the latest report of each agent in each role, in a line."""
+    """List the latest report of each agent in each role."""
     kernel = answers.kernel
     org_id = None if org is None else org_of(kernel, org)
 
@@ -150,7 +152,7 @@ async def get_board(
     responses={
         **stored(ReportDetail, 404, 409),
         200: {
-            "description": "Events `report`, each with the number of the report as its id and a `ReportDetail` as its data.",
+            "description": "Events `report`. The id is the number of the report, and the data is a `ReportDetail`.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         },
     },
@@ -165,11 +167,11 @@ async def get_stream(
         Query(
             ge=0,
             le=_FURTHEST,
-            description="Begin after the report of this number; `Last-Event-ID` counts more.",
+            description="Start after the report with this number. `Last-Event-ID` takes precedence.",
         ),
     ] = None,
 ) -> Response:
-    """Reports as they are stored (server-sent events). Without a place to begin at, from now on."""
+    """Follow new reports as server-sent events. Without a number, the stream starts with the next report."""
     kernel, feed = answers.kernel, request.app.state.feed
     org_id = None if org is None else org_of(kernel, org)
     begin = _last_event(request, after)
@@ -198,9 +200,9 @@ async def get_latest(
     answers: AnswersOfApp,
     role: ReportingRole,
     org: OrgQuery = ACTIVE,
-    agent: Annotated[str | None, word("Id or number of one agent.")] = None,
+    agent: Annotated[str | None, word("Only this agent, by id or number.")] = None,
 ) -> Response:
-    """The latest report of a role, by whichever of its agents reported last."""
+    """Get the latest report of a role, from any of its agents."""
     org_id = org_of(answers.kernel, org)
 
     def find(store: Store) -> StoredReport | None:
@@ -215,7 +217,9 @@ async def get_latest(
     if found is None:
         answers.kernel.organization(org_id).snapshot.require_role(role)
         raise RequestRefused(
-            UNKNOWN_RECORD, f"role {quote(role)} has not reported", "`GET /v1/salute` shows who has"
+            UNKNOWN_RECORD,
+            f"role {quote(role)} has not reported",
+            "`GET /v1/salute` lists the roles that have reported",
         )
     interval = intervals_of(answers.kernel.state)(org_id, role)
     return json_response(detail_of(found, interval, time.time()))
@@ -230,7 +234,7 @@ async def get_history(
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """The reports of a role that are still kept, those that were stored last first."""
+    """List the stored reports of a role, latest first."""
     org_id = org_of(answers.kernel, org)
     before = None if cursor is None else _number(cursor)
     interval = intervals_of(answers.kernel.state)(org_id, role)
@@ -248,7 +252,7 @@ async def get_history(
 
 
 def _last_event(request: Request, after: int | None) -> int | None:
-    """Where a client wants to go on: its browser says so when it comes back."""
+    """The number after which a client wants to continue. A browser sends it when it reconnects."""
     said = request.headers.get("last-event-id")
     if not said:
         return after
@@ -257,11 +261,11 @@ def _last_event(request: Request, after: int | None) -> int | None:
 
 def _number(text: str, what: str = "the cursor") -> int:
     if not (text.isascii() and text.isdigit()) or int(text[:20]) > _FURTHEST:
-        raise RequestRefused(BAD_CURSOR, f"{what} is the number of no report", "start again without it")
+        raise RequestRefused(BAD_CURSOR, f"{what} is not the number of a report", "start again without it")
     return int(text)
 
 
 def _place(report: StoredReport) -> str:
-    """A cursor: whose line it is, whatever it reports meanwhile."""
+    """A cursor that names the agent of a line, so that new reports do not change it."""
     unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
     return hashlib.sha256(unit.encode()).hexdigest()[:24]

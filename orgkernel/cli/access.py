@@ -8,25 +8,23 @@ from typing import Any
 import click
 import msgspec
 
+from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
-from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, TraceLine
+from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, RemedyEdit, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.access.layer import NEUTRAL
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
-from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.diagnostics.validation_text import describe_unfit
-from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
 
 _SHOWN_REMEDIES = 5
-_EXIT = {"allow": 0, "deny": 1, "ask": 3}
+_EXIT = {"allow": 0, "deny": 1, "ask": 3, "conditional": 4}
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
-# The names of the circumstances: the fields of `AccessContext`.
-_CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
 
 _org_option = click.option(
     "--org", default=ACTIVE, show_default=True, metavar="ORG", help="Organization, or `active`."
@@ -34,7 +32,7 @@ _org_option = click.option(
 _behalf_option = click.option(
     "--on-behalf-of",
     metavar="SUBJECT",
-    help="Subject that triggered the run; its permissions are the upper bound.",
+    help="Subject that triggered the run; its tools, credentials and data are the upper bound.",
 )
 _via_option = click.option(
     "--via",
@@ -43,10 +41,7 @@ _via_option = click.option(
     help="Dispatchers above the subject, first to last; repeatable.",
 )
 _circumstances = (
-    click.option(
-        "--context", "context", default="", metavar="JSON",
-        help='Circumstances, such as `{"channel": "slack", "pace": "contingent"}`.',
-    ),
+    context_option,
     store_option,
     cache_option,
 )  # fmt: skip
@@ -71,7 +66,8 @@ def can(**question: Any) -> None:
     Subjects are `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/ID`. Resources are
     `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`. The stored state is included.
 
-    Exits 0 for allow, 1 for deny, 3 for ask, 2 if it cannot run.
+    Exits 0 for allow, 1 for deny, 3 for ask, 4 for conditional, 2 if it cannot run. Conditional means that the answer
+    depends on a circumstance that `--context` does not state.
     """
     _explain(_render_decision, trace=False, **question)
 
@@ -90,7 +86,7 @@ def _explain(
     render: Callable[[str, AccessExplanation], str],
     *,
     trace: bool,
-    context: str,
+    said: str,
     org: str,
     paths: tuple[str, ...],
     store: str | None,
@@ -100,8 +96,10 @@ def _explain(
 ) -> None:
     _require_kind("subject", asked["subject"], "role:")
     _require_kind("resource", asked["resource"], "tool:")
-    request = AccessRequest(**asked, context=_parse_context(context))
-    explanation = open_with_state(paths, org, store, no_cache=no_cache).explain(org, request)
+    request = AccessRequest(**asked, context=parse_context(said))
+    explanation = open_with_state(paths, org, store, no_cache=no_cache).explain(
+        org, request, counted=_SHOWN_REMEDIES
+    )
     question = f"{request.subject} {request.action} {request.resource}"
     echo_answer(form, _as_data(explanation, trace=trace), lambda: render(question, explanation))
     raise click.exceptions.Exit(_EXIT[explanation.decision.outcome])
@@ -116,7 +114,7 @@ def _explain(
 @with_options(*_circumstances)
 @format_option("text", "json")
 def who_can(
-    action: str, resource: str, org: str, kinds: tuple[str, ...], context: str, form: str, **where: Any
+    action: str, resource: str, org: str, kinds: tuple[str, ...], said: str, form: str, **where: Any
 ) -> None:
     """List the subjects that may do ACTION on RESOURCE, that need an approval, or that could in other circumstances.
 
@@ -124,7 +122,7 @@ def who_can(
     """
     _require_kind("resource", resource, "tool:")
     kernel = open_with_state(org=org, **where)
-    rows = kernel.who_can(org, action, resource, context=_parse_context(context), kinds=kinds)
+    rows = kernel.who_can(org, action, resource, context=parse_context(said), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:
         _exit_empty("no subject may do this", kernel, org, AccessRequest("system:cron", action, resource))
@@ -148,7 +146,7 @@ def what_can(
     kinds: tuple[str, ...],
     on_behalf_of: str | None,
     via: tuple[str, ...],
-    context: str,
+    said: str,
     envelope: bool,
     form: str,
     **where: Any,
@@ -158,7 +156,7 @@ def what_can(
     Exits 0 if the list has entries, 1 if it is empty, 2 if it cannot run.
     """
     _require_kind("subject", subject, "role:")
-    request = AccessRequest(subject, "", "", _parse_context(context), on_behalf_of, via)
+    request = AccessRequest(subject, "", "", parse_context(said), on_behalf_of, via)
     kernel = open_with_state(org=org, **where)
     if envelope and (on_behalf_of or via):
         raise UsageError(
@@ -179,29 +177,6 @@ def what_can(
 def _exit_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> None:
     click.echo(_why_empty(nothing, kernel, org, request), err=True)
     raise click.exceptions.Exit(1)
-
-
-def _parse_context(text: str) -> AccessContext:
-    """Parse the circumstances of a question from JSON. Raises `UsageError` for invalid ones."""
-    if not text:
-        return AccessContext()
-    try:
-        said = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise UsageError("the context is not JSON", 'write `--context \'{"channel": "slack"}\'`') from None
-    if not isinstance(said, dict):
-        raise UsageError("the context is not a JSON object", 'write `--context \'{"channel": "slack"}\'`')
-    for name in said:
-        if name not in _CIRCUMSTANCES:
-            help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
-            raise UsageError(f"unknown name {quote(name)} in the context", help)
-    try:
-        return msgspec.convert(said, AccessContext)
-    except msgspec.ValidationError as error:
-        message, place = describe_unfit(error)
-        raise UsageError(
-            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
-        ) from None
 
 
 def _require_kind(what: str, text: str, example: str) -> None:
@@ -331,11 +306,19 @@ def _moved(line: TraceLine) -> str:
     return f"{line.value} {line.before} → {line.after}"
 
 
+def _written(edit: RemedyEdit) -> str:
+    return f"write {quote(edit.write)}" + (f" under {quote(edit.under)}" if edit.under else "")
+
+
 def _remedies(explanation: AccessExplanation) -> Iterator[str]:
     if explanation.decision.outcome == "allow":
         return
     for remedy in explanation.remedies[:_SHOWN_REMEDIES]:
         yield f"  would be allowed by: {remedy.text}"
+        yield from (f"      {command}" for command in remedy.commands)
+        yield from (f"      {edit.file}:{edit.line}: {_written(edit)}" for edit in remedy.edits)
+        if remedy.opens:
+            yield f"      {remedy.opens}"
     more = len(explanation.remedies) - _SHOWN_REMEDIES
     if more > 0:
         yield f"  and {more} other way{'s' * (more > 1)} (list all with --format json)"

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
     acting_here,
@@ -16,12 +17,13 @@ from orgkernel.cli.stores import (
     show_time,
     store_option,
 )
-from orgkernel.operations.locks import break_lock
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 
 
 @click.group("lock")
 def command() -> None:
-    """Say who holds which exclusive tool, and break a lock."""
+    """Say who holds which exclusive tool; take it, give it back, and break a lock."""
 
 
 @command.command("list")
@@ -40,6 +42,45 @@ def list_(org: str | None, store: str | None, form: str) -> None:
             lock.org_id, lock.tool_id, lock.token, show_time(lock.acquired_at), show_time(lock.expires_at), lock.holder,
         ),
     )  # fmt: skip
+
+
+@command.command("acquire")
+@click.argument("org", metavar="ORG")
+@click.argument("tool_id", metavar="TOOL")
+@click.argument("holder", metavar="SUBJECT")
+@click.option(
+    "--seconds", type=click.FloatRange(min=1), metavar="N", help="Default and most: the tool's timeout."
+)
+@context_option
+@change_options
+def acquire(
+    org: str,
+    tool_id: str,
+    holder: str,
+    seconds: float | None,
+    said: str,
+    reason: str,
+    form: str,
+    **where: Any,
+) -> None:
+    """Take an exclusive TOOL for SUBJECT, if it may use the tool and nobody else holds it."""
+    circumstances = AccessRequest("", "lock", "", parse_context(said))
+    with acting_here(**where, create=True) as context:
+        lock = acquire_lock(context, org, tool_id, holder, circumstances, seconds=seconds, reason=reason)
+    echo_record(form, lock, f"{holder} holds {tool_id} with token {lock.token}")
+
+
+@command.command("release")
+@click.argument("org", metavar="ORG")
+@click.argument("tool_id", metavar="TOOL")
+@click.argument("token", type=click.IntRange(min=1))
+@click.argument("holder", metavar="SUBJECT")
+@change_options
+def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
+    """Give a TOOL back that SUBJECT holds, by the TOKEN of its lock."""
+    with acting_here(**where) as context:
+        lock = release_lock(context, org, tool_id, token, holder)
+    echo_record(form, lock, f"{holder} gave {tool_id} back")
 
 
 @command.command("break")

@@ -1,4 +1,4 @@
-"""`orgkernel salute`: what roles say of themselves; from the store, or from a folder of report files."""
+"""`orgkernel salute`: the reports of roles, from the store or from a folder of report files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command() -> None:
 @store_option
 @format_option("text", "json")
 def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
-    """Show how each role stands: one line for the latest report of each agent."""
+    """Show one line for the latest report of each agent in each role."""
     from orgkernel.reports.board import board_of
 
     lines = board_of(_latest(org, role, **where), _intervals(paths), time.time())
@@ -77,12 +77,12 @@ def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where:
     if not found:
         roles = list(dict.fromkeys(report.role_id for report in reports))
         help = did_you_mean(role, roles) or (
-            f"who reported: {listing(roles)}" if roles else "nobody has reported yet"
+            f"who reported: {listing(roles)}" if roles else "there are no reports"
         )
         raise UnknownRecord(f"there is no report of role {quote(role)}", help)
     organizations = sorted({report.org_id for report in found})
     if len(organizations) > 1:
-        raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "name one with `--org`")
+        raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "choose one with `--org`")
     newest = max(found, key=lambda report: (report.at, report.number))
     detail = detail_of(newest, _intervals(paths)(newest.org_id, role), time.time())
     echo_record(form, detail, "") if form == "json" else click.echo(_render_report(detail), nl=False)
@@ -92,9 +92,9 @@ def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where:
 @org_option
 @click.option("--role", metavar="ROLE", help="Only one role.")
 @click.option(
-    "--since", metavar="WHEN", help="Begin with reports stored `30m`, `24h`, `7d` ago, or from a date on."
+    "--since", metavar="WHEN", help="Begin with reports stored `30m`, `24h`, `7d` ago, or at a date."
 )
-@click.option("--count", type=click.IntRange(1), help="End after so many reports.")
+@click.option("--count", type=click.IntRange(1), help="End after this number of reports.")
 @path_option
 @store_option
 @format_option("text", "json")
@@ -107,7 +107,7 @@ def watch(
     store: str | None,
     form: str,
 ) -> None:
-    """Print each report as it is stored, until interrupted; as JSON, one object a line."""
+    """Print each new report, until interrupted. As JSON, each report is an object on a line of its own."""
     from orgkernel.reports.board import detail_of
 
     begin, intervals = parse_since(since), _intervals(paths)
@@ -121,7 +121,7 @@ def watch(
 
 
 def _follow(state: Store, org: str | None, role: str | None, begin: float | None) -> Iterator[StoredReport]:
-    """Reports stored from a time on, or from now on; it waits for the next one without end."""
+    """Reports stored after a time, or from now on. It waits for new reports without end."""
     last = 0 if begin is not None else state.reports.last_number()
     while True:
         reports = state.reports.after(last, org, role)
@@ -135,23 +135,25 @@ def _follow(state: Store, org: str | None, role: str | None, begin: float | None
 
 @command.command("collect")
 @click.argument("folder", metavar="DIR")
-@click.option("--follow", is_flag=True, help="Go on until interrupted.")
+@click.option("--follow", is_flag=True, help="Continue until interrupted.")
 @click.option(
     "--every",
     type=click.FloatRange(0.05, 3_600),
     default=1.0,
     show_default=True,
     metavar="SECONDS",
-    help="Between two looks, with `--follow`.",
+    help="Seconds between two searches with `--follow`.",
 )
-@click.option("--agent", "agent_id", default="", metavar="AGENT", help="The agent whose folder it is.")
-@click.option("--org", "org_id", default="", metavar="ORG", help="Organization of reports that name none.")
+@click.option("--agent", "agent_id", default="", metavar="AGENT", help="Agent that the folder belongs to.")
+@click.option(
+    "--org", "org_id", default="", metavar="ORG", help="Organization of reports that do not name one."
+)
 @store_option
 @format_option("text", "json")
 def collect(
     folder: str, follow: bool, every: float, agent_id: str, org_id: str, store: str | None, form: str
 ) -> None:
-    """Take the report files a host writes to DIR into the store, each exactly once; what is no report is set aside."""
+    """Store the report files that a host writes to DIR, each exactly once. Other files are set aside."""
     from orgkernel.operations.reports import collector_of
     from orgkernel.reports.collecting import SETTLE_SECONDS
 
@@ -186,11 +188,14 @@ def collect(
 
 @command.command("drop")
 @click.option(
-    "--older", required=True, metavar="WHEN", help="Than `1h`, `7d`; no agent's latest report is dropped."
+    "--older",
+    required=True,
+    metavar="WHEN",
+    help="Age such as `1h` or `7d`. The latest report of an agent is never deleted.",
 )
 @store_option
 def drop(older: str, store: str | None) -> None:
-    """Delete old reports now, instead of when the next one of their agent comes."""
+    """Delete old reports now. Otherwise they are deleted when their agent reports again."""
     begin = parse_since(older)
     assert begin is not None
     from orgkernel.operations.reports import drop_reports
@@ -207,7 +212,7 @@ def _latest(
         with opened(store) as state:
             return state.reports.latest(org, role)
     if store is not None:
-        raise UsageError("`--reports` and `--store` name two places", "name one of them")
+        raise UsageError("`--reports` and `--store` cannot be used together", "use one of them")
     from orgkernel.reports.report_folder import read_latest
 
     reports, unfit = read_latest(folder)
@@ -217,7 +222,7 @@ def _latest(
 
 
 def _intervals(paths: tuple[str, ...]) -> Intervals:
-    """What the documents here say, if there are any: how often a role reports is its doctrine."""
+    """The documents, if there are any. The doctrine of a role says how often it reports."""
     from orgkernel.reports.board import intervals_of
 
     try:
@@ -255,7 +260,7 @@ def _show_age(seconds: int) -> str:
 
 
 def _show_marks(line: BoardLine) -> str:
-    """Marks of a report that may not be true: stale, or from a clock that is ahead."""
+    """Marks of a report that may be wrong: it is stale, or its clock is ahead."""
     marks = ["stale"] if line.is_stale else []
     marks += [f"clock {_show_age(line.ahead_seconds)} ahead"] if line.ahead_seconds else []
     return ", ".join(marks)

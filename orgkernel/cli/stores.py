@@ -1,4 +1,4 @@
-"""What the commands that use the store share: the store, the documents, who acts, times, and how rows are printed."""
+"""Shared code of commands that use the store: store, documents, actor, times and tables."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ by_option = click.option(
     default=OPERATOR,
     show_default=True,
     metavar="SUBJECT",
-    help="Who does it, such as `person:ID` or `agent:ID`, with the rights of that subject. Default: an operator.",
+    help="Subject that acts, such as `person:ID` or `agent:ID`, with its rights. Default: an operator.",
 )
-reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the audit.")
+reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
 # The options of a command that changes what is stored, and looks into the documents.
 change_options = with_options(
     by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
@@ -48,17 +48,17 @@ change_options = with_options(
 
 
 def open_with_state(paths: tuple[str, ...], org: str, store: str | None, *, no_cache: bool = False) -> Kernel:
-    """The kernel for some paths with the stored state. A question never creates a store."""
+    """The kernel for the paths, with the stored state. A question never creates a store."""
     return open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
 
 
 def opened(store: str | None, *, create: bool = False) -> Store:
-    """The store of the project one stands in; it is a context manager."""
+    """The store of the current project, as a context manager."""
     return open_store(located(store), create=create)
 
 
 def located(store: str | None) -> StoreLocation:
-    """Where the store of the project one stands in is."""
+    """The location of the store of the current project."""
     here = os.getcwd()
     return locate_store(find_project(here), here, store)
 
@@ -85,7 +85,7 @@ def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel |
 def acting(
     actor: str, store: str | None, kernel: Kernel | None = None, *, create: bool = False
 ) -> Iterator[Context]:
-    """What an operation works with: the documents, where they are looked at, and the store, in the name of `--by`."""
+    """The context of an operation: documents, store, and the actor of `--by`."""
     with opened(store, create=create) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
 
@@ -98,23 +98,23 @@ def find_for_actor(actor: str, paths: tuple[str, ...], *, no_cache: bool = False
 def acting_here(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
-    """What an operation works with that looks into the documents; they are opened first."""
+    """The context of an operation that needs the documents, which are opened first."""
     return acting(actor, store, find_declared(paths, no_cache=no_cache), create=create)
 
 
 def is_there(store: str | None) -> bool:
-    """Whether there is a store already; one of a server counts as there."""
+    """Whether the store exists. A store on a server counts as existing."""
     path = located(store).path
     return not path or os.path.exists(path)
 
 
 def parse_until(text: str | None) -> float | None:
-    """`30m`, `24h`, `7d` from now, or a date, as seconds since 1970; raises `UsageError`."""
+    """`30m`, `24h`, `7d` from now, or a date, in seconds since 1970. Raises `UsageError`."""
     return None if text is None else _parse_time(text, 1)
 
 
 def parse_since(text: str | None) -> float | None:
-    """`30m`, `24h`, `7d` ago, or a date, as seconds since 1970; raises `UsageError`."""
+    """`30m`, `24h`, `7d` ago, or a date, in seconds since 1970. Raises `UsageError`."""
     return None if text is None else _parse_time(text, -1)
 
 
@@ -126,11 +126,11 @@ def _parse_time(text: str, sign: int) -> float:
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         help = "write `30m`, `24h`, `7d`, or a date such as `2027-01-31T12:00:00Z`"
-        raise UsageError(f"{quote(text)} is no time", help) from None
+        raise UsageError(f"{quote(text)} is not a time", help) from None
 
 
 def show_time(seconds: float | None) -> str:
-    """A time for people; `–` for none."""
+    """A readable time, or `–` for none."""
     if seconds is None:
         return "–"
     try:
@@ -142,7 +142,7 @@ def show_time(seconds: float | None) -> str:
 def echo_records(
     form: str, records: Sequence[Any], headings: Sequence[str], row: Callable[[Any], Iterable[Any]]
 ) -> None:
-    """Records as JSON, or as a table with one line each; the last column may be as long as it likes."""
+    """Records as JSON, or as a table with one line each. The width of the last column is not limited."""
     if form == "json":
         echo_indented(records)
         return
@@ -160,7 +160,7 @@ def echo_records(
 
 
 def echo_record(form: str, record: Any, text: str) -> None:
-    """One record as JSON, or what happened in words."""
+    """One record as JSON, or a sentence."""
     if form == "json":
         echo_indented(record)
     else:

@@ -1,4 +1,4 @@
-"""`orgkernel store` and `orgkernel audit`: the place where everything is remembered, and what was decided and done."""
+"""`orgkernel store` and `orgkernel audit`: manage the store, and list decisions and changes."""
 
 from __future__ import annotations
 
@@ -34,17 +34,27 @@ _FIELDS = (
 
 @click.group("audit")
 def audit_command() -> None:
-    """Ask what was decided and done, and prove that the record is whole."""
+    """List decisions and changes, and verify that the audit is unchanged."""
 
 
 _filters = with_options(
-    click.option("--since", metavar="WHEN", help="`30m`, `24h`, `7d` ago, or a date."),
+    click.option("--since", metavar="WHEN", help="Only rows since `30m`, `24h`, `7d` ago, or a date."),
     click.option("--until", metavar="WHEN", help="Rows before this."),
-    click.option("--kind", metavar="KIND", help="decision, usage, grant, request, agent, key, lock …"),
-    click.option("--activity", metavar="WORD", help="allow, deny, ask; created, used, revoked …"),
-    click.option("--subject", metavar="SUBJECT", help="`kind:ID`, or `kind:` for all of a kind."),
+    click.option(
+        "--kind",
+        metavar="KIND",
+        help="Only rows of this kind: decision, usage, grant, request, agent, key, lock …",
+    ),
+    click.option(
+        "--activity",
+        metavar="WORD",
+        help="Only rows with this outcome: allow, deny, ask, created, used, revoked …",
+    ),
+    click.option(
+        "--subject", metavar="SUBJECT", help="Only rows about `KIND:ID`, or about all of a kind with `KIND:`."
+    ),
     click.option("--channel", metavar="CHANNEL"),
-    click.option("--record", "record_id", metavar="ID", help="A grant, request, key …"),
+    click.option("--record", "record_id", metavar="ID", help="Only rows about this grant, request or key."),
 )
 
 
@@ -56,12 +66,12 @@ def _filter(since: str | None, until: str | None, **others: Any) -> Any:
 
 @audit_command.command("query")
 @_filters
-@click.option("--count", "count", type=click.Choice(_COUNTS), help="Not the rows, but what they add up to.")
+@click.option("--count", "count", type=click.Choice(_COUNTS), help="Print counts instead of rows.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @store_option
 @format_option("text", "json")
 def query_(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
-    """List rows, newest first; or count unknown senders, policies or decisions."""
+    """List rows, newest first, or count unknown senders, policies or decisions."""
     from orgkernel.operations.upkeep import read_audit
 
     with opened(store) as state:
@@ -112,12 +122,12 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
 
 @audit_command.command("verify")
 @click.option(
-    "--checkpoints", metavar="FOLDER", help="Checkpoints kept elsewhere. Default: those beside the store."
+    "--checkpoints", metavar="FOLDER", help="File of checkpoints. Default: the checkpoints beside the store."
 )
 @store_option
 @format_option("text", "json")
 def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
-    """Follow every chain: exits 1 when a row was changed, is missing, was moved, or the end was cut off."""
+    """Verify every chain. Exits 1 if a row was changed, moved or removed, or if the end was cut off."""
     from orgkernel.operations.upkeep import verify
 
     with opened(store) as state:
@@ -131,8 +141,8 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
             click.echo(printable(f"note: {note}"), err=True)
         if found.more_findings:
             click.echo(f"and {found.more_findings:,} more")
-        says = "the audit is whole" if not found.findings else "the audit is not as it was written"
-        dropped = f", {found.dropped:,} dropped after their time" if found.dropped else ""
+        says = "the audit is unchanged" if not found.findings else "the audit was changed"
+        dropped = f", {found.dropped:,} deleted by retention" if found.dropped else ""
         click.echo(
             f"{says}: {counted(found.rows, 'row')} in {counted(found.chains, 'chain')}{dropped}", err=True
         )
@@ -145,7 +155,7 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
 @store_option
 @format_option("csv", "jsonl")
 def export_(store: str | None, form: str, **filters: Any) -> None:
-    """Print rows with everything in them, newest first, as CSV or as one JSON object a line."""
+    """Print complete rows, newest first, as CSV or as one JSON object per line."""
     from orgkernel.operations.upkeep import read_audit
 
     with opened(store) as state:
@@ -158,10 +168,10 @@ def export_(store: str | None, form: str, **filters: Any) -> None:
 @click.option("--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS")
 @store_option
 def prune_(decisions: int, history: int, store: str | None) -> None:
-    """Drop what is older: decisions and usage, and the history of grants, requests, ranks, keys and locks.
+    """Delete old rows: decisions and usage, and the history of grants, requests, ranks, keys and locks.
 
-    Whole stretches from the beginning of a chain are sealed and dropped; their signed ends stay, so that `verify` still
-    proves the rest.
+    Whole segments at the beginning of a chain are sealed and deleted. Their signed checkpoints are kept, so that
+    `verify` can still verify the rest.
     """
     from orgkernel.operations.upkeep import prune
 
@@ -192,7 +202,7 @@ def _write_lines(rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    """A cell no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet reads as a formula."""
     if value is None:
         return ""
     if isinstance(value, tuple):
@@ -213,7 +223,7 @@ def store_command() -> None:
 @store_command.command("upgrade")
 @store_option
 def upgrade(store: str | None) -> None:
-    """Bring a store to the version this program needs; a new one is made."""
+    """Upgrade the store to the version of this program, or create it."""
     from orgkernel.operations import upkeep
 
     before, after = upkeep.upgrade(located(store))
@@ -227,13 +237,16 @@ def upgrade(store: str | None) -> None:
 @click.argument("target", metavar="FILE")
 @store_option
 def backup(target: str, store: str | None) -> None:
-    """Copy the store to FILE and its checkpoints to FILE.audit, while others may write."""
+    """Copy the store to FILE and its checkpoints to FILE.audit. Other processes may write meanwhile."""
     from orgkernel.operations.upkeep import copy_store
 
     with opened(store) as state:
         copy_store(state, os.path.abspath(target))
     click.echo(
-        printable(f"copied to {target} and {target}.audit, which holds the key: keep both private"), err=True
+        printable(
+            f"copied to {target} and {target}.audit; the latter contains the signing key, so keep both private"
+        ),
+        err=True,
     )
 
 
@@ -241,7 +254,7 @@ def backup(target: str, store: str | None) -> None:
 @store_option
 @format_option("text", "json")
 def info(store: str | None, form: str) -> None:
-    """Say where the store is, its version, and how much is in it."""
+    """Print the location of the store, its version and the number of records."""
     from orgkernel.operations.upkeep import describe_store
 
     with opened(store) as state:

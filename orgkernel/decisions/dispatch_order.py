@@ -69,9 +69,10 @@ def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Ex
     for each in (better, worse):
         post = view.records.posts[each.role_id]
         role_type = _with_article(post.profile.role_type)
-        by_default = "" if post.has("role_type") else " by default"
+        written = "role_type" if post.has("role_type") else "role_id"
+        by_default = "" if written == "role_type" else " by default"
         types.append(role_type)
-        why.append(why_place(f"role {each.role_id} is {role_type}{by_default}", post.place("role_type")))
+        why.append(why_place(f"role {each.role_id} is {role_type}{by_default}", post.place(written)))
     return f"{types[0]} comes before {types[1]}", tuple(why)
 
 

@@ -1,4 +1,4 @@
-"""What the words of AuthZEN questions stand for, compared: manifests do not name them, and they decide what a caller asks."""
+"""Changes of `authzen.types`, which manifests do not contain, and which determine the meaning of AuthZEN questions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from orgkernel.diff.changes import Change, Kind
 from orgkernel.graph.questions import OrgView
 
 AUTHZEN = "authzen"
-"""First step of a path to a type or an action of AuthZEN questions."""
+"""First step of the path to a type or action of AuthZEN questions."""
 
 
 def compare_authzen(old: OrgView, new: OrgView) -> Iterator[Change]:
-    """One change for every type and action that does not stand for the same on both sides."""
+    """One change for every type and action with another meaning."""
     before, after = _words(old), _words(new)
     for section, name in sorted({*before, *after}):
         one, other = before.get((section, name)), after.get((section, name))

@@ -231,6 +231,8 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
     if field == "value":
         if key == "can_delegate":
             return f"{who} {'may now' if after else 'may no longer'} delegate"
+        if key == "open_to_probation":
+            return f"{who} {'is now' if after else 'is no longer'} open to agents on probation"
         return f"{who}: {say_difference(name if part == 'identity' else f'{part}.{name}', before, after)}"
     if field == "conditional":
         now, was = (set(each.split("; ")) if each else set() for each in (after, before))

@@ -20,24 +20,24 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     org_id: str
     role_id: str | None
-    """The role it is about; null when it is about the organization or a catalog."""
+    """The role of the change. It is null for a change of the organization or of a catalog."""
     kind: Kind
     subject: str = ""
     """What is gained, lost or changed, such as `tool:browser_agent`."""
     classification: ChangeEffect = "neutral"
-    """Whether it gives, takes, may do either, or neither."""
+    """Whether it widens permissions, narrows them, may do either, or does neither."""
     sentence: str = ""
     before: Any = None
-    """What stood there; an item, a role or an organization whole."""
+    """The old value: a part, an item, a role or an organization."""
     after: Any = None
     why_before: tuple[Why, ...] = ()
-    """The lines of the old tree that say so, what made the difference first."""
+    """The lines of the old tree, most relevant first."""
     why_after: tuple[Why, ...] = ()
     """The lines of the new tree."""
     roles: tuple[str, ...] = ()
-    """For a change of a catalog: the roles in whose manifests it shows."""
+    """For a change of a catalog: the roles whose manifests change."""
     path: Path
-    """Where in the manifest."""
+    """The path in the manifest."""
     at_before: tuple[int, ...] = ()
     """Positions in the old list of what is lost."""
     at_after: tuple[int, ...] = ()
@@ -45,7 +45,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """How much there is of what."""
+    """The counts of changes."""
 
     changes: int
     organizations: int
@@ -55,13 +55,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     widened: int
     narrowed: int
     unclear: int
-    """Those that may let somebody do more."""
+    """Changes that may permit more."""
     neutral: int
     kinds: dict[str, int]
 
 
 def sort_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """By organization, then what is about the whole of it, then by role. The order says nothing else."""
+    """Sort by organization, then changes of the whole organization, then by role."""
     return tuple(sorted(changes, key=_rank))
 
 

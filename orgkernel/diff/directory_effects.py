@@ -26,7 +26,7 @@ _Entries = Mapping[str, Definition[Any]]
 
 
 def compare_directories(old: OrgView, new: OrgView) -> Iterator[Change]:
-    """One change for everybody of whom the two sides do not say the same."""
+    """One change for every entry that differs."""
     before, after = _entries(old), _entries(new)
     tables = [PolicyTable.of(view.records.policies.values()) for view in (old, new)]
     for subject in sorted({*before, *after}):
@@ -61,7 +61,7 @@ def _entries(view: OrgView) -> _Entries:
 
 
 def _said(entry: Definition[Any]) -> dict[str, Any]:
-    """What is said of somebody; the order of tags and identities says nothing."""
+    """The content of an entry. The order of tags and identities does not count."""
     record = entry.record
     said: dict[str, Any] = to_builtins(record)
     if isinstance(record, Person):
@@ -106,21 +106,23 @@ def _direction(
 ) -> Direction:
     """Whether somebody may do more as the second than as the first; nobody declares the one that is None."""
     if before is None or after is None:
-        there = before or after
-        # Where no policy is declared none is missed: an agent may act for whoever is declared.
-        gives = not table.policies or any(each.effect == "allow" for each in _matching(table, there))
-        return (1 if before is None else -1) if gives and there is not None else 0
+        gives = any(each.gives for each in _matching(table, before or after))
+        return (1 if before is None else -1) if gives else 0
     was, now = set(_matching(table, before)), set(_matching(table, after))
     directions = [times(_gives(policy), 1 if policy in now else -1) for policy in was ^ now]
-    if any(policy.decisive and not policy.fallback for policy in was ^ now):
-        # A fallback speaks only where nothing else does.
-        gone = not any(policy.decisive and not policy.fallback for policy in was)
-        back = not any(policy.decisive and not policy.fallback for policy in now)
-        fallbacks = [policy for policy in was | now if policy.fallback]
+    fallbacks = [policy for policy in was | now if policy.fallback]
+    # What gives keeps fallbacks from giving and from taking away. What takes away keeps them from giving only.
+    for does, effects in ((1, ("allow", "deny", "ask")), (-1, ("allow",))):
+        concerned = [policy for policy in fallbacks if _gives(policy) in (does, None)]
+        silenced = [
+            {policy for policy in side if policy.silences and policy.effect in effects} for side in (was, now)
+        ]
+        if silenced[0] == silenced[1]:
+            continue
         if any(policy.conditions for policy in was | now):
-            directions += [None] * bool(fallbacks)
-        elif gone != back:
-            directions += [times(_gives(policy), 1 if back else -1) for policy in fallbacks]
+            directions += [None] * bool(concerned)
+        elif bool(silenced[0]) != bool(silenced[1]):
+            directions += [times(does, -1 if silenced[1] else 1) for _ in concerned]
     return added(directions)
 
 
@@ -130,8 +132,6 @@ def _matching(table: PolicyTable, identity: SubjectIdentity | None) -> tuple[Acc
 
 def _gives(policy: AccessPolicy) -> Direction:
     """What a policy does to whom it matches: gives, takes, or both."""
-    if policy.effect == "annotate":
-        return 0
-    if policy.effect != "allow":
-        return -1
-    return None if policy.ceiling or policy.denied else 1
+    if policy.gives:
+        return None if policy.ceiling or policy.denied else 1
+    return -1 if policy.decisive else 0

@@ -35,6 +35,7 @@ _DELEGATION = ("strict", "envelope")
 _GROWS = {
     ("identity", "authority_level"),
     ("identity", "can_delegate"),
+    ("identity", "open_to_probation"),
     ("limits", "max_spawn_depth"),
     ("limits", "max_children"),
     ("limits", "max_concurrent"),
@@ -72,6 +73,9 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
         return _file_scope(change, old, new)
     if part == "plans" and field in (None, "runnable"):
         return _compared(_is_runnable(change.before), _is_runnable(change.after))
+    if (part, key) == ("limits", "workspace_root"):
+        # Every relative path means another one.
+        return "unclear"
     if field == "value" and (part, key) in _GROWS:
         return _compared(_number(change.before), _number(change.after))
     ladder = _LADDERS.get((part, key)) if field == "value" else None

@@ -15,7 +15,7 @@ from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.sections import ELEMENTS
 
 Direction = int | None
-"""1 for more, -1 for less, 0 for the same; None where it is some of both, or cannot be said."""
+"""1 for more, -1 for less, 0 for the same, and None if it is both or unknown."""
 EFFECT_OF: Mapping[Direction, ChangeEffect] = {1: "widened", 0: "neutral", -1: "narrowed", None: "unclear"}
 _Policy = Mapping[str, Any]
 _Policies = Mapping[str, _Policy]
@@ -42,7 +42,7 @@ def times(direction: Direction, sign: Direction) -> Direction:
 
 
 def added(directions: Iterable[Direction]) -> Direction:
-    """Several at once: more and less together cannot be said."""
+    """The combined direction. More and less together are unknown."""
     found = {each for each in directions if each != 0}
     return 0 if not found else found.pop() if len(found) == 1 else None
 
@@ -78,19 +78,18 @@ def _by_itself(change: Change, field: str | None, old: _Policy | None, new: _Pol
         return _of_kind(field, change, old, new)
     if field in ELEMENTS:
         more = 1 if change.kind == "gained" else -1
-        return more if field == "allows" else -more
-    if field != "match" or old["effect"] == new["effect"] == "annotate":
+        return more if field in ("allows", "spares") else -more
+    does = _direction_of(old), _direction_of(new)
+    if field != "match" or does == (0, 0):
         return 0
     if any(old[name] != new[name] for name in ("effect", "ceiling", "fallback")):
         return None
     reach = _reach(old, new)
-    if _is_mixed(old) or _is_mixed(new):
-        return 0 if reach == 0 else None
-    return times(reach, _direction_of(new))
+    return None if reach is None else times(reach, does[1] if reach > 0 else does[0])
 
 
 def _reach(old: _Policy, new: _Policy) -> Direction:
-    """Whether a policy matches more than before."""
+    """Whether a policy now matches more."""
     before, after = old["match"], new["match"]
     return _compared(_reaches(after, before), _reaches(before, after))
 
@@ -103,26 +102,23 @@ def _of_kind(field: str, change: Change, old: _Policy, new: _Policy) -> Directio
     if field == "ceiling":
         return -less
     # A fallback says less: what it gives is given less often, and so is what it stops.
-    if old["effect"] != new["effect"]:
+    does = _direction_of(new)
+    if old["effect"] != new["effect"] or does != _direction_of(old):
         return None
-    return times(_direction_of(new), -less)
+    return times(does, -less)
 
 
 def _direction_of(policy: _Policy) -> Direction:
     """What it does to be there: give, take, or both."""
+    takes = policy["ceiling"] or bool(policy["denies"])
     if policy["effect"] == "annotate":
-        return 0
+        return -1 if takes else 0
     if policy["effect"] != "allow":
         return -1
-    if policy["ceiling"]:
-        principal = said_of(policy["match"].get("principal"))
-        return -1 if any(name in principal for name in _CREW) else None
-    return 1
-
-
-def _is_mixed(policy: _Policy) -> bool:
-    """Whether it gives one thing and takes another."""
-    return policy["effect"] == "allow" and bool(policy["denies"])
+    principal = said_of(policy["match"].get("principal"))
+    if any(name in principal for name in _CREW):  # whom only roles give anything
+        return -1 if takes else 0
+    return None if takes else 1
 
 
 def _reaches(wide: Mapping[str, Any], narrow: Mapping[str, Any]) -> bool:
@@ -157,33 +153,39 @@ def through_fallbacks(
     change: Change,
     field: str | None,
     policies: tuple[_Policy | None, _Policy | None],
-    fallbacks: Iterator[tuple[_Policy, Direction]],
+    fallbacks: Iterable[tuple[_Policy, Direction]],
     reach: Direction,
 ) -> Iterator[Direction]:
     """What becomes of each fallback it may meet: nothing where it silences as much as before.
 
-    `fallbacks` come with what they do where they speak; `reach` is how a changed match compares with the one before.
+    A policy that takes away keeps fallbacks from giving. One that allows also keeps them from taking away. `fallbacks`
+    come with what they do where they speak; `reach` is how a changed match compares with the one before.
     """
-    silences = _times_more(change, field, policies, reach)
-    if silences == 0:
-        return
-    for fallback, does in fallbacks:
-        if any(policy is not None and _may_meet(policy["match"], fallback["match"]) for policy in policies):
-            yield times(does, None if silences is None else -silences)
+    met = [
+        does
+        for fallback, does in fallbacks
+        if any(policy is not None and _may_meet(policy["match"], fallback["match"]) for policy in policies)
+    ]
+    for aspect, effects in ((1, ("allow", "deny", "ask")), (-1, ("allow",))):
+        silences = _times_more(change, field, policies, reach, effects)
+        if silences != 0 and any(does in (aspect, None) for does in met):
+            yield times(aspect, None if silences is None else -silences)
 
 
 def _times_more(
-    change: Change, field: str | None, policies: tuple[_Policy | None, _Policy | None], reach: Direction
+    change: Change,
+    field: str | None,
+    policies: tuple[_Policy | None, _Policy | None],
+    reach: Direction,
+    effects: tuple[str, ...],
 ) -> Direction:
-    """Whether it silences fallbacks more often than before."""
-    was, now = (policy is not None and _silences(policy) for policy in policies)
+    """Whether it silences fallbacks more often than before, by having one of these effects."""
+    was, now = (
+        policy is not None and policy["effect"] in effects and not policy["fallback"] for policy in policies
+    )
     if was != now:
         return int(now) - int(was) if field in (None, "effect", "fallback") else 0
     return reach if was and field == "match" else 0
-
-
-def _silences(policy: _Policy) -> bool:
-    return policy["effect"] != "annotate" and not policy["fallback"]
 
 
 def _may_meet(one: Any, other: Any) -> bool:

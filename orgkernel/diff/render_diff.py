@@ -1,4 +1,4 @@
-"""Changes as text for people, as Markdown for a pull request, as annotations of GitHub, as data."""
+"""Changes as text, as Markdown for a pull request, as annotations of GitHub, and as JSON."""
 
 from __future__ import annotations
 

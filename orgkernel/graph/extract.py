@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.columns import EdgeRun, run_of
@@ -10,7 +10,7 @@ from orgkernel.graph.records import Definition, OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.access_policies import STAR, Policy
+from orgkernel.records.access_policies import STAR, Policy, ToolRules
 from orgkernel.records.crew_roster import CrewRoster, RosterMember
 from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.records.qualification_catalog import Qualification
@@ -242,33 +242,45 @@ def _raises(qualification: Definition[Qualification]) -> Iterator[Edge]:
 
 
 def _covers(policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]) -> Iterator[Edge]:
-    """One edge for each tool and word: what is denied in an allowing policy is covered with `deny`."""
-    record, permissions = policy.record, policy.record.permissions
-    if record.effect == "annotate":
-        return
-    written = permissions.tools
+    """One edge for each tool and word: what is denied whatever the effect is covered with `deny`."""
+    record, written = policy.record, policy.record.permissions.tools
     route: tuple[str, ...] = ("permissions", "tools")
-    if permissions.named_tools is None:
-        silent = permissions.credentials is None and permissions.data is None
-        if record.effect != "allow" and silent:
-            yield from _matching(policy, STAR, record.effect, policy.place("effect"), tools)
+    if record.is_everything:
+        yield from _matching(policy, STAR, record.effect, policy.place("effect"), tools)
         return
     if isinstance(written, str):
-        yield from _matching(policy, written, record.effect, policy.place(*route), tools)
-        return
-    allow_route = route if isinstance(written, tuple) else (*route, "allow")
+        named: Iterable[tuple[str, Place]] = ((written, policy.place(*route)),)
+    elif isinstance(written, ToolRules) and record.spared_tools:
+        named = ((STAR, policy.place(*route, "deny", written.deny.index(STAR))),)
+    else:
+        listed = route if isinstance(written, tuple) else (*route, "allow")
+        named = (
+            (glob, policy.place(*listed, number)) for number, glob in enumerate(record.named_tools or ())
+        )
+    if record.effect != "annotate":
+        yield from _covered(policy, named, record.effect, tools)
+    if isinstance(written, ToolRules):
+        denied = (
+            (glob, policy.place(*route, "deny", number))
+            for number, glob in enumerate(written.deny)
+            if glob in record.denied_tools
+        )
+        yield from _covered(policy, denied, "deny", tools)
+
+
+def _covered(
+    policy: Definition[Policy],
+    words: Iterable[tuple[str, Place]],
+    effect: str,
+    tools: Mapping[str, Definition[Tool]],
+) -> Iterator[Edge]:
+    """Of several words for a tool the first counts."""
     said: set[str] = set()
-    for number, glob in enumerate(permissions.named_tools):
-        for edge in _matching(policy, glob, record.effect, policy.place(*allow_route, number), tools):
-            if edge.target not in said:
-                said.add(edge.target)
-                yield edge
-    said = set()
-    for number, glob in enumerate(permissions.excepted_tools):
-        if glob == STAR and permissions.named_tools:
-            continue  # what the list above leaves out, not the list itself
-        for edge in _matching(policy, glob, "deny", policy.place(*route, "deny", number), tools):
-            if edge.target not in said:
+    spared = policy.record.spared_tools
+    for glob, place in words:
+        for edge in _matching(policy, glob, effect, place, tools):
+            left_out = glob == STAR and any(matches_glob(edge.target, each) for each in spared)
+            if edge.target not in said and not left_out:
                 said.add(edge.target)
                 yield edge
 

@@ -1,7 +1,7 @@
-"""Answers that a module works out once for each view: typed, owned by that module, and gone with the view.
+"""Values that a module computes once for each view. They belong to that module and live as long as the view.
 
-They are kept beside the view and not in a table of weak keys here: an answer may refer to its view, as the tables of
-access do, and would then keep it alive in such a table forever.
+The values are stored in the view, not in a table with weak keys: a value may refer to its view, as the tables of access
+do, and would keep the view alive in such a table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class PerView(Generic[T]):
-    """A function of a view that is called once for each view. Use as a decorator."""
+    """A decorator for a function that is called once for each view."""
 
     def __init__(self, function: Callable[[OrgView], T]) -> None:
         self._function = function
@@ -36,9 +36,9 @@ class PerView(Generic[T]):
 
 
 class PerViewAndKey(Generic[K, T]):
-    """A function of a view and a key that is called once for each pair of them, while a view has at most `most` keys.
+    """A function that is called once for each view and key, while a view has at most `most` keys.
 
-    Past that the view starts over, so that a caller with ever new keys cannot fill the memory.
+    Above that, all values of the view are dropped, so that a caller with many keys cannot fill the memory.
     """
 
     def __init__(self, function: Callable[[OrgView, K], T], most: int) -> None:

@@ -64,7 +64,7 @@ def _step_of(attribute: str) -> int:
 
 
 class OrgView(ABC):
-    """An organization that can be asked. Roles come in the order of the hierarchy, edges in that of declaration."""
+    """Questions about an organization. Roles are in the order of the hierarchy, edges in the order of declaration."""
 
     def __init__(self, records: OrgRecords) -> None:
         self.records = records
@@ -77,43 +77,45 @@ class OrgView(ABC):
 
     @abstractmethod
     def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
-        """Edges of a kind that start here."""
+        """The edges of a kind that start at a node."""
 
     @abstractmethod
     def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
-        """Edges of a kind that end here."""
+        """The edges of a kind that end at a node."""
 
     @abstractmethod
     def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
         """All edges of a kind."""
 
     def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
-        """Where edges of a kind end, each once; cheaper than the edges."""
+        """The targets of all edges of a kind, each once. Faster than the edges."""
         return tuple(dict.fromkeys(edge.target for edge in self.edges_of(kind)))
 
     def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
-        """Target and attribute of the edges of a kind that start here; cheaper than the edges."""
+        """The targets and attributes of the edges of a kind that start at a node. Faster than the edges."""
         return tuple((edge.target, edge.attribute) for edge in self.edges_from(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
-        """Source and attribute of the edges of a kind that end here; cheaper than the edges."""
+        """The sources and attributes of the edges of a kind that end at a node. Faster than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
 
     def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Sources of the edges of a kind that end here, and their attributes; for many, cheaper than pairs of them."""
+        """The sources of the edges of a kind that end at a node, and their attributes, as columns. Faster for many
+        edges.
+        """
         edges = self.edges_to(kind, target)
         return tuple(edge.source for edge in edges), tuple(edge.attribute for edge in edges)
 
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
-        """Source and target of all edges of a kind; cheaper than the edges."""
+        """The sources and targets of all edges of a kind. Faster than the edges."""
         return tuple((edge.source, edge.target) for edge in self.edges_of(kind))
 
     def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
-        """Where the edges of a kind start that end here; cheaper than the edges."""
+        """The sources of the edges of a kind that end at a node. Faster than the edges."""
         return tuple(edge.source for edge in self.edges_to(kind, target))
 
     def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
-        """The groups of nodes that edges of a kind lead round in a circle, each from its first declared node on."""
+        """The cycles of edges of a kind, each as a group of nodes that begins with its first declared node."""
         if kind not in self._cycles:
             self._cycles[kind] = find_circles(self.ends_of(kind))
         return self._cycles[kind]
@@ -152,13 +154,13 @@ class OrgView(ABC):
         return role_id in self.records.excused
 
     def command_of(self, role_id: str) -> Edge | None:
-        """The edge to the superior, an external one included; None at the top."""
+        """The edge to the superior, who may be external. None at the top."""
         edges = self.edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
 
     @cached_property
     def superiors(self) -> Mapping[str, str]:
-        """Every role that reports to somebody, with its superior, an external one included."""
+        """Every role with a superior, and its superior, who may be external."""
         superiors: dict[str, str] = {}
         for role_id, superior in self.ends_of(EdgeKind.REPORTS_TO):
             superiors.setdefault(role_id, superior)
@@ -173,7 +175,7 @@ class OrgView(ABC):
         return {superior: tuple(below) for superior, below in found.items()}
 
     def superior_of(self, role_id: str) -> str | None:
-        """The superior inside the organization; None at the top."""
+        """The superior inside the organization. None at the top."""
         superior = self.superiors.get(role_id)
         return None if superior in self.external else superior
 
@@ -186,7 +188,7 @@ class OrgView(ABC):
         )
 
     def chain_above(self, role_id: str) -> tuple[Edge, ...]:
-        """The edges from the role up to the top; a circle is followed once."""
+        """The edges from the role up to the top. A cycle is followed once."""
         chain: list[Edge] = []
         seen = {role_id}
         edge = self.command_of(role_id)
@@ -199,7 +201,7 @@ class OrgView(ABC):
         return tuple(chain)
 
     def superiors_above(self, role_id: str) -> tuple[str, ...]:
-        """The superiors up to the top, nearest first; a circle is followed once."""
+        """The superiors up to the top, nearest first. A cycle is followed once."""
         above: dict[str, None] = {}
         superior = self.superiors.get(role_id)
         while superior is not None and superior not in above:
@@ -215,7 +217,7 @@ class OrgView(ABC):
         return tuple(role for role in self.roles if role not in inside)
 
     def below(self, role_ids: Iterable[str]) -> frozenset[str]:
-        """The roles themselves and everybody under them."""
+        """The roles and all their subordinates, direct and indirect."""
         reached: set[str] = set()
         pending = list(role_ids)
         while pending:
@@ -227,7 +229,7 @@ class OrgView(ABC):
 
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
-        """The chains of command that lead back to where they start, each from its first role in the hierarchy on."""
+        """The cycles in the chain of command, each beginning with its first role in the hierarchy."""
         inside = [pair for pair in self.superiors.items() if pair[1] not in self.external]
         order = {role: number for number, role in enumerate((*self.roles, *self.records.without_profile))}
         starts = [min(group, key=order.__getitem__) for group in find_circles(inside)]
@@ -239,21 +241,21 @@ class OrgView(ABC):
         return frozenset(edge.source for circle in self.circles for edge in circle)
 
     def place_of(self, role_id: str) -> Place:
-        """Where the hierarchy names the role."""
+        """The place of the role in the hierarchy."""
         missing = self.records.without_profile.get(role_id)
         return self.edges_to(EdgeKind.INCLUDES, role_id)[0].place if missing is None else missing
 
     # -- domains ----------------------------------------------------------------------------------------------------
 
     def resolve_domain(self, word: str) -> str | None:
-        """The domain a word of any vocabulary means; None when it means none here."""
+        """The domain that a word of any vocabulary means here, or None."""
         if word in self.records.domains:
             return word
         alias = self.records.aliases.get(word)
         return alias.target if alias else None
 
     def domain_and_broader(self, domain_id: str) -> tuple[str, ...]:
-        """The domain, then ever broader ones."""
+        """The domain, then its broader domains, nearest first."""
         line: list[str] = []
         current: str | None = domain_id
         while current is not None and current not in line:
@@ -334,7 +336,7 @@ class OrgView(ABC):
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
     def missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
-        """What the plan needs and the role neither is equipped with nor always has."""
+        """Tools that the plan needs and that the role does not have."""
         has = {edge.target for edge in self.tools_of(role_id)}.union(self.essential_tools_of(role_id))
         return tuple(edge for edge in self.tools_needed_by(plan_id) if edge.target not in has)
 
@@ -343,13 +345,13 @@ class OrgView(ABC):
         return self.edges_from(EdgeKind.REQUIRES, role_id)
 
     def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
-        """To whom each PACE tier escalates."""
+        """The escalation target of each PACE tier."""
         return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
 
     # -- access and crew --------------------------------------------------------------------------------------------
 
     def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
-        """Tools a policy speaks of by name or by a glob, and what it says."""
+        """Tools that a policy covers by name or pattern, with its effect."""
         return self.edges_from(EdgeKind.COVERS, policy_id)
 
     def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:

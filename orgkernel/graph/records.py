@@ -206,7 +206,7 @@ class RolePost:
 
     @property
     def is_as_written(self) -> bool:
-        """Whether all there is to know about the post is its profile's document, whatever organization it stands in."""
+        """Whether the post depends on the document of its profile only, and not on its organization."""
         return self._override is None and self.superior is None and not self.shared_profile
 
     @property

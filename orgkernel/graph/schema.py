@@ -10,7 +10,7 @@ from orgkernel.diagnostics import Place
 
 
 class NodeKind(Enum):
-    """What an edge can start or end at."""
+    """The kinds of nodes."""
 
     ORGANIZATION = "organization"
     ROLE = "role"
@@ -33,12 +33,12 @@ class EdgeSchema:
     source: NodeKind
     target: NodeKind
     attribute: str = ""
-    """What the edge's attribute says, where it has one."""
+    """The meaning of the attribute, if the edge has one."""
     parts: tuple[str, ...] = ()
-    """What the parts of the attribute are called, which colons separate."""
+    """The names of the parts of the attribute, which are separated by colons."""
 
     def read_attribute(self, attribute: str) -> dict[str, str]:
-        """The parts of an edge's attribute by name; empty ones are left out."""
+        """The parts of an edge's attribute by name, without empty ones."""
         values = attribute.split(":", len(self.parts) - 1) if self.parts else []
         return {part: value for part, value in zip(self.parts, values, strict=False) if value}
 
@@ -125,7 +125,7 @@ _SENTENCES = {
 
 
 class Edge(NamedTuple):
-    """A sentence that a document says, and where."""
+    """A statement of a document, and its place."""
 
     kind: EdgeKind
     source: str

@@ -1,7 +1,7 @@
-"""Circles, asked of networkx: which things lead back to themselves, and the shortest way round.
+"""Cycles, found by networkx.
 
-INVARIANT: networkx is imported only once something does lead round. That nothing does is what the standard library's
-topological sorting proves, so that checking a sound organization does not wait 0.1 s for an import.
+INVARIANT: networkx is imported only if there is a cycle. The topological sorting of the standard library shows whether
+there is one, so that checking an organization without cycles does not wait 0.1 s for an import.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Pairs = Iterable[tuple[str, str]]
 
 
 def find_circles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
-    """The groups of nodes that lead to one another, or the one node to itself, each from its first declared node on."""
+    """The groups of nodes that form cycles, each beginning with its first declared node."""
     pairs = tuple(pairs)
     if _is_acyclic(pairs):
         return ()
@@ -31,7 +31,7 @@ def find_circles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
 
 
 def find_shortest_circle(pairs: Pairs, group: Collection[str]) -> tuple[str, ...]:
-    """The nodes on a shortest way from the first of a group, which `find_circles` found, back to it."""
+    """The nodes of a shortest cycle through the first node of a group from `find_circles`."""
     import networkx
 
     start = next(iter(group))

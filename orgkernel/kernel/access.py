@@ -47,9 +47,9 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         asked = at_this_moment(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
         return decide_envelope(self.view, subject, asked.context, self.state)
 
-    def explain(self, request: AccessRequest) -> AccessExplanation:
-        """The decision with everything it rests on."""
-        return explain_access(self.view, at_this_moment(request, self.clock), self.state)
+    def explain(self, request: AccessRequest, counted: int = 0) -> AccessExplanation:
+        """The decision with everything it rests on, and what else its first remedies would open."""
+        return explain_access(self.view, at_this_moment(request, self.clock), self.state, counted=counted)
 
     def who_can(
         self, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None

@@ -158,18 +158,20 @@ class Kernel(Registry):
         """
         return self.access(org).decide_with_reasons(request)
 
-    def explain(self, org: str, request: AccessRequest) -> AccessExplanation:
+    def explain(self, org: str, request: AccessRequest, *, counted: int = 0) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
+
+        For the first `counted` remedies it also says what else they would open.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
         >>> explanation = Kernel.open().explain("software_dev", request)
-        >>> explanation.remedies[0].text
-        'grant `tool:code_execution_tool` at level `full`'
+        >>> explanation.remedies[0].commands
+        ('orgkernel grant issue role:research_xo tool:code_execution_tool --level full --org software_dev',)
         >>> explanation.who_can.subjects
         ('role:codegen_specialist', 'role:bugfix_specialist', 'role:devops_specialist', 'role:analysis_specialist', 'role:osint_specialist')
         """
-        return self.access(org).explain(request)
+        return self.access(org).explain(request, counted)
 
     def who_can(
         self,

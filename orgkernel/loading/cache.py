@@ -1,9 +1,8 @@
-"""The cache on disk: bytes under keys, checked whole when they come back. With `files`, the only reader of disk.
+"""The cache on disk: bytes under keys, verified when they are read. With `files`, the only module that reads the disk.
 
-Nothing here raises and nothing is trusted: what is missing, cut short, changed by a bit or owned by somebody else is not
-there. What cannot be written is remembered as `problem`, one sentence for people, and answers stay right without it.
-Files are written beside their place, synchronized and renamed, so that two processes that fill the cache at once, and one
-that is killed, leave whole entries.
+Nothing here raises, and no entry is trusted: an entry that is incomplete, changed or owned by another user counts as
+missing. If an entry cannot be written, `problem` says why, and answers are still correct. Files are written under a
+temporary name, synchronized and renamed, so that concurrent or killed processes leave complete entries.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Signature = tuple[int, int, int, int]
 
 
 def sign_file(path: str) -> Signature | None:
-    """What tells that a file is still the same without reading it; None where it cannot be looked at."""
+    """Values that show, without reading it, that a file is the same. None if the file is not accessible."""
     try:
         state = os.stat(path)
     except (OSError, ValueError):
@@ -55,12 +54,12 @@ class Cache:
     def __init__(self, folder: str, max_bytes: int = MAX_BYTES) -> None:
         self.folder = folder
         self.problem = ""
-        """Why nothing can be kept, a sentence for people; empty while all is well."""
+        """Why entries cannot be written, as a sentence. Empty if they can."""
         self._max_bytes = max_bytes
         self._found: list[str] = []
 
     def find(self, key: str) -> memoryview | None:
-        """What was put under a key; None where there is nothing, or not what was put there."""
+        """The bytes under a key. None if there is no valid entry."""
         path = self._path(key)
         try:
             with open(path, "rb") as file:
@@ -84,14 +83,14 @@ class Cache:
         return body
 
     def has(self, key: str) -> bool:
-        """Whether there is something under a key, looked at or not."""
+        """Whether there is an entry under a key, valid or not."""
         try:
             return _is_trusted(os.stat(self._path(key)))
         except (OSError, ValueError):
             return False
 
     def put(self, key: str, body: bytes) -> bool:
-        """Keep some bytes under a key; whether that worked."""
+        """Write bytes under a key. Returns whether it succeeded."""
         try:
             self._prepare()
             self._replace(self._path(key), _MAGIC + _SUM(body).digest() + body)
@@ -104,12 +103,12 @@ class Cache:
         return True
 
     def discard(self, key: str) -> None:
-        """Forget what is under a key."""
+        """Delete the entry under a key."""
         with contextlib.suppress(OSError, ValueError):
             os.unlink(self._path(key))
 
     def distrust(self) -> bool:
-        """Forget everything that was found until now, because something in it is wrong; whether there was anything."""
+        """Delete all entries that were read so far, because one of them is wrong. Returns whether there were any."""
         found, self._found = self._found, []
         for key in found:
             self.discard(key)
@@ -140,7 +139,7 @@ class Cache:
             raise
 
     def _evict(self, written: str) -> None:
-        """Remove what was used longest ago while there is too much, and what dead processes left."""
+        """Delete the least recently used entries above the limit, and files that ended processes left."""
         stored: list[_Stored] = []
         now = os.stat(written).st_mtime_ns
         with os.scandir(self.folder) as found:
@@ -160,7 +159,7 @@ class Cache:
 
 
 def _is_trusted(state: os.stat_result) -> bool:
-    """Whether only we, or the administrator, can have written a file: who writes an entry decides what is answered."""
+    """Whether only this user or the administrator can have written a file, because entries determine answers."""
     if not hasattr(os, "getuid"):
         return True
     return state.st_uid in (os.getuid(), 0) and not state.st_mode & stat.S_IWOTH

@@ -1,4 +1,4 @@
-"""Texts to documents: choose the kind by `_schema`, check the version, validate the shape, keep the places."""
+"""Documents from texts: choose the kind by `_schema`, check the version, validate the shape, keep the places."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-
 
 
 def says_ours(source: SourceText) -> bool:
-    """Whether a text says that it is a document of ours, readable or not."""
+    """Whether a text claims to be a document of orgkernel, even if it cannot be read."""
     return _find_kind(source.text) is not None
 
 
 def _find_kind(text: str) -> str | None:
-    """The kind that a text says it is; empty where it says that it is ours and not what."""
+    """The kind that a text claims to be. Empty if the claim names no kind."""
     for said in _SAYS.finditer(text):
         at = said.start()
         if at and text[at - 1] in "'\"":
@@ -85,8 +85,8 @@ def read_documents(
 ) -> ReadFile:
     """The documents of a text.
 
-    A file that was `named` has to hold some. One that stands `among_ours` has to be readable, and may be something
-    else. Any other is passed over unless it says that it is ours or has the fields of one of our kinds.
+    A `named` file must contain documents. A file `among_ours` must be readable, and may contain something else. Any
+    other file is skipped, unless it claims to be a document of orgkernel or has the fields of one of its kinds.
     """
     if source.refusal is not None:
         if not (named or among_ours or says_ours(source)):
@@ -168,7 +168,7 @@ def parse_source(source: SourceText) -> ParsedText:
 
 
 class _Read(NamedTuple):
-    """What one document of a text yields."""
+    """The result of one document of a text."""
 
     kind: str | None
     packed: Packed | None

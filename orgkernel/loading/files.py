@@ -1,6 +1,6 @@
-"""Files: finding them, reading them within limits, decoding them. With the cache, the only readers of disk.
+"""Find, read and decode files within limits. With the cache, the only modules that read the disk.
 
-Nothing here raises for a bad file: what cannot be read is returned as a refusal at a mark, like a bad value.
+Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Root:
     path: str
     name: str
     shared: bool = False
-    """The catalogs every organization falls back to."""
+    """The catalogs that every organization sees."""
     context: bool = False
-    """Read only so that others can refer to it; its own findings are not reported."""
+    """Read only as context for others. Its own findings are not reported."""
 
 
 class Located(NamedTuple):
@@ -52,7 +52,7 @@ class Located(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text of one file, or why there is none."""
+    """The text of one file, or the reason why it cannot be read."""
 
     path: str
     name: str
@@ -153,7 +153,7 @@ def read_text(path: str, name: str) -> SourceText:
 
 
 def digest_file(path: str) -> str | None:
-    """The digest that reading a file would find; None where it could not be read."""
+    """The digest of a file. None if it cannot be read."""
     try:
         with open(path, "rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -192,7 +192,7 @@ def _guess(body: bytes) -> str:
 
 
 def documents_in(folder: str) -> list[str]:
-    """Paths of the candidate files directly in a folder, sorted; none where it cannot be listed."""
+    """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed."""
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -204,7 +204,7 @@ def documents_in(folder: str) -> list[str]:
 
 
 def mentions(path: str, words: str) -> bool:
-    """Whether a file holds some words; a folder and a file that cannot be read hold none."""
+    """Whether a file contains some words. A folder or an unreadable file contains none."""
     try:
         if not os.path.isfile(path):
             return False
@@ -215,7 +215,7 @@ def mentions(path: str, words: str) -> bool:
 
 
 def read_lines(path: str) -> list[str]:
-    """The lines of a file for showing an excerpt; empty when it cannot be read any more."""
+    """The lines of a file for an excerpt. Empty if the file can no longer be read."""
     return LINE_BREAK.split(read_text(path, path).text)
 
 

@@ -1,4 +1,4 @@
-"""Whether the input schemas of a tool catalog are JSON Schemas."""
+"""Are the input schemas of a tool catalog valid JSON Schemas?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _JSON_TYPES = {
 
 
 def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]:
-    """What is to be said about the input schemas of a catalog's tools."""
+    """Findings about the input schemas of a catalog."""
     for tool_id, tool in catalog.tools.items():
         if tool.input_schema is None:
             continue
@@ -31,7 +31,7 @@ def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]
 
 
 def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
-    """Where a schema is none and why; an empty text when it is one."""
+    """The place and reason why a JSON Schema is not valid. Empty if it is valid."""
     from jsonschema import Draft202012Validator  # most catalogs hold no schema
     from jsonschema.exceptions import SchemaError
 

@@ -58,7 +58,7 @@ class _Stop(Exception):
 
 
 def parse_json(text: str) -> ParsedText:
-    """The one document of a JSON text. Never raises for bad text; everything refused is listed with its mark."""
+    """The document of a JSON text. Never raises for a bad text. Every refusal is listed with its mark."""
     reader = _Reader(text)
     try:
         document = reader.read_document()
@@ -206,7 +206,7 @@ class _Reader:
         return key, self._skip(at + 1)
 
     def _next_item(self, at: int, closing: str) -> tuple[int, bool]:
-        """Where the next item begins, or where a container ends, and whether it does."""
+        """The position of the next item or of the end of the container, and whether it is the end."""
         if usual := _USUAL_COMMA.match(self._text, at):
             return usual.end(), False
         at = self._skip(at)

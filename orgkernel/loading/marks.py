@@ -38,7 +38,7 @@ def mark_after(text: str) -> int:
 
 
 def unpack_mark(mark: int) -> tuple[int, int]:
-    """Line and column of a mark."""
+    """The line and column of a mark."""
     return mark >> (COLUMN_BITS + STYLE_BITS), mark >> STYLE_BITS & LAST_COLUMN
 
 
@@ -116,7 +116,7 @@ def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
 
 
 def children_of(marks: Marks, *names: str) -> Any:
-    """What stands below a mapping of a document, by key, or in a list of it; the document writes the value."""
+    """The marks below a mapping or list of a document."""
     for name in names:
         marks = marks[1][name][1]
     return marks[1]

@@ -1,4 +1,4 @@
-"""What does not fit the model of its kind: pydantic finds it, this module says it in our words and at its place."""
+"""Values that do not fit their kind: pydantic finds what is wrong, and this module reports it in plain words at its place."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_l
 def find_misfits(
     kind: str, value: dict[str, Any], marks: Marks
 ) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
-    """The value in the words of its model, None where it does not fit, what is to be said, and what nobody reads.
+    """The value in the words of its model, or None if it does not fit, its findings, and its unread fields.
 
-    Fields nobody knows are warnings, so that published files keep loading; those starting with `x_` are the user's.
+    Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
     """
     model = KINDS[kind]
     try:
@@ -167,7 +167,7 @@ def _allowed(context: Mapping[str, Any]) -> list[str]:
 
 
 def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
-    """Where an unknown field may belong: under another spelling here, or under the same name elsewhere."""
+    """The help for an unknown field: another spelling here, or the same name in another place."""
     name = str(route[-1])
     homes = _fields_of(model)
     if name in homes:

@@ -1,4 +1,4 @@
-"""What both readers, YAML and JSON, hand on."""
+"""The result of the readers of YAML and JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unprintable() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """One document of a file: its values, tuples for sequences, and where each stands."""
+    """One document of a file: its values, with tuples for sequences, and their marks."""
 
     value: Any
     marks: Marks
@@ -39,7 +39,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something in the text that is refused, at a mark."""
+    """A refused part of the text, at a mark."""
 
     row: Row
     mark: int
@@ -49,14 +49,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class ParsedText:
-    """All documents of a text, and what was refused. With a refusal, the documents may be incomplete."""
+    """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
 
     documents: tuple[Parsed, ...]
     refusals: tuple[Refusal, ...]
 
 
 def describe(value: Any) -> str:
-    """A value as a reader of YAML would call it; never a Python type name."""
+    """A value in the words of YAML, never as a Python type name."""
     if value is None:
         return "null"
     if isinstance(value, bool):

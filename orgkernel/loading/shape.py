@@ -1,4 +1,4 @@
-"""Whether a document has the shape of its kind."""
+"""The shape of a document: does its value fit its kind?"""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from orgkernel.records.kinds import RECORDS
 def validate_shape(
     kind: str, value: dict[str, Any], marks: Marks
 ) -> tuple[msgspec.Struct | None, list[Refusal], tuple[Unknown, ...]]:
-    """A value in its shape, None where it does not fit, what is to be said about it, and what nobody reads.
+    """The value in its shape, or None if it does not fit, its findings, and its unread fields.
 
-    A value that fits is read without pydantic, which takes longer to import than a small tree to check. Of any other, the
-    model decides: what it accepts in other words has the shape all the same.
+    A value that fits needs no pydantic, which takes longer to import than a small tree to check. For any other value the
+    model decides. It also accepts other words for some values and fields, and unknown fields.
     """
     shape = shape_of(kind)
     try:
@@ -34,6 +34,6 @@ def validate_shape(
 
 @cache
 def shape_of(kind: str) -> type[msgspec.Struct]:
-    """The shape of a kind, imported when it is first asked for: a tree has documents of few kinds."""
+    """The shape of a kind. It is imported on first use, because a tree has documents of few kinds."""
     shape: type[msgspec.Struct] = getattr(import_module(f"orgkernel.shapes.{kind}"), RECORDS[kind].__name__)
     return shape

@@ -1,7 +1,7 @@
-"""What reading yields: documents that know where each of their values stands, and what could not be read.
+"""The results of reading: documents with the places of their values, and documents that could not be read.
 
-A document keeps its record and its marks packed, a tenth of what they take as objects, and unpacks them when asked.
-While a tree is being built and checked they are asked for all the time, so they are held until `seal`.
+A document keeps its record and its marks packed, in a tenth of their memory, and unpacks them on request. While a tree
+is built and checked they are needed all the time, so they are kept unpacked until `seal`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Packed(NamedTuple):
 
 
 def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
-    """The parts of a document whose value has its shape."""
+    """The parts of a document, from its value in its shape."""
     return Packed(
         msgspec.msgpack.encode(shape),
         msgspec.msgpack.encode(marks),
@@ -55,13 +55,13 @@ def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ())
 
 @lru_cache(_KEPT)
 def unpack_record(kind: str, packed: bytes) -> Document:
-    """The record of a document. Its types are checked while it is made, its constraints were before."""
+    """The record of a document. Types are checked again, constraints are not."""
     return msgspec.msgpack.decode(packed, type=RECORDS[kind])
 
 
 @lru_cache(_KEPT)
 def unpack_marks(packed: bytes) -> Marks:
-    """Where each value of a document stands."""
+    """The marks of a document."""
     return msgspec.msgpack.decode(packed)
 
 
@@ -71,9 +71,9 @@ def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
 
 
 class SourceDocument:
-    """A document that was read: its record, and where each value of it stands. Never changed once made.
+    """An immutable document: its record, and the place of each value.
 
-    Raises `msgspec.MsgspecError` for parts that are no document of the kind.
+    Raises `msgspec.MsgspecError` for parts that are not a document of the kind.
     """
 
     __slots__ = (
@@ -130,7 +130,7 @@ class SourceDocument:
 
     @property
     def marks(self) -> Marks:
-        """Where each value stands."""
+        """The marks of the values."""
         marks = self._marks
         return unpack_marks(self.packed.marks) if marks is None else marks
 
@@ -140,7 +140,9 @@ class SourceDocument:
         return () if self.packed.unknown == NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where the value (or its key) at a route stands; the nearest container where the document leaves it out."""
+        """The place of the value (or key) at a route. If the document leaves it out, the place of the nearest
+        container.
+        """
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
 
@@ -153,11 +155,11 @@ class SourceDocument:
         return [(file, line, written) for line, written in locate_keys(self.marks, route, names)]
 
     def item_places(self, *route: RouteStep) -> list[Place]:
-        """Where each item of the list at a route stands."""
+        """The places of the items of the list at a route."""
         return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
-        """Where a character of the text at a route stands."""
+        """The place of a character of the text at a route."""
         return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
 
     def has(self, *route: RouteStep) -> bool:
@@ -167,7 +169,7 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class BrokenDocument:
-    """A document that could not be read, with the ids it seems to declare, so that nothing else is blamed for it."""
+    """A document that could not be read, with the ids that it seems to declare, so that missing ids are not reported."""
 
     name: str
     path: str
@@ -178,13 +180,13 @@ class BrokenDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What one file yields."""
+    """The result of one file."""
 
     documents: tuple[SourceDocument, ...] = ()
     broken: tuple[BrokenDocument, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: bool = False
-    """The file is none of ours."""
+    """The file is not a document of orgkernel."""
 
 
 class FileRead(NamedTuple):
@@ -208,9 +210,9 @@ class Tree:
     paths: dict[str, str]
     """Name of each file read to its path."""
     skipped: int
-    """Files passed over because they are none of ours."""
+    """Skipped files, which are not documents of orgkernel."""
     files: Sequence[FileRead] = ()
-    """What each file yielded, in the order they were read in."""
+    """The results of the files, in the order of reading."""
 
 
 def tree_of(files: Sequence[FileRead]) -> Tree:

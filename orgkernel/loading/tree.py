@@ -1,8 +1,8 @@
-"""Folders to documents: which files are ours, and one result for all of them.
+"""Documents from folders: select the files that are documents of orgkernel, and read them all.
 
-A file is ours when its `_schema` says so or when it was named itself. In a folder of our documents, one that cannot be
-read or has the fields of one of our kinds is ours too. Anything else found on the way (a workflow, a package manifest) is
-passed over and counted.
+A file is a document of orgkernel if its `_schema` says so or if the user named it. In a folder with such documents, an
+unreadable file or one with the fields of a known kind counts too. Any other file (a workflow, a package manifest) is
+skipped and counted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def read_tree(
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
 ) -> Tree:
-    """All documents below the roots. What is `known` by its path, read earlier and unchanged, is not read again."""
+    """All documents below the roots. Files that are `known` by their path and unchanged are not read again."""
     read: dict[str, FileRead] = {}
     folders: set[str] = set()
     undecided: list[_Candidate] = []
@@ -76,7 +76,7 @@ def read_tree(
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:
-    """Whether a folder, or one above it up to the top, holds documents of ours."""
+    """Whether a folder, or one above it, has documents of orgkernel."""
     while True:
         if folder in folders:
             return True

@@ -80,7 +80,7 @@ class _Anchored(NamedTuple):
 
 
 def parse_yaml(text: str) -> ParsedText:
-    """All documents of a YAML text. Never raises for bad text; everything refused is listed with its mark."""
+    """All documents of a YAML text. Never raises for a bad text. Every refusal is listed with its mark."""
     reader = _Reader()
     documents: list[Parsed] = []
     try:
@@ -185,7 +185,7 @@ class _Reader:
         self.refuse(row.CHARACTER, place, f"{what} not allowed")
 
     def read_value(self, event: Any, depth: int) -> tuple[Any, Marks]:
-        """Value and marks of what begins with an event."""
+        """The value that begins with an event, and its marks."""
         kind = event.__class__
         anchor, tag = event.anchor, None if kind is AliasEvent else event.tag
         if kind is ScalarEvent and anchor is None and tag is None:
@@ -300,7 +300,7 @@ class _Reader:
     def _read_key(
         self, event: Any, key: Any, mark: int, value: Any, value_marks: Marks, values: Any, marks: Any
     ) -> None:
-        """Take in a pair whose key may have to be refused."""
+        """Add a pair to a mapping, or refuse its key."""
         key_mark = _mark(event) if event.__class__ is AliasEvent else mark
         if event.__class__ is ScalarEvent and event.value == _MERGE and event.style in _PLAIN:
             self.refuse(

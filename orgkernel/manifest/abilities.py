@@ -240,6 +240,7 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
         or tool.rank_levels
         or tool.qualifications
         or tool.exclusive
+        or tool.is_scoped
         or not tool.enabled
         or holder.policies
         or any(key in state.grants or key in state.restrictions for key in holder.keys)

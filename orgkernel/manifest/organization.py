@@ -18,8 +18,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE
 from orgkernel.manifest.role import build_role_manifest, finding_item
-from orgkernel.manifest.why import fact, listed, settings, why_item
-from orgkernel.records.access_policies import Permissions, Policy
+from orgkernel.manifest.why import fact, facts, listed, settings, why_item
+from orgkernel.records.access_policies import STAR, Policy
 from orgkernel.records.record import Record
 
 _FIELD_OF = {"allow": "allows", "ask": "asks", "deny": "denies"}
@@ -59,7 +59,10 @@ def build_organization_manifest(
         departments=tuple(_departments(view)),
         layers=listed(document, "layers", organization.layers),
         dispatch_edges=tuple(_dispatch_edges(view)),
-        limits=tuple(settings(document, organization.limits, "limits")),
+        limits=(
+            *settings(document, organization.limits, "limits"),
+            *facts(document, (), {"workspace_root": organization.workspace_root}),
+        ),
         external=listed(document, "external", organization.external),
         domains=tuple(_coverage(view)),
         roots=view.roots(),
@@ -92,7 +95,7 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
             effect=policy.effect,
             description=policy.description,
             priority=policy.priority,
-            ceiling=policy.ceiling,
+            ceiling=policy.is_ceiling,
             fallback=policy.fallback,
             **permitted(policy),
             match=_said(policy.match),
@@ -166,25 +169,26 @@ def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
 
 
 def permitted(policy: Policy) -> dict[str, Any]:
-    """The lists of a policy in a manifest, sorted by name, because their written order has no meaning.
-
-    A policy that only annotates allows nothing and stops nothing.
-    """
-    terms: dict[str, set[str]] = {"allows": set(), "asks": set(), "denies": set(), "bounds": set()}
+    """The lists of a policy in a manifest, sorted by name, because their written order has no meaning."""
+    names = ("allows", "asks", "denies", "spares", "bounds")
+    terms: dict[str, set[str]] = {name: set() for name in names}
     field = _FIELD_OF.get(policy.effect)
     if field is not None:
-        terms[field].update(_spoken(policy.permissions))
-        terms["denies"].update(f"tool:{name}" for name in policy.permissions.excepted_tools)
-    if policy.ceiling:
+        terms[field].update(_spoken(policy))
+    terms["denies"].update(f"tool:{name}" for name in policy.denied_tools)
+    terms["spares"].update(f"tool:{name}" for name in policy.spared_tools)
+    if policy.is_ceiling:
         terms["bounds"].update(
             kind for kind in ("tools", "credentials", "data") if getattr(policy.permissions, kind) is not None
         )
     return {name: tuple(sorted(said)) for name, said in terms.items()}
 
 
-def _spoken(permissions: Permissions) -> Iterator[str]:
-    named: Any = permissions.named_tools
-    yield from (f"tool:{name}" for name in named or ())
+def _spoken(policy: Policy) -> Iterator[str]:
+    permissions = policy.permissions
+    if policy.is_everything:
+        yield STAR
+    yield from (f"tool:{name}" for name in policy.named_tools or ())
     listed: Any = permissions.credentials or ()
     yield from (f"credential:{name}" for name in ((listed,) if isinstance(listed, str) else listed))
     if permissions.data is not None:

@@ -135,7 +135,9 @@ class SkillItem(Named, frozen=True, kw_only=True):
     proficiency_name: str | None
     optional: bool
     held_proficiency: int | None = None
+    """Not yet: null until the crew work keeps the skills of agents."""
     gap: int | None = None
+    """Not yet: null until the crew work keeps the skills of agents."""
 
 
 class EscalationItem(Member, frozen=True, kw_only=True):
@@ -211,7 +213,9 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     asks: tuple[str, ...]
     """What needs an approval."""
     denies: tuple[str, ...]
-    """What it denies, even if others allow it."""
+    """What it denies, even if others allow it. A `*` alone is everything, also under `asks`."""
+    spares: tuple[str, ...]
+    """What a `deny` or `ask` policy about all tools leaves out."""
     bounds: tuple[str, ...]
     """For a ceiling: the kinds of resources that it limits."""
     session: dict[str, Any]
@@ -299,7 +303,9 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Tools that its plans need or its profile lists, and that it cannot use without a grant."""
     skills: tuple[SkillItem, ...]
     cognitive_skills: tuple[Item, ...] = ()
+    """Not yet: empty until the crew work."""
     qualifications: tuple[Item, ...] = ()
+    """Empty: agents pass qualifications, and their manifests show them."""
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
     file_scope: tuple[Item, ...]
@@ -310,12 +316,16 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     standing_orders: tuple[Item, ...]
     does_not_have: tuple[Item, ...]
     rank: Item | None = None
+    """Null: agents have ranks, and their manifests show them."""
     agents: tuple[Item, ...] = ()
     latest_report: dict[str, Any] | None = None
     """The latest SALUTE report, as the host wrote it."""
     file_claims: tuple[Item, ...] = ()
+    """Not yet: empty until the governance work."""
     open_blockers: tuple[Item, ...] = ()
+    """Not yet: empty until the governance work."""
     recent_activity: tuple[Item, ...] = ()
+    """Not yet: empty until the crew work."""
     findings: tuple[FindingItem, ...]
     snapshot: str
     state_version: int = 0

@@ -55,8 +55,9 @@ class ToolRules(Record):
     """Allowed and denied tools. Each is an id or a prefix with a star."""
 
     allow: tuple[ToolGlob, ...] = ()
+    """Allowed tools. In a `deny` or `ask` policy, next to a `*` under `deny`, the tools that it spares."""
     deny: tuple[ToolGlob, ...] = ()
-    """Denied tools, even if others allow them. Next to an `allow` list, `*` means all other tools."""
+    """Denied tools, whatever the effect of the policy. Next to an `allow` list, `*` means all other tools."""
 
 
 def _tools_form(value: Any) -> str:
@@ -87,25 +88,11 @@ class Permissions(Record):
     """The resources that a policy covers. It says nothing about kinds that are left out."""
 
     tools: ToolPermission | None = None
-    """`*` for every tool, a list, or lists of allowed and denied tools. A name may end in a star."""
+    """`*` or a list for the tools that the effect applies to, or lists of allowed and denied tools."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None
     """How much of the owner's data is accessible."""
-
-    @property
-    def named_tools(self) -> tuple[str, ...] | None:
-        """Tools and globs that its effect applies to. None if it says nothing about tools."""
-        if self.tools is None:
-            return None
-        if isinstance(self.tools, ToolRules):
-            return self.tools.allow
-        return (self.tools,) if isinstance(self.tools, str) else self.tools
-
-    @property
-    def excepted_tools(self) -> tuple[str, ...]:
-        """Tools and globs that it denies, although it has another effect."""
-        return self.tools.deny if isinstance(self.tools, ToolRules) else ()
 
 
 class Principal(Record):
@@ -197,18 +184,64 @@ class Policy(Record):
     description: str = ""
     match: Match = Match.model_construct()
     effect: Effect
-    """`annotate` only sets modifiers and a session. It never allows a request."""
+    """`annotate` sets modifiers and a session. It never allows a request. A `deny` list denies in every effect."""
     permissions: Permissions = Permissions.model_construct()
     """The resources that it covers. A `deny` or `ask` policy without any covers everything."""
     ceiling: bool = False
     """Its permissions are also the upper bound for all other permissions."""
     fallback: bool = False
-    """The policy applies only if no other policy matches."""
+    """It allows only if no other policy matches, and takes away only if no other policy that allows matches."""
     session: Session = Session.model_construct()
     modifiers: Modifiers = Modifiers.model_construct()
     priority: Annotated[int, Field(ge=0, le=100)] = 50
     """Orders policies and selects the session. It never decides between allow and deny."""
     enabled: bool = True
+
+    @property
+    def _denies_others(self) -> bool:
+        """Whether the `*` under `deny` means all tools but those under `allow`."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == "annotate":
+            return False
+        return bool(tools.allow) and STAR in tools.deny and STAR not in tools.allow
+
+    @property
+    def named_tools(self) -> tuple[str, ...] | None:
+        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        tools = self.permissions.tools
+        if tools is None:
+            return None
+        if isinstance(tools, ToolRules):
+            return (STAR,) if self.spared_tools else tools.allow
+        return (tools,) if isinstance(tools, str) else tools
+
+    @property
+    def spared_tools(self) -> tuple[str, ...]:
+        """The tools and globs that a `deny` or `ask` policy about all tools leaves out."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == "allow" or not self._denies_others:
+            return ()
+        return tools.allow
+
+    @property
+    def denied_tools(self) -> tuple[str, ...]:
+        """The tools and globs that it denies whatever its effect."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules):
+            return ()
+        return tuple(each for each in tools.deny if each != STAR or not self._denies_others)
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether what it allows is also the most that is left: it says so, or it denies all other tools."""
+        return self.effect == "allow" and (self.ceiling or self._denies_others)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it names nothing, and so denies or asks for everything."""
+        named = self.permissions
+        names = (named.tools, named.credentials, named.data)
+        return self.effect in ("deny", "ask") and all(each is None for each in names)
 
 
 class AccessPolicies(Document):

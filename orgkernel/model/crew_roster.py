@@ -19,7 +19,7 @@ class Assignment(Record):
     org: OrgId | None = None
     """Organization of the role. Default: the organization of the roster."""
     watches: tuple[Id, ...] = ("alpha",)
-    """Watches in which the agent fills the role."""
+    """Watches in which the agent fills the role. Not yet: the crew work reads them."""
 
 
 class RosterMember(Record):

@@ -36,12 +36,12 @@ Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[
 
 
 class Circumstances(Record):
-    """The circumstances of a question about access. Missing values are unknown."""
+    """The circumstances of a question about access. Missing values are unknown; an empty text says that there is none."""
 
     at: Moment | None = None
     """Local date and time, `YYYY-MM-DD HH:MM`. Default: noon of 1 January 1970, a Thursday."""
     channel: str | None = None
-    peer_kind: Literal["dm", "group"] | None = None
+    peer_kind: Literal["dm", "group", ""] | None = None
     peer_id: str | None = None
     account: str | None = None
     guild: str | None = None
@@ -81,7 +81,7 @@ class AccessCase(Record):
     """A question and the expected answer."""
 
     ask: AccessQuestion
-    outcome: Literal["allow", "deny", "ask"]
+    outcome: Literal["allow", "deny", "ask", "conditional"]
     because: tuple[str, ...] | None = None
     """Codes of the reasons, in order: all failing reasons of a denial, or the sources of an allow."""
     level: str | None = None

@@ -26,7 +26,7 @@ TextOrLines = Annotated[
 
 
 class Mission(Record):
-    """The organization's mission."""
+    """The organization's mission. Agents read it; no decision depends on it."""
 
     objective: str = ""
     success_criteria: TextOrLines = ""
@@ -44,7 +44,7 @@ class HierarchyEntry(Record):
 
 
 class Channel(Record):
-    """A communication channel between roles."""
+    """A communication channel between roles. The runtime carries messages; no decision depends on it."""
 
     description: str = ""
     direction: str = ""
@@ -54,7 +54,7 @@ class Channel(Record):
 
 
 class MicrocosmConfig(Record):
-    """All roles run in one container, one after the other."""
+    """All roles run in one container, one after the other. Only the runtime reads it."""
 
     execution_model: str = "sequential_role_switching"
     role_activation: str = "bst_domain_routing"
@@ -63,7 +63,7 @@ class MicrocosmConfig(Record):
 
 
 class Network(Record):
-    """How the containers of an organization find each other."""
+    """How the containers of an organization find each other. Only the runtime reads it."""
 
     protocol: str = "ssh"
     discovery: str = "static_manifest"
@@ -71,7 +71,7 @@ class Network(Record):
 
 
 class MacrocosmConfig(Record):
-    """Each role runs in its own container, all at the same time."""
+    """Each role runs in its own container, all at the same time. Only the runtime reads it."""
 
     execution_model: str = "concurrent_containers"
     role_activation: str = "announce_volunteer"
@@ -216,6 +216,9 @@ class Organization(Document):
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent may combine (orgkernel)."""
+    workspace_root: Annotated[str, StringConstraints(pattern=r"^(/|[A-Za-z]:[/\\\\])")] | None = None
+    """Folder where relative paths start, such as `/work` or `C:/work`. Without it, relative and absolute paths cannot be
+    compared (orgkernel)."""
     authzen: Authzen = Authzen.model_construct()
     """Types and actions of AuthZEN questions in the words of this organization (orgkernel)."""
     rank_matrix: Id | None = None

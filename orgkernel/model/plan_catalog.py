@@ -38,7 +38,7 @@ class Plan(Record):
     tools: tuple[ToolId, ...] = ()
     """Tools that the plan needs in addition to those of its steps."""
     stale_after_turns: Annotated[int, Field(ge=1)] | None = None
-    """Model calls without progress after which the plan is abandoned."""
+    """Model calls without progress after which the runtime abandons the plan. No decision depends on it."""
 
 
 class PlanCatalog(Document):

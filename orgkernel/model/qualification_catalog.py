@@ -31,11 +31,12 @@ class Qualification(Record):
     threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
     """Lowest score that passes, 0 to 1."""
     raises: Raises = ()
-    """Skills that passing raises by one step: a list, or a mapping of each skill to its highest level."""
+    """Skills that passing raises by one step: a list, or a mapping of each skill to its highest level. Not yet: the crew work
+    keeps the skills of agents."""
     unlocks: tuple[ToolId, ...] = ()
     """Tools that need this qualification, in addition to tools that name it themselves."""
     prerequisites: tuple[QualificationId, ...] = ()
-    """Qualifications that must be passed first."""
+    """Qualifications that must be passed first. Not yet: the crew work checks a result against them."""
     expires_after_days: Annotated[float, Field(gt=0.0)] | None = None
     """Days after which a result expires. Absent means never."""
 

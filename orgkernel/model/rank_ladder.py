@@ -22,9 +22,9 @@ class Rank(Record):
     trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Lowest trust for this rank, 0 to 1."""
     agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
-    """How much a holder may do on its own."""
+    """How much a holder may do on its own. Not yet: the crew work reads it."""
     recall_tier: RecallTier | None = None
-    """Memory-recall tier of the rank."""
+    """Memory-recall tier of the rank. Not yet: the crew work reads it."""
     description: str = ""
 
 
@@ -43,9 +43,9 @@ class Promotion(Record):
     """The requirements to reach a rank from the one below."""
 
     requirements: tuple[Requirement, ...] = ()
-    """Requirements on skills. All must be met."""
+    """Requirements on skills. All must be met. Not yet: the crew work checks a promotion against them."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Qualifications that must be passed and not expired."""
+    """Qualifications that must be passed and not expired. Not yet: the crew work checks a promotion against them."""
 
 
 class MatrixRow(Record):

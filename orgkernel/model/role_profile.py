@@ -41,7 +41,7 @@ class SkillUse(Record):
 
     skill: SkillId
     min_proficiency: Proficiency = 1
-    """Lowest proficiency on the seven-step scale."""
+    """Lowest proficiency on the seven-step scale. Not yet: the crew work compares it with what an agent holds."""
     optional: bool = False
 
 
@@ -76,7 +76,7 @@ class Capabilities(Record):
 
 
 class Requirements(Record):
-    """What the role needs from its runtime."""
+    """What the role needs from its runtime. The manifest shows it; no decision depends on it."""
 
     min_context_tokens: Annotated[int, Field(ge=0)] | None = None
     """Smallest context window of the model, in tokens."""
@@ -115,7 +115,7 @@ class Doctrine(Record):
     report_on_completion: bool = True
     report_on_failure: bool = True
     autonomous_retry_limit: Annotated[int, Field(ge=0)] = 2
-    """Attempts at one step before the role asks for help."""
+    """Attempts at one step before the role asks for help. The manifest shows it; nothing counts the attempts."""
 
 
 class DispatchRights(Record):
@@ -141,7 +141,7 @@ class RoleProfile(Document):
     pace_plan: PacePlan | None = None
     doctrine: Doctrine = Doctrine.model_construct()
     does_not_have: tuple[str, ...] = ()
-    """What the role explicitly lacks, so that an agent does not invent it (orgkernel)."""
+    """What the role explicitly lacks, so that an agent does not invent it. No decision depends on it (orgkernel)."""
     dispatch: DispatchRights = DispatchRights.model_construct()
     department: Id | None = None
     """Department of the organization (orgkernel)."""
@@ -152,9 +152,11 @@ class RoleProfile(Document):
     position: Literal["manager", "worker", "unified"] | None = None
     """Whether the role talks and delegates, executes, or does both. Default: manager if it can delegate (orgkernel)."""
     clearance: Literal["basic", "enhanced", "full", "oracle"] | None = None
-    """Lowest memory-recall tier of the position (orgkernel)."""
+    """Lowest memory-recall tier of the position. Not yet: the crew work reads it (orgkernel)."""
     entry_rank: Id | None = None
     """Starting rank of a holder (orgkernel)."""
+    open_to_probation: bool = False
+    """Whether an agent on probation may work in the role (orgkernel)."""
     may_grant: tuple[ToolUse, ...] = ()
     """Tools that a holder may grant to others, up to a level, but never above its own level (orgkernel)."""
     credentials: tuple[Id, ...] = ()
@@ -162,11 +164,12 @@ class RoleProfile(Document):
     data: tuple[Id, ...] = ()
     """Names of data that the role works on (orgkernel)."""
     file_scope: tuple[str, ...] = ()
-    """Paths or globs where the role may write (orgkernel)."""
+    """Paths or globs where the role may write; `src/**` is everything in `src`. Empty means anywhere (orgkernel)."""
     lmc_mode: Literal["full", "lite", "direct"] | None = None
-    """Whether work runs with lead, manager and checker, with lead and manager, or directly (orgkernel)."""
+    """Whether work runs with lead, manager and checker, with lead and manager, or directly. Not yet: the governance work reads
+    it (orgkernel)."""
     standing_orders: tuple[str, ...] = ()
-    """Orders for every task (orgkernel)."""
+    """Orders for every task. The agent reads them; no decision depends on them (orgkernel)."""
 
     @property
     def name(self) -> str:

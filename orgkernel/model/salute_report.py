@@ -45,6 +45,7 @@ class Location(Record):
     files_modified: tuple[str, ...] = ()
     files_read: tuple[str, ...] = ()
     resources_claimed: tuple[str, ...] = ()
+    """What the role claims for itself. Not yet: the governance work compares claims."""
 
 
 class Unit(Record):

@@ -30,7 +30,7 @@ class Skill(Record):
     prerequisites: tuple[SkillId, ...] = ()
     """Skills that are required first."""
     decay_rate_days: Annotated[int, Field(ge=1)] = 14
-    """Days without practice after which the proficiency drops by one step."""
+    """Days without practice after which the proficiency drops by one step. Not yet: the crew work counts them."""
     preferred_tools: tuple[ToolId, ...] = ()
 
 

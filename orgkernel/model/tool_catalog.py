@@ -21,6 +21,9 @@ ToolType = Literal[
     "deterministic_function",
 ]
 
+# A tool of these types may open files, if its catalog does not say otherwise.
+FILE_TYPES: tuple[ToolType, ...] = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
+
 
 class Action(Record):
     """An action of a tool."""
@@ -84,25 +87,31 @@ class Tool(Record):
     """An essential tool is never hidden from a role and never refused to it: for every role, or for the given ones."""
     input_schema: dict[str, Any] | None = None
     """JSON Schema of the tool's input."""
+    path_arguments: tuple[str, ...] | None = None
+    """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
-    tags: tuple[str, ...] = ()
     enabled: bool = True
     """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()
-    """Departments that see the tool. Empty means all."""
+    """Departments whose roles and agents see the tool. Empty means all. Others than roles and agents are not asked."""
     restricted_to: tuple[Id, ...] = ()
-    """Ids of roles or agents that may use the tool. Empty means all."""
+    """Ids of the only roles and agents that may use the tool, so no person, webhook or origin may. Empty means all."""
     rank_matrix: RankMatrix | None = None
-    """Level of each rank: a mapping, or the name of a matrix or matrix row in a rank ladder."""
+    """Level of each rank of the crew: a mapping, or the name of a matrix or matrix row in a rank ladder."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Qualifications that a user of the tool needs."""
+    """Tests that every user of the tool must have passed. Only agents can pass one."""
     credentials: tuple[Id, ...] = ()
     """Names of credentials that the tool uses, never their values."""
     concurrency: Literal["concurrent", "exclusive"] = "concurrent"
     """An `exclusive` tool has one holder at a time."""
     lock_timeout_seconds: Annotated[float, Field(gt=0.0)] | None = None
     """Seconds after which an exclusive tool is released by force. Absent means never."""
+
+    @property
+    def opens_files(self) -> bool:
+        """Whether it may open files of the workspace: stated, or else by its type."""
+        return self.type in FILE_TYPES if self.path_arguments is None else bool(self.path_arguments)
 
     @property
     def required_levels(self) -> dict[str, ToolLevel]:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decide import ask
-from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.layers.file_scope import scope_holds
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.resource import LEVEL, Resource
+from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
@@ -150,9 +152,11 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
     )
     for action in _actions_at(target, needed):
         request = AccessRequest(member.subject, action, whole, context)
-        found = evaluate(ask(tables, request, held))
-        asks = found.outcome == "ask" or _asks_anywhere(ask(tables, request, held))
-        if found.outcome == "allow" and found.left >= needed and not asks:
+        found = evaluate(_ask_part(tables, request, held, part))
+        asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
+        where = _escapes(found, tables.subject(wanted.subject), replace(wanted, resources=(whole,)))
+        holds = found.outcome in ("allow", "conditional") and min(found.granted, found.ceiling) >= needed
+        if holds and not asks and not where:
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
         has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
@@ -161,9 +165,20 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
             help = "give less than that grant, or let the owner or an operator grant it"
         elif asks:
             text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+        elif holds:
+            text = f"{quote(member.subject)} may not use {shown} itself where {where}, and cannot grant it"
         else:
             text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
         raise Refused(text, help, MAY_NOT_GRANT)
+
+
+def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, part: str | None) -> Evaluation:
+    """The question whether the giver may do something itself; a scope that holds the part does not stand against it."""
+    asked = ask(tables, request, held)
+    asked.required = asked.resource.required.get(request.action, FULL)
+    if part is not None and scope_holds(asked, part):
+        asked.assumed = Assumed(in_scope=True)
+    return asked
 
 
 def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
@@ -172,9 +187,31 @@ def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
     return given or (target.least_action,)
 
 
+def _escapes(found: Evaluation, receiver: Subject | None, given: Grant) -> str:
+    """Where the giver is held back and the receiver of the grant would not be, in words; empty if nowhere.
+
+    A policy about everybody, such as one for groups, binds the receiver too. One about the giver alone does not.
+    """
+    for each in found.unstated:
+        there = each.evaluation
+        bound = 0
+        if receiver is not None:
+            request = replace(there.request, subject=receiver.subject)
+            assumed = Assumed(grants=(given,))
+            received = Evaluation(
+                found.tables, found.state, request, found.action, receiver, found.resource, None, assumed
+            )
+            received.is_complete = True
+            bound = evaluate(received).failing
+        if there.failing & ~bound:
+            return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in each.needed.items())
+    return ""
+
+
 def _asks_anywhere(evaluation: Evaluation) -> bool:
     """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
     order = evaluation.tables.order
+    evaluation.is_complete = True
     for layer in order.depending:
         layer.suppose(evaluation, False)
     return bool(evaluate(evaluation).failing & order.asking)
@@ -190,19 +227,19 @@ def _held_by(
 
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
-    state = desk.state
+    state, root = desk.state, desk.view.records.organization.workspace_root
     grants = {
         key: tuple(
             replace(each, channel=None, session=None, resources=resources)
             for each in state.grants.get(key, ())
-            if not _lacks(each, wanted) and (resources := _covering(each, part))
+            if not _lacks(each, wanted) and (resources := _covering(each, part, root))
         )
         for key in giver.keys
     }
     restrictions = {
         key: tuple(
             replace(each, resources=tuple(map(_whole, each.resources)))
-            for each in (_reaching(row, part) for row in state.restrictions.get(key, ()))
+            for each in (_reaching(row, part, root) for row in state.restrictions.get(key, ()))
             if each.resources
         )
         for key in giver.keys
@@ -233,15 +270,15 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
     return ""
 
 
-def _covering(grant: Grant, part: str | None) -> tuple[str, ...]:
+def _covering(grant: Grant, part: str | None, root: str | None) -> tuple[str, ...]:
     """The resources of a grant that cover a part, each as a whole."""
     split = map(split_part, grant.resources)
-    return tuple(whole for whole, held in split if held is None or covers(held, part))
+    return tuple(whole for whole, held in split if held is None or covers(held, part, root))
 
 
-def _reaching(restriction: Restriction, part: str | None) -> Restriction:
+def _reaching(restriction: Restriction, part: str | None, root: str | None) -> Restriction:
     """A restriction with those of its resources that may reach a part."""
-    reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part))
+    reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part, root))
     return replace(restriction, resources=tuple(reaching))
 
 
@@ -254,11 +291,12 @@ def _short_grants(
 ) -> str:
     """The grants of the giver that speak of the resource and fall short, in words."""
     found: list[str] = []
+    root = desk.view.records.organization.workspace_root
     now, org_id = desk.here_and_now().now, desk.view.org_id
     grants = (grant for key in giver.keys for grant in desk.state.grants.get(key, ()))
     for grant in grants:
         if is_active(grant, org_id, now) and target.resource in map(_whole, grant.resources):
-            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part) else "is for a part of it")
+            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
             if lacking:
                 found.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
     return " and ".join(found)

@@ -142,8 +142,8 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
 
     What no document declares cannot be asked for, because nobody could approve it.
     """
-    requester = speaks_for(context, draft.requester, "requester")
     find_member(context.kernel, context.actor)
+    requester = speaks_for(context, draft.requester, "requester")
     if context.kernel is not None:
         wanted = Grant("", requester, draft.resources, draft.level, draft.waives, draft.org_id)
         require_declared(context.kernel.state, wanted)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
-from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, WORKING
+from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, is_at_work
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -66,7 +66,7 @@ class Member(msgspec.Struct, frozen=True):
 def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
     """The subject an actor acts as; None for an operator.
 
-    Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is suspended or decommissioned.
+    Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is not at work.
     """
     subject = actor.member
     if not subject:
@@ -97,10 +97,8 @@ def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
 
 def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
     """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
-    if identity.kind != "agent":
-        return ""
-    stored = kernel.access(view.org_id).state.agents.get(identity.id)
-    return "" if stored is None or stored.lifecycle in WORKING else stored.lifecycle
+    state, subject = kernel.access(view.org_id).state, tables_of(view).subject(identity.subject)
+    return "" if subject is None or is_at_work(subject, state) else state.agents[identity.id].lifecycle
 
 
 def _same_subjects(view: OrgView, subject: str) -> set[str]:

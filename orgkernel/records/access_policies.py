@@ -32,20 +32,6 @@ class Permissions(Record, frozen=True, kw_only=True):
     credentials: CredentialPermission | None = None
     data: Data | None = None
 
-    @property
-    def named_tools(self) -> tuple[str, ...] | None:
-        """Tools and globs that its effect applies to. None if it says nothing about tools."""
-        if self.tools is None:
-            return None
-        if isinstance(self.tools, ToolRules):
-            return self.tools.allow
-        return (self.tools,) if isinstance(self.tools, str) else self.tools
-
-    @property
-    def excepted_tools(self) -> tuple[str, ...]:
-        """Tools and globs that it denies, although it has another effect."""
-        return self.tools.deny if isinstance(self.tools, ToolRules) else ()
-
 
 class Principal(Record, frozen=True, kw_only=True):
     """The subject that asks. All given fields must match."""
@@ -102,6 +88,52 @@ class Policy(Record, frozen=True, kw_only=True):
     modifiers: Modifiers = Modifiers()
     priority: int = 50
     enabled: bool = True
+
+    @property
+    def _denies_others(self) -> bool:
+        """Whether the `*` under `deny` means all tools but those under `allow`."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == 'annotate':
+            return False
+        return bool(tools.allow) and STAR in tools.deny and (STAR not in tools.allow)
+
+    @property
+    def named_tools(self) -> tuple[str, ...] | None:
+        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        tools = self.permissions.tools
+        if tools is None:
+            return None
+        if isinstance(tools, ToolRules):
+            return (STAR,) if self.spared_tools else tools.allow
+        return (tools,) if isinstance(tools, str) else tools
+
+    @property
+    def spared_tools(self) -> tuple[str, ...]:
+        """The tools and globs that a `deny` or `ask` policy about all tools leaves out."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == 'allow' or (not self._denies_others):
+            return ()
+        return tools.allow
+
+    @property
+    def denied_tools(self) -> tuple[str, ...]:
+        """The tools and globs that it denies whatever its effect."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules):
+            return ()
+        return tuple((each for each in tools.deny if each != STAR or not self._denies_others))
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether what it allows is also the most that is left: it says so, or it denies all other tools."""
+        return self.effect == 'allow' and (self.ceiling or self._denies_others)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it names nothing, and so denies or asks for everything."""
+        named = self.permissions
+        names = (named.tools, named.credentials, named.data)
+        return self.effect in ('deny', 'ask') and all((each is None for each in names))
 
 
 class AccessPolicies(Document, frozen=True, kw_only=True):

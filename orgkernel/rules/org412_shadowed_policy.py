@@ -97,16 +97,24 @@ def _finding(policy: Definition[Policy], other: Definition[Policy], how: str) ->
 
 def _shadows(other: Policy, policy: Policy) -> str:
     """How a policy that matches whenever another one does makes that one ineffective; empty if it does not."""
-    if policy.fallback and not other.fallback and other.effect != "annotate":
+    if policy.fallback and not other.fallback and other.effect in _SILENCING[_takes(policy)]:
         return "it is a fallback, and {} matches whenever it does"
     if other.fallback and not policy.fallback:
         return ""
     if other.effect == "deny" and policy.effect != "annotate" and _denies_all(other, policy):
         return "{} denies everything it covers"
     both_allow = other.effect == policy.effect == "allow"
-    if both_allow and not policy.ceiling and not _tells(policy) and _gives_all(other, policy):
+    if both_allow and not policy.is_ceiling and not _tells(policy) and _gives_all(other, policy):
         return "{} allows the same"
     return ""
+
+
+_SILENCING = {True: ("allow",), False: ("allow", "deny", "ask")}
+"""The effects of policies that silence a fallback, by whether it takes anything away."""
+
+
+def _takes(policy: Policy) -> bool:
+    return policy.effect in ("deny", "ask") or policy.is_ceiling or bool(policy.denied_tools)
 
 
 def _denies_all(other: Policy, policy: Policy) -> bool:
@@ -115,7 +123,12 @@ def _denies_all(other: Policy, policy: Policy) -> bool:
         return wide.credentials is None and wide.data is None
     beside = narrow.credentials or narrow.data not in (None, "none")
     speaks = narrow.tools is not None or policy.effect == "allow"
-    return speaks and not beside and _includes(wide.named_tools or (), narrow.named_tools or ())
+    return speaks and not beside and not other.spared_tools and _includes(_told(other), _told(policy))
+
+
+def _told(policy: Policy) -> tuple[str, ...]:
+    """The tools that it speaks of."""
+    return (*(policy.named_tools or ()), *policy.denied_tools)
 
 
 def _tells(policy: Policy) -> bool:
@@ -133,9 +146,9 @@ def _includes(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
 
 def _gives_all(other: Policy, policy: Policy) -> bool:
     wide, narrow = other.permissions, policy.permissions
-    if wide.excepted_tools or narrow.excepted_tools:
+    if other.denied_tools or policy.denied_tools:
         return False
-    tools = _includes(wide.named_tools or (), narrow.named_tools or ())
+    tools = _includes(other.named_tools or (), policy.named_tools or ())
     credentials = wide.credentials == STAR or (
         narrow.credentials != STAR and {*(narrow.credentials or ())} <= {*(wide.credentials or ())}
     )

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-A policy without `ceiling: true` does not list `*` under `deny` beside an `allow` list.
+An `allow` policy without `ceiling: true` does not list `*` under `deny` beside an `allow` list.
 
 ## Why it matters
 
@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Allow lists that their own policy denies."""
     for policy in view.records.policies.values():
         tools = policy.record.permissions.tools
-        if isinstance(tools, ToolRules) and tools.allow and STAR in tools.deny and not policy.record.ceiling:
+        if isinstance(tools, ToolRules) and policy.record.is_ceiling and not policy.record.ceiling:
             yield Finding(
                 policy.place("permissions", "tools", "deny", tools.deny.index(STAR)),
                 f"policy {quote(policy.id)} allows some tools and denies every tool, which is read as `ceiling: true`",

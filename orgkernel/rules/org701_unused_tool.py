@@ -83,8 +83,8 @@ def _uses(records: OrgRecords) -> set[str]:
     for tool_id, definition in records.tools.items():
         used.update(other for other in definition.record.falls_back_to if other != tool_id)
     for policy in records.policies.values():
-        permissions = policy.record.permissions
-        for glob in (*(permissions.named_tools or ()), *permissions.excepted_tools):
+        named = policy.record
+        for glob in (*(named.named_tools or ()), *named.spared_tools, *named.denied_tools):
             used.update(tool_id for tool_id in records.tools if matches_glob(tool_id, glob))
     return used
 

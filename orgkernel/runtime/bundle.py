@@ -62,6 +62,8 @@ class ToolGrant:
     """Actions that need approval. A host cannot ask for it, so they are not allowed."""
     conditional: str | None
     """The times, channels and paths that could change it, in words. None if nothing could."""
+    scoped: tuple[str, ...]
+    """Actions that are allowed on paths in the role's file scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class BundleTool:
     """Roles that may use it."""
     essential: bool
     """Whether at least one role always has it."""
+    path_arguments: tuple[str, ...]
+    """The arguments that hold paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class BundleRole:
     max_turns: int
     """Model calls without progress that the doctrine allows. Triggers call it `max`."""
     doctrine: Mapping[str, Any]
+    file_scope: tuple[str, ...]
+    """Where it may write. Empty means anywhere."""
     profile: Mapping[str, Any]
     """The role in the JSON form of the specification. Neighbor layers read it."""
 
@@ -135,6 +141,12 @@ class Bundle:
     def org_id(self) -> str:
         """The id of the organization."""
         return str(self.organization["org_id"])
+
+    @property
+    def root(self) -> str | None:
+        """Where relative paths start, if the organization says so."""
+        root = self.organization.get("workspace_root")
+        return root if isinstance(root, str) else None
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -203,6 +215,10 @@ class Fields:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self.wrong(key, "is not a list of texts")
         return tuple(value)
+
+    def texts_if_any(self, key: str) -> tuple[str, ...]:
+        """A list of texts; empty in a bundle that was compiled before there was one."""
+        return self.texts(key) if key in self.data else ()
 
     def mapping(self, key: str) -> Mapping[str, Any]:
         """A mapping with text keys. JSON has no others, but data from other callers may."""
@@ -324,14 +340,18 @@ def _domain(fields: Fields) -> BundleDomain:
 
 def _tool(fields: Fields) -> BundleTool:
     return BundleTool(
-        fields.text("tool"), fields.text("name"), fields.texts("roles"), fields.flag("essential")
+        fields.text("tool"),
+        fields.text("name"),
+        fields.texts("roles"),
+        fields.flag("essential"),
+        fields.texts_if_any("path_arguments"),
     )
 
 
 def _grant(fields: Fields) -> ToolGrant:
     return ToolGrant(
         fields.one_of("level", _LEVELS), fields.flag("preferred"), fields.flags_by_name("actions"),
-        fields.texts("ask"), fields.text_or_none("conditional"),
+        fields.texts("ask"), fields.text_or_none("conditional"), fields.texts_if_any("scoped"),
     )  # fmt: skip
 
 
@@ -346,7 +366,7 @@ def _role(fields: Fields) -> BundleRole:
         {name: _grant(grant) for name, grant in fields.each("tools")},
         host_tools, essential,
         {name: _tier(name, tier) for name, tier in fields.each("pace")},
-        fields.whole("max_turns"), fields.mapping("doctrine"), fields.mapping("profile"),
+        fields.whole("max_turns"), fields.mapping("doctrine"), fields.texts_if_any("file_scope"), fields.mapping("profile"),
     )  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""What a document of each kind has to look like: one struct per model, with its constraints, generated from it."""
+"""The shapes of documents: one frozen struct per model of `orgkernel.model`, with its constraints, generated from it."""

@@ -1,1 +1,1 @@
-"""From files to a checked snapshot: what is read, linked, found and remembered in one load (docs/architecture.md)."""
+"""Checked snapshots from files: read, link, check and cache (docs/architecture.md)."""

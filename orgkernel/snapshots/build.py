@@ -1,4 +1,4 @@
-"""From documents to a snapshot: assemble, link, check, and keep what is to be said by file."""
+"""A snapshot from documents: assemble, link, check, and group the findings by file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def build_snapshot(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """A load makes millions of objects and hardly any garbage; looking for it would cost a third of the time."""
+    """A load creates millions of objects and hardly any garbage, so garbage collection would cost a third of its time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

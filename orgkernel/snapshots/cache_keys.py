@@ -1,4 +1,4 @@
-"""Under which key a snapshot is cached: a digest of the program, of what was asked, and of names and contents."""
+"""The key of a cached snapshot: a digest of the program, of the request, and of file names and contents."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def key_of_contents(request_key: str, located: Sequence[Located], digests: Seque
 
 
 def _digest(*parts: bytes) -> str:
-    """One digest of several texts, none of which can pass for part of another."""
+    """One digest of several texts. The boundaries between texts count."""
     whole = sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "big"))

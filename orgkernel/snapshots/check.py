@@ -1,4 +1,4 @@
-"""Run the rules over what was read: everything there is to say about a tree."""
+"""Run the rules over a tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
 def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
-    """Findings about each document as such, before suppressions; those of documents that are known are taken over."""
+    """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
     rules = rules_of(RuleScope.DOCUMENT)
     return {
         document: known[document]
@@ -30,7 +30,7 @@ def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
 
 
 def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocuments:
-    """Findings about each profile that counts as it is written, in the same way."""
+    """Findings about single profiles without overrides, before suppressions. Those of unchanged profiles are reused."""
     posts = chain(
         *(organization.posts.values() for organization in assembly.organizations),
         map(stray_post, assembly.stray_profiles),
@@ -43,7 +43,7 @@ def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocume
 
 
 def check_post(post: RolePost) -> tuple[Diagnostic, ...]:
-    """Findings about one profile at its place."""
+    """Findings about one profile in its organization."""
     return tuple(found for rule in rules_of(RuleScope.PROFILE) for found in rule.run((post,)))
 
 
@@ -60,7 +60,7 @@ def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Dia
 def check_tree(
     tree: Tree, assembly: Assembly, loose: OrgView | None, in_profiles: FoundInDocuments
 ) -> list[Diagnostic]:
-    """Findings about reading, and about what stands beside the organizations, before suppressions."""
+    """Findings about reading, and about documents outside organizations, before suppressions."""
     found = list(tree.diagnostics)
     for document in assembly.stray_profiles:
         found += in_profiles[document]
@@ -73,7 +73,7 @@ def check_tree(
 
 
 def stray_post(document: SourceDocument) -> RolePost:
-    """A profile no organization includes, as if it stood alone."""
+    """A view of a profile that no organization includes."""
     assert isinstance(document.record, RoleProfile)
     return RolePost(document.record.role_id, document, document)
 
@@ -124,7 +124,7 @@ def _suppressing(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[i
 def with_severities(
     diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity | None]
 ) -> list[Diagnostic]:
-    """With the severities a project gives to rules; None switches a rule off."""
+    """Findings with the severities of the project. None switches a rule off."""
     changed = []
     for diagnostic in diagnostics:
         severity = severities.get(diagnostic.code, diagnostic.severity)

@@ -1,9 +1,9 @@
-"""Loading with a memory: what did not change since the last load is not read again, in this process or in another.
+"""Incremental loading: files that did not change since the last load are not read again, even in another process.
 
-The state of every file (size, times, inode) is compared with that of the last load; contents are compared where states
-differ, and where a file is as new as that load, because it may have been written again within one tick of the clock.
-Where all is as it was, the last snapshot is the answer. Otherwise files with another content are read, every other
-document is taken from the last snapshot, and everything is assembled, linked and checked again.
+The state of every file (size, times, inode) is compared with that of the last load. Contents are compared if the states
+differ, or if a file is as new as that load, because it may have been written again within one tick of the clock. If
+nothing changed, the last snapshot is reused. Otherwise changed files are read, every other document is taken from the
+last snapshot, and everything is assembled, linked and checked again.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class SignedTree(msgspec.Struct, frozen=True, array_like=True):
-    """What a load saw, and under which key its snapshot is cached."""
+    """The files of a load, and the key of its snapshot in the cache."""
 
     key: str
     begun: int
-    """Before the first file was looked at, in ns since 1970."""
+    """The time before the first file was examined, in ns since 1970."""
     files: tuple[SignedFile, ...]
 
 
@@ -67,7 +67,7 @@ _SIGNED = msgspec.msgpack.Decoder(SignedTree)
 
 
 class Loader:
-    """Loads one request again and again. Use from one thread at a time."""
+    """Loads one request repeatedly. Use it from one thread at a time."""
 
     def __init__(
         self, request: Request, severities: Mapping[str, Severity | None], cache: Cache | None = None
@@ -79,7 +79,7 @@ class Loader:
         self._is_unsaved = False
 
     def load(self) -> Snapshot:
-        """Everything as it is now."""
+        """The current snapshot."""
         begun = time.time_ns()
         located = tuple(locate_files(self.request.roots))
         signatures = [sign_file(each.path) for each in located]
@@ -119,7 +119,7 @@ class Loader:
         return snapshot
 
     def save(self) -> None:
-        """Put what was loaded into the cache; later than the answer, because nobody waits for it."""
+        """Write the snapshot to the cache, after the answer, because no caller waits for it."""
         is_unsaved, self._is_unsaved = self._is_unsaved, False
         if not is_unsaved or self.cache is None or self._last is None:
             return

@@ -1,7 +1,9 @@
-"""A snapshot as bytes and back: everything one load found out, without where on this machine it was found.
+"""Snapshots as bytes and back, without the locations of files on this machine.
 
-Documents stay packed inside, and are unpacked one by one when somebody asks. INVARIANT: a snapshot that was unpacked
-answers, reports and counts exactly as the one that was packed (tests/property/test_cache_laws.py).
+Documents stay packed and are unpacked one by one on request.
+
+INVARIANT: an unpacked snapshot answers, reports and counts exactly like the packed one
+(tests/property/test_cache_laws.py).
 """
 
 from __future__ import annotations
@@ -103,7 +105,7 @@ _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
-    """The bytes of a snapshot; the same for the same content, wherever it lies."""
+    """The bytes of a snapshot. The same content has the same bytes, at any location."""
     numbers = {id(document): number for number, document in enumerate(snapshot.tree.documents)}
     findings: dict[Diagnostic, int] = {}
 
@@ -182,7 +184,7 @@ def pick_files(
 
 
 def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    """The snapshot again, of the same files where they lie now. Raises `DamagedEntry` for parts that do not fit."""
+    """The unpacked snapshot, with the current locations of its files. Raises `DamagedEntry` for parts that do not fit."""
     try:
         return _restore(packed, located)
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as error:

@@ -1,4 +1,4 @@
-"""Paths a user names to what is read: with the folder an organization lies in, and the shared ontology."""
+"""The files to read for the paths of a user, including the folder of an organization and the shared ontology."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEVELS_UP = 4
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to read, and what of it is asked about."""
+    """The files to read, and those whose findings are reported."""
 
     roots: tuple[Root, ...]
     asked: frozenset[str]
@@ -38,7 +38,9 @@ def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None =
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
-            raise NothingToRead(f"`{path}` does not exist", "name a file or a folder of documents")
+            raise NothingToRead(
+                f"`{path}` does not exist", "give the path of a document or of a folder of documents"
+            )
         name = _shown(full, reader)
         asked.add(name)
         home = _home(full)
@@ -54,7 +56,7 @@ def resolve_paths(paths: Sequence[str], folder: str, *, shown_from: str | None =
 
 
 def shipped_request() -> Request:
-    """What comes with the package."""
+    """The request for the shipped documents."""
     return Request(
         (
             Root(shipped_folder("ontology"), "ontology", shared=True),
@@ -76,7 +78,7 @@ def _shown(full: str, folder: str) -> str:
 
 
 def holds_organization(folder: str) -> bool:
-    """Whether an organization lies directly in a folder."""
+    """Whether a folder directly contains an organization."""
     return any(mentions(path, ORGANIZATION) for path in documents_in(folder))
 
 

@@ -1,4 +1,4 @@
-"""Where the documents that come with the package lie: in the wheel, or beside the sources."""
+"""The location of shipped documents: in the wheel, or beside the sources."""
 
 from __future__ import annotations
 

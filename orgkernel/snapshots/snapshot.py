@@ -1,4 +1,4 @@
-"""What one load yields: immutable, built once, swapped whole (docs/architecture.md)."""
+"""The immutable result of one load (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 
 FoundInDocuments = Mapping[SourceDocument, tuple[Diagnostic, ...]]
+"""The findings of rules about single documents, for each document."""
 
 
 class FoundBefore(NamedTuple):
-    """What rules that look at one document at a time found in each: the next load takes it over with the document."""
+    """The findings that the next load can reuse, because each depends on one document only."""
 
     in_documents: FoundInDocuments
     in_profiles: FoundInDocuments
-    """In profiles that count as they are written."""
+    """Only profiles without overrides and with one organization at most."""
 
 
 NOTHING_FOUND = FoundBefore({}, {})
@@ -35,7 +36,7 @@ NOTHING_FOUND = FoundBefore({}, {})
 
 @dataclass(frozen=True)
 class OrgSnapshot:
-    """One organization as it was read, with everything found about it."""
+    """One organization with its findings."""
 
     records: OrgRecords
     columns: EdgeColumns
@@ -44,13 +45,13 @@ class OrgSnapshot:
 
     @cached_property
     def graph(self) -> OrgGraph:
-        """The organization as a graph; networkx is imported when it is first asked for."""
+        """The organization as a graph. networkx is imported on first use."""
         from orgkernel.graph.org_graph import OrgGraph
 
         return OrgGraph(self.records, self.columns)
 
     def findings_about(self, subject: str) -> tuple[Diagnostic, ...]:
-        """What was found about one subject, such as `role:co`."""
+        """The findings about one subject, such as `role:co`."""
         return self._by_subject.get(subject, ())
 
     @cached_property
@@ -67,11 +68,11 @@ class OrgSnapshot:
 
     @property
     def digest(self) -> str:
-        """Of the names and contents of everything the organization is made of."""
+        """Digest of the names and contents of all documents of the organization."""
         return self.records.digest
 
     def require_role(self, role_id: str) -> None:
-        """Raise `UnknownRole` where the organization has no such role."""
+        """Raise `UnknownRole` if the organization does not have the role."""
         view = self.index
         if not view.is_role(role_id):
             help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
@@ -79,17 +80,17 @@ class OrgSnapshot:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything found about it is an error."""
+        """Whether one of its findings is an error."""
         return any(found.severity is Severity.ERROR for found in self.diagnostics)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that was read at once."""
+    """The result of one load: all organizations and findings."""
 
     organizations: Mapping[str, OrgSnapshot]
     diagnostics: tuple[Diagnostic, ...]
-    """All findings to report, in the order a reader goes through the files."""
+    """All findings to report, by file, line and column."""
     tree: Tree
     digest: str
     found_before: FoundBefore = NOTHING_FOUND

@@ -1,6 +1,6 @@
-"""What is stored about agents: rank, trust and lifecycle, results of tests, and tool usage.
+"""Stored data about agents: rank, trust, lifecycle, test results and tool usage.
 
-The roster declares that an agent exists and its starting values; from then on these rows say how it is.
+The roster declares that an agent exists, and its starting values. From then on, these rows count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "decommissioned": (),
 }
 ACTIVATION_TRUST = 0.65
-"""From probation an agent becomes active at this trust, where its trust is known."""
+"""An agent leaves probation at this trust, if its trust is known."""
 
 
 class Agents:
@@ -45,7 +45,7 @@ class Agents:
         lifecycle: Lifecycle = "active",
         reason: str = "",
     ) -> AgentState:
-        """A new agent; raises `Conflict` when there is one of that id."""
+        """Add an agent. Raises `Conflict` if its id exists already."""
         agent = AgentState(require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle)
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
 
@@ -68,16 +68,16 @@ class Agents:
         return self._set(agent_id, "ranked", actor, reason, rank=_rank(rank))
 
     def set_trust(self, agent_id: str, trust: float | None, *, actor: str, reason: str = "") -> AgentState:
-        """Note how far an agent is trusted, 0 to 1; raises `UnknownRecord`."""
+        """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
         return self._set(agent_id, "trusted", actor, reason, trust=_trust(trust))
 
     def move(self, agent_id: str, lifecycle: Lifecycle, *, actor: str, reason: str = "") -> AgentState:
-        """Along the lifecycle; raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
+        """Change the state of an agent. Raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
         require_word("the lifecycle", lifecycle, MOVES)
         return self._set(agent_id, lifecycle, actor, reason, lifecycle=lifecycle)
 
     def get(self, agent_id: str) -> AgentState | None:
-        """One agent, None where none is stored."""
+        """A stored agent, or None."""
         return self._context.find(AgentState, select(agents).where(agents.c.agent_id == agent_id))
 
     def list(self) -> tuple[AgentState, ...]:
@@ -127,7 +127,9 @@ def _rank(rank: str | None) -> str | None:
 
 def _trust(trust: float | None) -> float | None:
     if trust is not None and not 0 <= trust <= 1:
-        raise Refused(f"a trust of {trust:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE")
+        raise Refused(
+            f"a trust of {trust:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"
+        )
     return trust
 
 
@@ -165,12 +167,12 @@ class Results:
         expires_at: float | None = None,
         reason: str = "",
     ) -> QualificationResult:
-        """Write down the outcome of one test; a score lies between 0 and 1. Raises `Refused`."""
+        """Store the result of one test. A score is between 0 and 1. Raises `Refused`."""
         require_id("the agent", agent_id)
         require_id("the qualification", qualification)
         if not 0 <= score <= 1:
             raise Refused(
-                f"a score of {score:g} is out of range", "it lies between 0 and 1", code="BAD_VALUE"
+                f"a score of {score:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"
             )
 
         require_time("the end", expires_at)
@@ -222,7 +224,9 @@ class Usage:
         org_id: str = "",
         decision: str = "",
     ) -> Ticket:
-        """Note one call and how it ended; `decision` is the audit row that allowed it. Resolves with the row's name."""
+        """Store one call with its outcome. `decision` is the audit row that allowed it. Resolves with the name of the
+        row.
+        """
         require_id("the agent", agent_id)
         require_id("the tool", tool_id)
         require_time("the duration", seconds)
@@ -265,7 +269,7 @@ class Usage:
         return self._context.writer.submit(change)
 
     def list(self, agent_id: str | None = None) -> tuple[ToolUsage, ...]:
-        """What was called how often, by agent and tool."""
+        """The number of calls by agent and tool."""
         query = select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
         if agent_id is not None:
             query = query.where(tool_usage.c.agent_id == agent_id)

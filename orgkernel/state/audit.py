@@ -34,7 +34,7 @@ class AuditLog:
     def __init__(self, context: StoreContext) -> None:
         self._context = context
         self.defer = context.writer.submit
-        """Hand in an entry and go on; it is acknowledged only when the ticket resolves."""
+        """Submit an entry without waiting. It is acknowledged when the ticket resolves."""
 
     def write(self, entry: AuditEntry, uses: Sequence[str] = ()) -> str:
         """Write an entry and wait until it is on the disk; the name of its row.
@@ -59,7 +59,7 @@ class AuditLog:
 
 
 class SenderCount(msgspec.Struct, frozen=True):
-    """Somebody nobody knows, and how often they tried."""
+    """An unknown sender, and the number of its attempts."""
 
     channel: str
     sender: str
@@ -86,7 +86,9 @@ class AuditStats(msgspec.Struct, frozen=True):
 def read_rows(
     context: StoreContext, wanted: AuditFilter, limit: int | None = None, after: str | None = None
 ) -> Iterator[AuditRow]:
-    """Rows, newest first; `after` is the name of the last row of the page before. Raises `UnknownRecord` for that."""
+    """Rows, newest first. `after` is the name of the last row of the previous page. Raises `UnknownRecord` if it does
+    not exist.
+    """
     query = _filtered(select(audit), wanted).order_by(*_NEWEST_FIRST)
     with context.reading() as connection:
         if after is not None:
@@ -99,7 +101,7 @@ def read_rows(
 
 
 def count_unknown_senders(context: StoreContext, since: float | None = None) -> tuple[SenderCount, ...]:
-    """Who tried without being known, most frequent first."""
+    """Unknown senders, most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
     last: dict[tuple[str, str], float] = {}
     for row in read_rows(context, AuditFilter(since=since, kind="decision", relationship="unknown")):
@@ -111,7 +113,7 @@ def count_unknown_senders(context: StoreContext, since: float | None = None) -> 
 
 
 def count_policies(context: StoreContext, since: float | None = None) -> tuple[PolicyCount, ...]:
-    """How often each policy matched and denied, by name; one that is declared and not among them is dead."""
+    """How often each policy matched and denied, by name. A declared policy that is missing here never matched."""
     matched: Counter[str] = Counter()
     denied: Counter[str] = Counter()
     for row in read_rows(context, AuditFilter(since=since, kind="decision")):

@@ -1,4 +1,4 @@
-"""`store backup` and `store info`: a copy that is whole although others write, and what a store holds."""
+"""`store backup` and `store info`: a consistent copy while others write, and the contents of a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orgkernel.state.tables import metadata, state_version
 
 
 class StoreInfo(msgspec.Struct, frozen=True):
-    """A store in figures."""
+    """The size of a store."""
 
     engine: str
     place: str
@@ -27,7 +27,7 @@ class StoreInfo(msgspec.Struct, frozen=True):
     """Of its tables."""
     state_version: int
     bytes: int | None
-    """Of its files; None where they are not ours."""
+    """Bytes of its files. None for PostgreSQL."""
     rows: dict[str, int]
     checkpoints: str
 
@@ -37,15 +37,16 @@ def back_up(store: Store, target: str) -> None:
     if not store.location.path:
         raise BadStore(
             f"the store {quote(store.location.shown)} is a database of PostgreSQL",
-            "use `pg_dump --format=custom`, and copy the folder of checkpoints, which `orgkernel store info` names",
+            "use `pg_dump --format=custom`, and copy the folder of checkpoints that `orgkernel store info` prints",
         )
     for name in (target, f"{target}.audit"):
         if os.path.lexists(name):
             raise BadStore(
-                f"{quote(name)} exists", "name a file that does not, nor the folder of its checkpoints"
+                f"{quote(name)} exists",
+                "choose a file that does not exist, and whose folder of checkpoints does not exist",
             )
     if not os.path.isdir(os.path.dirname(target)):
-        raise BadStore(f"{quote(os.path.dirname(target))} is no folder", "make it first")
+        raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "make it first")
     beside = f"{target}.{os.getpid()}.new"
     try:
         # Checkpoints first: the rows then go at least as far as they say.
@@ -69,12 +70,15 @@ def _copy(path: str, target: str) -> None:
         source.backup(copy)
         (answer,) = copy.execute("PRAGMA quick_check").fetchone()
         if answer != "ok":
-            raise StoreError(f"the copy of {quote(path)} is damaged: {answer}", "is the store itself whole?")
+            raise StoreError(
+                f"the copy of {quote(path)} is damaged: {answer}",
+                "check the store itself with `orgkernel audit verify`",
+            )
         copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
 
 
 def read_info(store: Store) -> StoreInfo:
-    """What a store holds."""
+    """The contents of a store."""
     version = version_of(store.engine, store.location.shown)
     with reading(store.engine, store.location.shown) as connection:
         rows = {

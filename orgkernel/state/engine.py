@@ -29,12 +29,12 @@ _FULL = (
     "SQLITE_IOERR_TRUNCATE",
 )
 _HELP = {
-    "SQLITE_READONLY": ("cannot be written", "give this user the right to write it and its folder"),
+    "SQLITE_READONLY": ("cannot be written", "allow this user to write the file and its folder"),
     "SQLITE_CANTOPEN": ("cannot be opened", "its folder must exist, and this user must be able to write it"),
-    "SQLITE_NOTADB": ("is not a database", "name another file, or move this one away"),
+    "SQLITE_NOTADB": ("is not a database", "choose another file, or move this one away"),
     "SQLITE_CORRUPT": ("is damaged", "restore the last backup (`orgkernel store backup`)"),
-    "SQLITE_PERM": ("may not be opened", "give this user the right to read and write it"),
-    "SQLITE_AUTH": ("may not be opened", "give this user the right to read and write it"),
+    "SQLITE_PERM": ("cannot be opened", "allow this user to read and write the file"),
+    "SQLITE_AUTH": ("cannot be opened", "allow this user to read and write the file"),
 }  # fmt: skip
 _WRITES = "orgkernel_writes"
 _CALLERS = 64
@@ -47,7 +47,7 @@ def failure_of(error: Exception, shown: str) -> OrgkernelError:
         return error
     if isinstance(error, UnicodeError | OverflowError | DataError):
         return Refused(
-            "a text or a number is one no store can hold", "no NUL, no lone surrogates", "BAD_VALUE"
+            "a text or number cannot be stored", "remove NUL characters and lone surrogates", "BAD_VALUE"
         )
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
@@ -59,14 +59,16 @@ def failure_of(error: Exception, shown: str) -> OrgkernelError:
         state = getattr(cause, "sqlstate", None) or ""
         said = printable(str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__)
         if state.startswith("53"):  # insufficient resources: disk, memory, connections
-            return StoreFull(f"the store {quote(shown)} has no room: {said}")
+            return StoreFull(f"the store {quote(shown)} is full: {said}")
         if state in ("40001", "40P01", "55P03", "57014"):
             return StoreBusy(f"the store {quote(shown)} is busy: {said}", "try again")
         if state.startswith(
             ("28", "3D", "42", "25")
         ):  # who may log in, which database, which tables, read-only
             return BadStore(f"the store {quote(shown)} cannot be used: {said}")
-        return StoreError(f"the store {quote(shown)} does not answer: {said}", "is the database running?")
+        return StoreError(
+            f"the store {quote(shown)} does not answer: {said}", "check that the database is running"
+        )
     return StoreError(f"the store {quote(shown)} failed: {type(error).__name__}: {printable(str(error))}")
 
 
@@ -74,11 +76,12 @@ def _sqlite_failure(cause: sqlite3.Error, shown: str) -> StoreError:
     name = getattr(cause, "sqlite_errorname", None) or ""
     if name in _FULL:
         return StoreFull(
-            f"the store {quote(shown)} cannot grow: {cause}", "make room on its disk; nothing was written"
+            f"the store {quote(shown)} is full: {cause}", "free some space on its disk; nothing was written"
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreBusy(
-            f"the store {quote(shown)} is locked by another process", "try again when it is done"
+            f"the store {quote(shown)} is locked by another process",
+            "try again when the other process has ended",
         )
     for begins, (says, help) in _HELP.items():
         if name.startswith(begins):
@@ -87,7 +90,7 @@ def _sqlite_failure(cause: sqlite3.Error, shown: str) -> StoreError:
 
 
 def make_engine(location: StoreLocation, busy_seconds: float = 5.0) -> Engine:
-    """An engine for a place; a file that is not there is made. Raises `BadStore`."""
+    """An engine for a location. A missing file is created. Raises `BadStore`."""
     if not location.path:
         return _postgresql(location, busy_seconds)
     _make_file(location)
@@ -125,7 +128,7 @@ def _make_file(location: StoreLocation) -> None:
     """The file, readable by nobody else: it says who may do what. Its folder, if it is ours by name, is not for git."""
     folder = os.path.dirname(location.path)
     if os.path.isdir(location.path):
-        raise BadStore(f"the store {quote(location.shown)} is a folder", "name a file in it")
+        raise BadStore(f"the store {quote(location.shown)} is a folder", "choose a file in the folder")
     try:
         if os.path.basename(folder) == ".orgkernel" and not os.path.isdir(folder):
             os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -182,7 +185,8 @@ def _postgresql(location: StoreLocation, busy_seconds: float) -> Engine:
         ) from None
     except (ArgumentError, ValueError):
         raise BadStore(
-            f"the store {quote(location.shown)} is no URL of a database", "`postgresql://USER@HOST/DATABASE`"
+            f"the store {quote(location.shown)} is not the URL of a database",
+            "`postgresql://USER@HOST/DATABASE`",
         ) from None
     bound(engine, busy_seconds)
     return engine

@@ -218,7 +218,7 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
     if grant.issued_by == grant.subject:
         raise Refused(f"{quote(grant.subject)} cannot give itself a permission", code="SELF_GRANT")
     if grant.uses_left is not None and grant.uses_left < 1:
-        raise Refused("a grant can be used at least once", code="BAD_VALUE")
+        raise Refused("use at least 1", code="BAD_VALUE")
     detail = {
         "waives": list(grant.waives), "uses_left": grant.uses_left, "channel": grant.channel, "session": grant.session,
     }  # fmt: skip

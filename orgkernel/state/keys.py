@@ -50,13 +50,13 @@ class Keys:
         person_id: str | None = None,
         expires_at: float | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its secret, which nobody can read again; raises `Refused`."""
+        """A new key and its secret, which is shown only once. Raises `Refused`."""
         require_id("the name", name)
         require_time("the end", expires_at)
         for scope in scopes:
             require_word("the scope", scope, SCOPES)
         if not scopes:
-            raise Refused("a key without a scope opens nothing", code="BAD_VALUE")
+            raise Refused("a key without a scope cannot be used", code="BAD_VALUE")
         if agent_id is not None:
             require_id("the agent", agent_id)
         if person_id is not None:
@@ -69,11 +69,11 @@ class Keys:
         return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
-        """From now on it opens nothing; raises `UnknownRecord`, `Conflict` when it was revoked already."""
+        """Revoke a key from now on. Raises `UnknownRecord`, and `Conflict` if it is revoked already."""
 
         def change(transaction: Transaction) -> ApiKey:
             key = require_record(
-                transaction, ApiKey, api_keys, key_id, "key", "`orgkernel key list` shows all"
+                transaction, ApiKey, api_keys, key_id, "key", "`orgkernel key list` lists all keys"
             )
             if key.revoked_at is not None:
                 raise Conflict(f"the key {quote(key_id)} is revoked already", code="ALREADY_REVOKED")
@@ -86,7 +86,7 @@ class Keys:
         return self._context.change(change)
 
     def find(self, secret: str) -> ApiKey | None:
-        """The active key of a secret; None for any other text."""
+        """The active key with a secret. None for any other text."""
         if not secret.startswith(KEY_PREFIX):
             return None
         self.refresh(self._version())
@@ -119,7 +119,7 @@ class Keys:
 def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:
     key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
-        raise Refused("the key would have expired before it was made", code="BAD_VALUE")
+        raise Refused("the key would expire before it is created", code="BAD_VALUE")
     transaction.connection.execute(insert(api_keys).values(**row_of(key), digest=_digest(secret)))
     transaction.touch()
     _note(transaction, key, "created", key.created_by, "")

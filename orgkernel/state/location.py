@@ -1,4 +1,4 @@
-"""Where a store is: a file for SQLite, a URL for PostgreSQL, and the folder of its checkpoints, which is beside it."""
+"""The location of a store: a file for SQLite, a URL for PostgreSQL, and the folder of its checkpoints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgkernel.errors import BadStore
 DEFAULT = os.path.join(".orgkernel", "state.db")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
-_HELP = "a store is the path of a file, or `postgresql://USER@HOST/DATABASE`"
+_HELP = "write the path of a file, or `postgresql://USER@HOST/DATABASE`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class StoreLocation:
 
 
 def parse_location(text: str, folder: str) -> StoreLocation:
-    """A setting or option as a place; relative paths start at `folder`. Raises `BadStore`."""
+    """The location in a setting or option. Relative paths start at `folder`. Raises `BadStore`."""
     scheme = _SCHEME.match(text)
     if scheme is None or scheme[1] == "sqlite":
         path = text if scheme is None else unquote(text.removeprefix("sqlite://").removeprefix("/"))
         if not path or "\0" in path or path == ":memory:":
-            raise BadStore(f"{quote(text)} names no file", _HELP)
+            raise BadStore(f"{quote(text)} is not the path of a file", _HELP)
         path = os.path.normpath(os.path.join(folder, path))
         return StoreLocation("", path, f"{path}.audit", path)
     if scheme[1] not in _POSTGRESQL:
-        raise BadStore(f"{quote(_shown(text))} is of a kind that is not known", _HELP)
+        raise BadStore(f"{quote(_shown(text))} has an unknown scheme", _HELP)
     rest = text[scheme.end() :]
     name = hashlib.sha256(_shown(rest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     checkpoints = os.path.join(folder, ".orgkernel", f"postgresql-{name}.audit")

@@ -1,7 +1,7 @@
-"""Exclusive tools: one holder at a time, and a fencing token that rises with every lock.
+"""Locks of exclusive tools: one holder at a time, and a fencing token that rises with every lock.
 
-Whoever lost a lock, by its timeout or because somebody broke it, may not know: what the tool does is checked against
-the token, and an older one is refused. Whether somebody may hold a tool at all is for the decision to say.
+The holder of an expired or broken lock may not know it, so work is checked against the token, and an older token is
+refused. Whether a subject may hold the tool at all is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Locks:
         require_time("the timeout", timeout)
         require_reference("the holder", holder, HOLDERS)
         if timeout is not None and timeout <= 0:
-            raise Refused("a lock lasts longer than no time", code="BAD_VALUE")
+            raise Refused("the duration of a lock must be positive", code="BAD_VALUE")
 
         def change(transaction: Transaction) -> ToolLock:
             now, row = transaction.now, _find(transaction.connection, org_id, tool_id)
@@ -48,7 +48,7 @@ class Locks:
                 if row.expires_at is None or now < row.expires_at:
                     raise Conflict(
                         f"the tool {quote(tool_id)} is locked by {quote(row.holder)}",
-                        "wait for its release, or have the lock broken",
+                        "wait until it is released, or break the lock",
                         code="TOOL_LOCKED",
                     )
                 _note(transaction, record_of(ToolLock, row), "timed_out", "", "")
@@ -71,7 +71,7 @@ class Locks:
         return self._context.change(change)
 
     def release(self, org_id: str, tool_id: str, holder: str, token: int) -> ToolLock:
-        """Give a tool back; the lock that ended. Raises `Conflict` (`STALE_TOKEN`) when the lock is not this one any more."""
+        """Release a lock. Raises `Conflict` (`STALE_TOKEN`) if it is no longer held."""
 
         def change(transaction: Transaction) -> ToolLock:
             lock = _require(transaction.connection, org_id, tool_id, token, holder)
@@ -83,9 +83,9 @@ class Locks:
     def break_(
         self, org_id: str, tool_id: str, *, actor: str, reason: str = "", token: int | None = None
     ) -> ToolLock:
-        """Take a tool out of somebody's hands; the lock that was broken. Raises `UnknownRecord` when nobody holds it.
+        """Break the lock of a tool. Raises `UnknownRecord` if there is none.
 
-        With a token, only that lock is broken; raises `Conflict` (`STALE_TOKEN`) when there is another one.
+        With a token, only that lock is broken. Raises `Conflict` (`STALE_TOKEN`) if the tool has another lock.
         """
 
         def change(transaction: Transaction) -> ToolLock:
@@ -105,15 +105,15 @@ class Locks:
         return self._context.change(change)
 
     def check(self, org_id: str, tool_id: str, holder: str, token: int) -> ToolLock:
-        """The lock, if this token is still good; raises `Conflict` (`STALE_TOKEN`)."""
+        """The lock, if the token is still valid. Raises `Conflict` (`STALE_TOKEN`)."""
         with self._context.reading() as connection:
             lock = _require(connection, org_id, tool_id, token, holder)
         if lock.expires_at is not None and lock.expires_at <= self._context.clock():
-            raise Conflict(f"the lock {token} of the tool {quote(tool_id)} has timed out", code="STALE_TOKEN")
+            raise Conflict(f"the lock {token} of the tool {quote(tool_id)} has expired", code="STALE_TOKEN")
         return lock
 
     def list(self, org_id: str | None = None) -> tuple[ToolLock, ...]:
-        """What is held, by organization and tool; a lock whose time has run out is nobody's."""
+        """The current locks, by organization and tool. Expired locks are left out."""
         query = (
             select(tool_locks)
             .where(tool_locks.c.holder.is_not(None))
@@ -136,7 +136,7 @@ def _require(connection: Connection, org_id: str, tool_id: str, token: int, hold
     if row is None or row.holder != holder or row.token != token:
         raise Conflict(
             f"the lock {token} of the tool {quote(tool_id)} is not held by {quote(holder)} any more",
-            "acquire it again; what was done under the old lock may have been overtaken",
+            "take the lock again; another holder may have used the tool in the meantime",
             code="STALE_TOKEN",
         )
     return record_of(ToolLock, row)

@@ -51,7 +51,7 @@ def prepare(engine: Engine, shown: str) -> None:
 
 
 def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
-    """Bring a store to the newest version; the version it had and the one it has. One process at a time does it."""
+    """Upgrade a store to the newest version. Returns the old and the new version. Only one process does it at a time."""
     from alembic import command
     from alembic.config import Config
 
@@ -77,7 +77,7 @@ def _version(connection: Connection, shown: str) -> str | None:
     if "alembic_version" not in names:
         if names:
             raise BadStore(
-                f"the store {quote(shown)} holds other tables", "name a file or a database of its own"
+                f"the store {quote(shown)} has tables of another program", "use another file or database"
             )
         return None
     return connection.scalar(select(_STAMP.c.version_num))

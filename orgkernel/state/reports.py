@@ -163,7 +163,7 @@ def _draft(body: Mapping[str, Any], agent_id: str) -> StoredReport:
     at = as_seconds(clean["time"]["timestamp"])
     if at is None:
         raise Refused(
-            "the report does not say when it was made", "`time.timestamp` is ISO 8601", code="BAD_VALUE"
+            "the report does not have a valid time", "write `time.timestamp` in ISO 8601", code="BAD_VALUE"
         )
     tier: Any = clean["status"].get("pace_level", "primary")
     require_word("the tier", tier, get_args(PaceTierName))

@@ -1,4 +1,4 @@
-"""What the stores share: how they read and change rows, and how a record becomes a row and a row a record."""
+"""Shared code of stores: read and change rows, and convert records to rows and back."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def clean_record(record: T) -> T:
 def require_time(what: str, seconds: float | None) -> float | None:
     """A time or a number of seconds, or none; raises `Refused`: one that is not a number would be stored as "never"."""
     if seconds is not None and not abs(seconds) < _FURTHEST:
-        raise Refused(f"{what} {quote(seconds)} is no time", code="BAD_VALUE")
+        raise Refused(f"{what} {quote(seconds)} is not a valid time", code="BAD_VALUE")
     return seconds
 
 
@@ -136,7 +136,7 @@ def require_id(what: str, text: str) -> str:
     if not text or len(text) > _LONGEST_ID or clean_text(text) != text or not text.isprintable():
         raise Refused(
             f"{what} {quote(text)} cannot be stored",
-            f"it has 1 to {_LONGEST_ID} printable characters, and is no secret",
+            f"it has 1 to {_LONGEST_ID} printable characters, and must not look like a secret",
             code="BAD_VALUE",
         )
     return text
@@ -148,7 +148,7 @@ def require_reference(what: str, text: str, kinds: Collection[str]) -> str:
     if not colon or not name or kind not in kinds:
         help = did_you_mean(kind, kinds) if colon else ""
         raise Refused(
-            f"{what} {quote(text)} is of no known kind",
+            f"{what} {quote(text)} has an unknown kind",
             help or f"write it as `KIND:ID`; kinds are {listing(kinds)}",
             code="BAD_VALUE",
         )

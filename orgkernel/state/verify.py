@@ -1,8 +1,8 @@
-"""`audit verify`: is every row there, where it was written, as it was written?
+"""`audit verify`: check that no row of the audit is missing, moved or changed.
 
-A chain is followed from its first row, or from the segment that was dropped before it, to its last, and compared with
-the signed head kept outside of the table. What it cannot see is said in the documentation: whoever can write the store
-and the folder beside it can write both anew.
+Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with the
+signed checkpoint outside of the table. It cannot detect a change by somebody who can write both the store and the
+folder of checkpoints (docs/how-to/store.md).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _AT_ONCE = 5_000
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """What was looked at, and what was found."""
+    """The result of a verification."""
 
     rows: int
     chains: int
     dropped: int
-    """Rows that retention took; their segments are kept."""
+    """Rows that retention deleted. The checkpoints of their segments are kept."""
     findings: tuple[AuditFinding, ...]
     more_findings: int = 0
     """Beyond those listed."""
     notes: tuple[str, ...] = ()
-    """What could not be looked at."""
+    """Parts that could not be verified."""
 
 
 class _Chain:
@@ -107,12 +107,10 @@ class _Chain:
             return
         last = self.last.sequence if self.last else self.dropped
         if last < head.sequence:
-            text = (
-                f"the chain ends before row {self.name(last + 1)}, and had come to {self.name(head.sequence)}"
-            )
+            text = f"the chain ends before row {self.name(last + 1)}, but had reached row {self.name(head.sequence)}"
             self.find("cut_off", last + 1, text)
         elif self.digest_at_head is not None and self.digest_at_head != head.digest:
-            text = f"row {self.name(head.sequence)} is not the one that was signed: rows up to it were written anew"
+            text = f"row {self.name(head.sequence)} is not the signed one: rows up to it were rewritten"
             self.find("changed", head.sequence, text)
 
     def _is_broken(self, sequence: int) -> bool:
@@ -141,7 +139,7 @@ def verify_audit(context: StoreContext, folder: Folder, is_shared: bool) -> Veri
     heads = _read_heads(folder, findings)
     segments = _read_segments(folder, findings)
     if folder.key() is None:
-        notes.append(f"there is no key in {folder.path}: whether ends were cut off cannot be said")
+        notes.append(f"there is no key in {folder.path}: it is not known whether ends were cut off")
     chains: dict[tuple[str, Stream], _Chain] = {}
     for writer, stream in {
         (writer, stream) for writer, head in heads.items() for stream in head.heads
@@ -158,7 +156,7 @@ def verify_audit(context: StoreContext, folder: Folder, is_shared: bool) -> Veri
         chain.finish(_head_of(heads, key))
         findings += chain.findings
         if chain.last is not None and key[0] not in heads and folder.key() is not None:
-            text = f"there is no checkpoint of writer {key[0]}: whether its end was cut off cannot be said"
+            text = f"there is no checkpoint of writer {key[0]}: it is not known whether its end was cut off"
             if is_shared:
                 notes.append(f"{text}; it is beside the store of the machine that wrote it")
             elif not any(each.row == key[0] for each in findings):

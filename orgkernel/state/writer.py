@@ -57,7 +57,9 @@ class Ticket:
     def result(self, timeout: float | None = None) -> Any:
         """Wait until it is on the disk; raises the error that kept it from there, `StoreBusy` after `timeout` seconds."""
         if not self._gate.acquire(timeout=-1 if timeout is None else timeout):
-            raise StoreBusy("the store did not answer in time", "whether it was written is not known")
+            raise StoreBusy(
+                "the store did not answer in time", "it is not known whether the change was written"
+            )
         self._gate.release()
         if self._error is not None:
             # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
@@ -131,7 +133,7 @@ class Writer:
         if self._thread is None:
             self._start()
         if not may_wait and self._queue.qsize() > _MOST_WAITING:
-            raise StoreBusy(f"the store {quote(self._shown)} is behind with writing", "try again later")
+            raise StoreBusy(f"the store {quote(self._shown)} has too many waiting writes", "try again later")
         ticket = Ticket(work)
         self._queue.put(ticket)
         if self._has_ended:

@@ -1,4 +1,4 @@
-"""One attempt at one tool: decided, locked, permitted, called, recorded. Whatever happens is a step, never an error."""
+"""One attempt to use one tool: decide, lock, permit, call and record. Every outcome is a step, never an exception."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 WHOLE = ("", "use", "run")
 _HANDED_OUT = "credential:"
 GRACE = 0.5
-"""Seconds a call that is stopped has to tidy up before the caller goes on without it."""
+"""Seconds that a canceled call has to clean up before the caller continues."""
 _CODES = {"done": "", "failed": codes.TOOL_FAILED, "unavailable": codes.TOOL_UNAVAILABLE}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """What is asked for: a tool, what with it, and by whom in which circumstances."""
+    """The wanted use of a tool: action, input, subject and circumstances."""
 
     org: str
     request: AccessRequest
-    """Subject and circumstances; action, resource and input follow from the rest."""
+    """Subject and circumstances. Action, resource and input follow from the other fields."""
     tool_id: str
     action: str
     tool_input: Mapping[str, Any]
@@ -51,12 +51,12 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How it went, and the output where there is one."""
+    """The outcome, and the output if there is one."""
 
     step: Step
     output: Any = None
     may_have_happened: bool = False
-    """Whether it can have changed something although it did not end well."""
+    """Whether the call may have changed something although it failed."""
 
 
 async def attempt(parts: Parts, asked: ToolRequest) -> Attempt:
@@ -79,7 +79,7 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     actions = () if tool is None else tuple(tool.required_levels)
     action = actions[0] if len(actions) == 1 and asked.action in WHOLE else asked.action
     if actions and not action:
-        text = f"`{asked.tool_id}` has several actions; name one of {', '.join(actions)}"
+        text = f"`{asked.tool_id}` has several actions; choose one of {', '.join(actions)}"
         return Attempt(Step(asked.kind, who, "failed", codes.ACTION_NEEDED, text))
     try:
         tool_input = encode_input(asked.tool_input)
@@ -87,7 +87,7 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
         text = f"the input cannot be written as JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
     said = json.loads(tool_input)
-    path = parts.path_in(asked.tool_id, said)
+    path = parts.path_in(asked.org, asked.tool_id, said)
     request = msgspec.structs.replace(
         asked.request,
         action=action or WHOLE[1],
@@ -106,7 +106,7 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A call that has not been decided about."""
+    """An undecided call."""
 
     org: str
     request: AccessRequest
@@ -118,12 +118,12 @@ class Planned:
     timeout: float | None
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
-        """A step about it."""
+        """A step for this call."""
         return Step("tool", f"tool:{self.tool_id}", outcome, code, text, self.request.action, **said)
 
 
 async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | None]:
-    """Decide, and call where it is allowed; the reply where the tool answered. Raises `StoreError`."""
+    """Decide, and call the tool if it is allowed. Returns the reply of the tool. Raises `StoreError`."""
     try:
         lock = await _find_lock(parts, planned)
     except Conflict as conflict:
@@ -179,7 +179,7 @@ async def _call(
 
 
 def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:
-    """A reply without the credentials that were handed out for it."""
+    """A reply with its credentials masked."""
     try:
         output, text, metadata = mask_values((reply.output, reply.error, dict(reply.metadata)), credentials)
     except TooDeep as error:
@@ -188,7 +188,7 @@ def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:
 
 
 def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
-    """A decision that allows nothing, with what is missing and who has it."""
+    """The step of a decision that does not allow the call, with what is missing and who has it."""
     decision = ruling.decision
     told = parts.kernel.explain(planned.org, planned.request)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
@@ -204,7 +204,7 @@ def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
 
 
 def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
-    """The values of the credentials the decision says are to be supplied, as far as there are any."""
+    """The available values of the credentials that the decision demands."""
     found = {}
     for obligation in decision.obligations:
         if parts.credentials is not None and obligation.startswith(_HANDED_OUT):
@@ -216,7 +216,7 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
 
 
 async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
-    """The lock of an exclusive tool, taken where that is all that is missing; raises `Conflict` (`TOOL_LOCKED`).
+    """Take the lock of an exclusive tool, if only the lock is missing. Raises `Conflict` (`TOOL_LOCKED`).
 
     Without a store nobody can hold a lock, and the decision says so.
     """
@@ -235,7 +235,7 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
 
 
 async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
-    """Leave a lock, at once or when what still runs under it has ended; whether it was good until now."""
+    """Release a lock, at once or when the work under it has ended. Returns whether the lock was valid until now."""
     assert parts.exclusive is not None
     leave = parts.exclusive.leave
     still = [each for each in running if not each.done()]
@@ -248,9 +248,10 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
 async def _run_for(
     adapter: Adapter, permit: object, call: Call, seconds: float | None, tasks: list[asyncio.Task[Reply]]
 ) -> Reply | None:
-    """How a call ended, None when it took too long; the call is put among `tasks`, because it may then still run.
+    """The reply of a call, or None after a timeout. Raises `PermitRefused`.
 
-    Raises `PermitRefused`. A call that does not let itself be stopped is left behind, so that the caller goes on.
+    The call is added to `tasks`, because it may still run after a timeout. A call that cannot be canceled is left
+    behind, so that the caller continues.
     """
     task = asyncio.ensure_future(adapter.run(permit, call))
     tasks.append(task)
@@ -269,12 +270,12 @@ async def _run_for(
         return Reply("failed", error="the call was cancelled", is_uncertain=True)
     error = task.exception()
     if error is not None and not isinstance(error, OrgkernelError):
-        text = f"an error of orgkernel itself: {type(error).__name__}: {error}"
+        text = f"internal error of orgkernel: {type(error).__name__}: {error}"
         return Reply("failed", error=text, is_uncertain=True)
     return task.result()
 
 
 def _seen(task: asyncio.Task[Reply]) -> None:
-    """Nobody waits for it any more; an error of it is no news."""
+    """Ignore the error of abandoned work."""
     if not task.cancelled():
         task.exception()

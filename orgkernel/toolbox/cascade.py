@@ -1,8 +1,8 @@
-"""When a tool is unavailable: other tools, the caller's own reasoning, the chain of command, the top.
+"""The cascade for an unavailable tool: other tools, the caller's own reasoning, the chain of command, the top.
 
-Every tool on the way is decided about anew. Nothing is done twice without being told so: after a call that may have
-changed something and did not end well, no other tool is tried unless the caller says it may be. In the chain of command
-each superior who may be escalated to is asked, nearest first; then the top is told.
+Each tool on the way needs a decision of its own. After a failed call that may have changed something, no other tool is
+tried unless the caller allows it, so nothing happens twice by accident. In the chain of command, each superior that the
+subject may escalate to is asked, nearest first. Then a report goes to the top.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _ENDS: dict[str, ToolOutcome] = {
     "unavailable": "unavailable",
 }
 SHOWN = 5
-"""Of those who can use a tool, this many are named."""
+"""Maximum number of subjects named who can use a tool."""
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """What could not be done: what the caller, a superior or the top needs to know to do it in another way."""
+    """A task that no tool could do, with what the caller, a superior or the top needs to know."""
 
     org_id: str
     subject: str
@@ -56,7 +56,7 @@ class Gap(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     """What was tried."""
     who_can: tuple[str, ...]
-    """Roles and agents that may use the tool; the first few."""
+    """The first few roles and agents that may use the tool."""
 
     @classmethod
     def of(cls, parts: Parts, asked: ToolRequest, steps: list[Step]) -> Gap:
@@ -77,7 +77,7 @@ class Gap(msgspec.Struct, frozen=True):
 async def invoke(
     parts: Parts, asked: ToolRequest, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
 ) -> ToolResult:  # fmt: skip
-    """Ask for a tool, and where it is unavailable go down the cascade. Never raises for what a tool does."""
+    """Use a tool, or follow the cascade if it is unavailable. Never raises because of a tool."""
     first = await attempt(parts, asked)
     steps = [first.step]
     if first.step.outcome == "done":
@@ -89,7 +89,7 @@ async def invoke(
     for other, why in _alternatives(parts.view(asked.org), asked.tool_id):
         who = f"tool:{other}"
         if stopped:
-            text = "what was asked for may have happened already"
+            text = "the call may have had an effect already"
             steps.append(Step("alternative", who, "skipped", codes.MAY_HAVE_HAPPENED, text, why=(why,)))
             continue
         action = _action_of(parts, asked, other)
@@ -110,7 +110,7 @@ async def invoke(
 
 
 async def escalate(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
-    """Up the chain of command and, where nobody answers, to the top: what follows a hand-back."""
+    """Continue after a hand-back: ask the chain of command, then report to the top."""
     gap = Gap.of(parts, asked, steps)
     answer, by, more = await go_up(parts, asked, gap)
     steps = [*steps, *more]
@@ -138,7 +138,7 @@ async def _hand_back(parts: Parts, asked: ToolRequest, steps: list[Step]) -> Too
 
 
 def _alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
-    """The tools that can stand in, best first; then those that can stand in for these."""
+    """The tools that can replace it, best first, then the tools that can replace those."""
     seen, level = {tool_id}, [tool_id]
     while level:
         found = []
@@ -152,7 +152,7 @@ def _alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
 
 
 def _action_of(parts: Parts, asked: ToolRequest, other: str) -> str | None:
-    """What another tool is to do: the action of the same name, or the only one it has."""
+    """The action of another tool: the one with the same name, or its only one."""
     tool = parts.tool(asked.org, other)
     actions = () if tool is None else tuple(tool.required_levels)
     if asked.action in actions:
@@ -177,7 +177,7 @@ def _result(
 
 
 def superiors_of(parts: Parts, asked: ToolRequest) -> tuple[str, ...]:
-    """Who is asked in turn, and last the top."""
+    """The superiors to ask in order, and last the top."""
     view = parts.view(asked.org)
     chain = _chain(view, asked.request.subject)
     named = [f"role:{edge.target}" for edge in chain if view.is_role(edge.target)]
@@ -185,7 +185,7 @@ def superiors_of(parts: Parts, asked: ToolRequest) -> tuple[str, ...]:
 
 
 async def go_up(parts: Parts, asked: ToolRequest, gap: Gap) -> tuple[Any, str, list[Step]]:
-    """The first answer and whose it is, and what was done; no answer ends with a report to the top."""
+    """The first answer with its source and the steps taken. Without an answer, a report goes to the top."""
     view = parts.view(asked.org)
     chain = _chain(view, gap.subject)
     steps: list[Step] = []
@@ -223,7 +223,7 @@ async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: 
         )
 
     if parts.handover.ask is None:
-        return None, step("skipped", codes.NOT_ASKED, "nothing here can ask a superior")
+        return None, step("skipped", codes.NOT_ASKED, "this toolbox has no way to ask a superior")
     try:
         answer = await _answer_of(parts.handover.ask, superior, gap)
     except Exception as error:
@@ -242,8 +242,8 @@ def _as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessReque
 
 
 async def _report(parts: Parts, gap: Gap, top: str) -> Step:
-    """Tell the top, through the host and in the audit; it is reported when either of them took it."""
-    text = f"nobody could do for `{gap.subject}` what it needed `{gap.tool}` for: {gap.text}"
+    """Report to the top, through the host and in the audit. One of them is enough."""
+    text = f"no tool and no superior could do for `{gap.subject}` what it needed `{gap.tool}` for: {gap.text}"
     took, audit_id, problems = False, "", []
     if parts.store is not None:
         try:
@@ -268,14 +268,14 @@ async def _report(parts: Parts, gap: Gap, top: str) -> Step:
         except Exception as error:
             problems.append(f"{type(error).__name__}: {error}")
     elif parts.store is None:
-        problems.append("nothing here can report to the top")
+        problems.append("this toolbox has no way to report to the top")
     said = "; ".join([text, *problems])
     code = "" if took else codes.NOT_ASKED
     return Step("top", top, "reported" if took else "failed", code, said, audit_id=audit_id)
 
 
 def _chain(view: OrgView, subject: str) -> tuple[Edge, ...]:
-    """The chains of command above a subject, of each role it fills, every superior once."""
+    """The superiors of a subject in all its roles, each once."""
     kind, _, name = subject.partition(":")
     if kind == "agent":
         roles = [edge.target for edge in view.edges_from(EdgeKind.FILLS, name) if view.is_role(edge.target)]
@@ -290,7 +290,7 @@ def _chain(view: OrgView, subject: str) -> tuple[Edge, ...]:
 
 
 def _top(view: OrgView, chain: tuple[Edge, ...]) -> str:
-    """Who is at the top of a chain: a role, or somebody outside; the user where there is nobody above."""
+    """The top of a chain: a role, or a superior outside the organization. Without a superior it is the user."""
     if not chain:
         return f"person:{USER}"
     last = chain[-1].target
@@ -298,7 +298,7 @@ def _top(view: OrgView, chain: tuple[Edge, ...]) -> str:
 
 
 async def _answer_of(callback: Callable[..., Any], *arguments: Any) -> Any:
-    """What a callback of the host answers, sync or async; a sync one runs in a thread and may wait."""
+    """The answer of a callback of the host, sync or async. A sync callback runs in a thread and may block."""
     if inspect.iscoroutinefunction(callback):
         return await callback(*arguments)
     answer = await asyncio.to_thread(callback, *arguments)

@@ -1,4 +1,4 @@
-"""The tools of one agent, and nothing else of the toolbox."""
+"""The tools of one agent."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import quote
@@ -22,24 +23,24 @@ from orgkernel.toolbox.result import ToolResult
 _CIRCUMSTANCES = frozenset(AccessContext.__struct_fields__) - {"input", "now", "utc_offset"}
 _RUN = frozenset({"on_behalf_of", "via", "envelope"})
 SETTLE = 8.0
-"""Seconds a call that was given up has before its event loop ends; the MCP SDK takes up to six to end a process."""
+"""Seconds that abandoned calls have before the event loop ends. The MCP SDK needs up to six to end a process."""
 LETTERS = {"none": "---", "observe": "O--", "read": "OR-", "write": "ORW", "full": "ORWD"}
 
 
 class AvailableTool(msgspec.Struct, frozen=True):
-    """A tool somebody has, with what a host needs to show it to an agent."""
+    """A tool that a subject has, with what a host needs to show it to an agent."""
 
     tool: str
     level: str
     letters: str
     actions: tuple[str, ...]
-    """What it may do with it."""
+    """Allowed actions."""
     asks: tuple[str, ...]
-    """What it may do once somebody approves."""
+    """Actions that need an approval."""
     conditions: tuple[str, ...]
-    """What could change the answer: a time, a channel, a path, each as `KEY:VALUE`."""
+    """Circumstances that could change the answer, such as a time, channel or path, each as `KEY:VALUE`."""
     served: bool
-    """Whether anything serves it here; a tool that is declared and not served is unavailable."""
+    """Whether the toolbox has a provider for the tool. Without one, the tool is unavailable."""
     exclusive: bool
     name: str = ""
     description: str = ""
@@ -48,19 +49,19 @@ class AvailableTool(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """What changed between two lists of tools."""
+    """The difference between two lists of tools."""
 
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    """Tools that are still there with another level or other actions."""
+    """Tools in both lists with another level or other actions."""
 
 
 class ToolContext:
-    """What one subject may use, in the circumstances of its run. Every answer is the decider's, now.
+    """The tools of one subject in the circumstances of its run.
 
-    A promotion, a grant or an edit of the documents shows at once; what only the caller knows, such as the session or
-    the PACE tier, is told by `refresh`.
+    Every answer is a new decision, so promotions, grants and edits of documents count at once. Circumstances that only
+    the caller knows, such as the session or the PACE tier, are set with `refresh`.
     """
 
     def __init__(self, parts: Parts, org: str, request: AccessRequest, timeout: float | None) -> None:
@@ -72,21 +73,23 @@ class ToolContext:
 
     @property
     def subject(self) -> str:
-        """Whose tools these are."""
+        """The subject that has these tools."""
         return self._request.subject
 
     def list(self) -> tuple[AvailableTool, ...]:
-        """The tools it has, by id."""
+        """The tools of the subject, by id."""
         self._shown = available_tools(self._parts, self._org, self._request)
         return self._shown
 
     def has_tool(self, tool: str, action: str = "") -> bool:
-        """Whether it may do this, or anything, with a tool now; what first has to be approved it may not."""
+        """Whether the subject may use a tool now, with this action or with any. Actions that need an approval do not
+        count.
+        """
         found = self._find(tool)
         return found is not None and (action in found.actions if action else bool(found.actions))
 
     def level(self, tool: str) -> str:
-        """Its level for a tool: `none`, `observe`, `read`, `write` or `full`."""
+        """The level of the subject for a tool: `none`, `observe`, `read`, `write` or `full`."""
         found = self._find(tool)
         return "none" if found is None else found.level
 
@@ -95,13 +98,14 @@ class ToolContext:
         return next(iter(available_tools(self._parts, self._org, request)), None)
 
     def refresh(self, **circumstances: Any) -> Difference:
-        """Tell what has changed about the run, and learn what differs from the tools that were listed last.
+        """Set circumstances of the run. Returns the difference from the last list of tools.
 
-        `pace`, `session`, `channel` and the other fields of an `AccessContext`; `on_behalf_of`, `via` and `envelope`.
+        Circumstances are `pace`, `session`, `channel` and the other fields of `AccessContext`, and `on_behalf_of`,
+        `via` and `envelope`.
         """
         unknown = circumstances.keys() - _CIRCUMSTANCES - _RUN
         if unknown:
-            raise UsageError(f"there is no circumstance {quote(min(unknown))}")
+            raise UsageError(f"unknown circumstance {quote(min(unknown))}")
         of_run = {name: circumstances.pop(name) for name in _RUN & circumstances.keys()}
         context = msgspec.structs.replace(self._request.context, **circumstances)
         self._request = msgspec.structs.replace(self._request, context=context, **of_run)
@@ -119,12 +123,12 @@ class ToolContext:
         fallback: bool = True,
         may_repeat: bool = False,
     ) -> ToolResult:
-        """Use a tool: decided, permitted and called, and where it is unavailable, whatever the cascade finds.
+        """Use a tool: decide, permit and call, and follow the cascade if the tool is unavailable.
 
-        The level follows from the action; the action may be left out for a tool that has one. `instead` is what other
-        tools are to be given, where they take another input. With `may_repeat`, another tool is tried also where the
-        first may have changed something before it failed. Denials, failures and time-outs are results; only what the
-        kernel cannot answer at all raises (`UnknownOrganization`, `NotServed`).
+        The action determines the required level. It may be left out for a tool with one action. `instead` maps other
+        tools to their inputs, if they need another input. With `may_repeat`, another tool is tried even if the first
+        may have changed something before it failed. Denials, failures and timeouts are results. Only
+        `UnknownOrganization` and `NotServed` are raised.
         """
         asked = self._asked(tool, input, action, timeout)
         return await invoke(
@@ -134,15 +138,15 @@ class ToolContext:
     def invoke_blocking(
         self, tool: str, input: Mapping[str, Any] | None = None, **options: Any
     ) -> ToolResult:
-        """`invoke` for code that is not async; raises `UsageError` where an event loop runs already."""
+        """`invoke` for code that is not async. Raises `UsageError` if an event loop is running."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(_settled(self.invoke(tool, input, **options)))
-        raise UsageError("an event loop runs here", "write `await context.invoke(…)`")
+        raise UsageError("an event loop is running in this thread", "write `await context.invoke(…)`")
 
     async def escalate(self, result: ToolResult) -> ToolResult:
-        """Go on where a result was handed back and the caller's own reasoning did not help; raises `UsageError`."""
+        """Continue a result that was handed back, if the caller's own reasoning did not help. Raises `UsageError`."""
         if result.outcome != "handed_back":
             raise UsageError(f"the result is {result.outcome} and was not handed back")
         asked = self._asked(result.tool, result.input, result.action, None)
@@ -158,7 +162,7 @@ class ToolContext:
 
 
 def available_tools(parts: Parts, org: str, request: AccessRequest) -> tuple[AvailableTool, ...]:
-    """The tools above level none, by id. An exclusive tool is there when it could be used with its lock."""
+    """The tools above level none, by id. An exclusive tool is included if it could be used with its lock."""
     rows: dict[str, list[AccessRow]] = {}
     for row in parts.kernel.what_can(org, request.subject, request=request):
         rows.setdefault(row.resource.split(":")[1], []).append(row)
@@ -174,18 +178,23 @@ def _tool(parts: Parts, org: str, tool_id: str, rows: list[AccessRow]) -> Availa
     allowed: list[str] = []
     asks: list[str] = []
     conditions: list[str] = []
+    levels = [row.level for row in rows]
     for row in rows:
-        # Calling takes the lock, so that it is not held yet keeps nobody from a tool.
-        waits = row.outcome == "deny" and row.conditions == (lock,)
+        # Calling takes the lock and states the paths, so that neither is there yet keeps nobody from a tool.
+        in_scope = row.code == WRITE_OUT_OF_SCOPE.name
+        waits = row.outcome == "deny" and all(
+            each == lock or (in_scope and each.startswith("path:")) for each in row.conditions
+        )
         if row.outcome == "allow" or waits:
             allowed += row.actions
+            levels += [tool.required_levels[action] for action in row.actions if in_scope and action != LOCK]
         elif row.outcome == "ask":
             asks += row.actions
         conditions += [each for each in row.conditions if each != lock]
     allowed = [action for action in dict.fromkeys(allowed) if action != LOCK]
     if not allowed and not asks:
         return None
-    level = max((row.level for row in rows), key=LEVELS.index)
+    level = max(levels, key=LEVELS.index)
     return AvailableTool(
         tool_id, level, LETTERS[level], tuple(allowed), tuple(asks), tuple(dict.fromkeys(conditions)),
         tool_id in parts.adapters, tool.concurrency == "exclusive", tool.name, tool.description,
@@ -194,7 +203,7 @@ def _tool(parts: Parts, org: str, tool_id: str, rows: list[AccessRow]) -> Availa
 
 
 def compare(old: tuple[AvailableTool, ...], new: tuple[AvailableTool, ...]) -> Difference:
-    """What a list gained and lost."""
+    """The difference between two lists."""
     before, after = ({each.tool: each for each in listed} for listed in (old, new))
     return Difference(
         tuple(tool for tool in after if tool not in before),
@@ -204,9 +213,9 @@ def compare(old: tuple[AvailableTool, ...], new: tuple[AvailableTool, ...]) -> D
 
 
 async def _settled(work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
-    """What some work returns, once the calls it gave up have tidied up, where they do within a few seconds.
+    """The result of some work, after its abandoned calls have cleaned up or a few seconds have passed.
 
-    The event loop ends with it, and would stop them at that a second time: a server process could be left running.
+    The event loop ends afterwards and would cancel their cleanup, which could leave a server process running.
     """
     answer = await work
     left = asyncio.all_tasks() - {asyncio.current_task()}

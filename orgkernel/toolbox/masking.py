@@ -1,7 +1,7 @@
-"""Mask credentials in what a tool returns, whatever the value is made of and however the credential is encoded.
+"""Mask credentials in the output of a tool, in any type of value and in common encodings.
 
-A tool that gets a credential may repeat it: in a text, in bytes, in a field of an object, or as the Base64 of a header.
-What the caller of a tool sees must not hold it in any of these forms. What cannot be looked into is shown as its type.
+A tool may repeat a credential in a text, in bytes, in a field of an object, or as the Base64 of a header. The caller
+must not see it in any of these forms. A value that cannot be searched is replaced by the name of its type.
 """
 
 from __future__ import annotations
@@ -25,33 +25,30 @@ import msgspec
 
 MASK: Final = "***"
 _LEAST: Final = 4
-"""Values shorter than this are not masked: they would be found in any text."""
+"""Shorter values are not masked, because they would be found in any text."""
 _LEAST_ENCODED: Final = 6
-"""An encoded form shorter than this says too little about the value, and would be found in any text."""
+"""Shorter encoded forms are not masked, because they would be found in any text."""
 _PLAIN: Final = (type(None), numbers.Number, enum.Enum, date, time, timedelta, tzinfo, UUID)
-"""What holds no text. Only a number can repeat a credential, one made of digits."""
+"""Types without text. Of these, only a number can repeat a credential made of digits."""
 
 
 class TooDeep(ValueError):
-    """A value is nested too deep to be looked through."""
+    """A value is nested too deeply to be searched."""
 
 
 def mask_values(value: Any, credentials: Mapping[str, str]) -> Any:
-    """A copy of a value without the credentials in it; the value itself where there is nothing to mask.
-
-    Raises `TooDeep`.
-    """
+    """A copy of a value with its credentials masked, or the value itself if it has none. Raises `TooDeep`."""
     secrets = [each for each in credentials.values() if len(each) >= _LEAST]
     if not secrets:
         return value
     try:
         return _Masking(secrets).mask(value)
     except RecursionError:
-        raise TooDeep("the output is nested too deep") from None
+        raise TooDeep("the output is nested too deeply") from None
 
 
 def _encoded_forms(secret: str) -> Iterable[str]:
-    """The forms in which a secret may appear in a text."""
+    """The encodings in which a secret may appear in a text."""
     raw = secret.encode("utf-8", "surrogatepass")
     yield secret
     for characters in (b"+/", b"-_"):
@@ -87,7 +84,7 @@ class _Masking:
         )
         self._numbers = {form for form in forms if form.isascii() and form.isdigit()}
         self._done: dict[int, tuple[Any, Any]] = {}
-        """What was looked through, by identity, with its copy: a value may contain itself."""
+        """Searched objects by identity with their copies, because a value may contain itself."""
 
     def mask(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -132,7 +129,7 @@ class _Masking:
         return self._mask_fields(value)
 
     def _mask_fields(self, value: Any) -> Any:
-        """An object with fields: a dataclass, a struct, a model of pydantic, a plain object; else the name of its type."""
+        """A masked object: a dataclass, struct, pydantic model or plain object. For any other, the name of its type."""
         names = _field_names(value)
         if names is None:
             return self._remember(value, f"<{type(value).__name__}>")
@@ -150,7 +147,7 @@ class _Masking:
 
 
 def _field_names(value: Any) -> Iterable[str] | None:
-    """The names of the fields an object consists of; None where they cannot be told."""
+    """The names of the fields of an object. None if they are not known."""
     if dataclasses.is_dataclass(value):
         return [field.name for field in dataclasses.fields(value)]
     if isinstance(value, msgspec.Struct):

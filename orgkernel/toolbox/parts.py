@@ -1,8 +1,9 @@
-"""What a toolbox is put together from: whom the host turns to, the locks of exclusive tools, and what calls the tools."""
+"""The parts of a toolbox: callbacks of the host, locks of exclusive tools, and adapters."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,29 +16,30 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
 from orgkernel.operations.permits import Permits
 from orgkernel.records.tool_catalog import Tool
+from orgkernel.runtime.paths import read_path
 from orgkernel.toolbox.adapters.adapter import Adapter
-from orgkernel.toolbox.providers import Provider
+from orgkernel.toolbox.providers import Provider, PythonFunction
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 Credentials = Callable[[str], str | None]
-"""From the name of a credential to its value; None where there is none."""
+"""A function from the name of a credential to its value, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Whom to turn to when no tool can, as the host reaches them. Each is called with a `Gap`, sync or async.
+    """Callbacks of the host for tasks that no tool can do. Each is called with a `Gap`, sync or async.
 
-    None as an answer means: I cannot either.
+    The answer None means that the callback cannot do it either.
     """
 
     reason: Callable[..., Any] | None = None
-    """`reason(gap)`: the caller's own reasoning. Without it the result is handed back to the caller."""
+    """`reason(gap)`: the caller's own reasoning. Without this callback, the result is handed back to the caller."""
     ask: Callable[..., Any] | None = None
-    """`ask(superior, gap)`: a superior, as `role:ID`, nearest first."""
+    """`ask(superior, gap)`: ask a superior, written `role:ID`, nearest first."""
     report: Callable[..., Any] | None = None
-    """`report(top, gap)`: whoever is at the top is told; the answer does not matter."""
+    """`report(top, gap)`: report to the top. The answer does not matter."""
 
 
 @dataclass(slots=True)
@@ -45,15 +47,15 @@ class _Held:
     lock: ToolLock
     calls: int
     is_ours: bool
-    """Whether a call took it, so that the last call gives it back."""
+    """Whether a call took the lock. Then the last call releases it."""
 
 
 class Exclusive:
-    """The locks that calls of exclusive tools work under. Its methods wait for the store.
+    """The locks of exclusive tools during calls. Its methods wait for the store.
 
-    A call takes the lock where the caller does not hold it. Whoever holds a tool may call it several times at once; the
-    lock is given back when the last of these calls has ended. A call that goes on although nobody waits for it any more
-    keeps the lock until it ends, or the lock runs out.
+    A call takes the lock if the caller does not hold it. The holder of a lock may call the tool several times at once,
+    and the lock is released when the last of these calls has ended. An abandoned call keeps the lock until it ends or
+    the lock expires.
     """
 
     def __init__(self, store: Store) -> None:
@@ -62,7 +64,7 @@ class Exclusive:
         self._held: dict[tuple[str, str, str], _Held] = {}
 
     def enter(self, org_id: str, tool_id: str, subject: str, timeout: float | None) -> ToolLock:
-        """Work under a lock that is held, or take one; raises `Conflict` (`TOOL_LOCKED`) and `StoreError`."""
+        """Use the held lock, or take it. Raises `Conflict` (`TOOL_LOCKED`) and `StoreError`."""
         key = org_id, tool_id, subject
         with self._gate:
             held = self._held.get(key)
@@ -74,7 +76,7 @@ class Exclusive:
             return lock
 
     def leave(self, lock: ToolLock) -> bool:
-        """A call under a lock has ended; whether the lock was good to the end."""
+        """Note that a call has ended. Returns whether the lock was valid to the end."""
         key = lock.org_id, lock.tool_id, lock.holder
         with self._gate:
             stands = is_held(self._store, lock)
@@ -105,22 +107,53 @@ class Parts:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel, as it is now."""
+        """The current kernel."""
         return self.permits.kernel
 
     def view(self, org: str) -> OrgView:
-        """The organization as it is served now."""
+        """The current version of the organization."""
         return self.kernel.organization(org).snapshot.index
 
     def tool(self, org: str, tool_id: str) -> Tool | None:
-        """The declaration of a tool; None where nothing declares it."""
+        """The declaration of a tool. None if it is not declared."""
         found = self.view(org).records.tools.get(tool_id)
         return None if found is None else found.record
 
-    def path_in(self, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
-        """The path an input names: never one the caller states beside it, because the tool does not read that."""
-        provider = self.providers.get(tool_id)
-        if provider is None or provider.path_from is None:
-            return None
-        path = tool_input.get(provider.path_from)
-        return path if isinstance(path, str) else None
+    def path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
+        """The path to ask about: never one the caller states beside the input, because the tool does not read that.
+
+        A function runs here and now, so links are resolved from the current folder: where a path leads elsewhere, that
+        is the path. Arguments that the catalog declares for paths are decided about anyway.
+        """
+        provider, tool = self.providers.get(tool_id), self.tool(org, tool_id)
+        named = None if provider is None else provider.path_from
+        declared = (tool.path_arguments or ()) if tool is not None else ()
+        value = tool_input.get(named) if named is not None else None
+        path = value if isinstance(value, str) else None
+        if isinstance(provider, PythonFunction):
+            root = self.view(org).records.organization.workspace_root
+            arguments = dict.fromkeys((*(() if named is None else (named,)), *declared))
+            stated = [text for name in arguments for text in _texts(tool_input.get(name))]
+            led = [end for text in stated if (end := _lead_elsewhere(text, root)) is not None]
+            if led:
+                # One resource names one path; two cannot be compared, which no permission for a path covers.
+                return led[0] if len(set(led)) == 1 else ""
+        return path
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+
+
+def _lead_elsewhere(path: str, root: str | None) -> str | None:
+    """Where a path leads, if not to what it says from the root that decisions compare with."""
+    try:
+        end = os.path.realpath(path)
+        base = os.path.realpath(root) if root is not None else ""
+    except (OSError, ValueError):
+        return ""
+    if root is not None and end.startswith(base + os.sep):
+        # The root may be reached by a link; what lies below is compared with the root as it is stated.
+        end = os.path.normpath(os.path.join(root, end[len(base) + 1 :]))
+    read = read_path(path, root or os.getcwd())
+    return None if read is not None and os.path.normpath(str(read)) == end else end

@@ -1,8 +1,8 @@
-"""What serves a tool: a Python function, an HTTP API or an MCP server, as whoever sets up a toolbox states it.
+"""Providers of tools: a Python function, an HTTP API or an MCP server.
 
-These are values and call nothing; the adapters that do are made from them inside the toolbox. A tool with several
-actions needs to know which function, route or MCP tool each of them is: what an action requires is checked by its name,
-so nothing may run under another one.
+Providers are values and call nothing. The toolbox builds adapters from them. For a tool with several actions, a
+provider names a function, route or MCP tool for each action, because the permission is checked by the name of the
+action.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
-    """A function, sync or async, called with the input as keyword arguments. A sync one runs in a thread of its own."""
+    """A function, sync or async, called with the input as keyword arguments. A sync function runs in a thread of its
+    own.
+    """
 
     function: Function | Mapping[str, Function]
-    """One function for a tool with one action, else one for each action."""
+    """One function for a tool with one action, or else one for each action."""
     credentials_as: str | None = None
-    """The argument that gets the credentials the subject may use, name to value; never taken from the input."""
+    """The argument for the credentials that the subject may use, name to value. It is never taken from the input."""
     path_from: str | None = None
-    """The argument that names a path; what is allowed is then asked about that path."""
+    """The argument with the path. The permission is then decided for this path."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpApi:
-    """An HTTP API that is sent and answers JSON."""
+    """An HTTP API with JSON requests and answers."""
 
     url: str
-    """Where its paths start."""
+    """The URL that paths are appended to."""
     routes: str | Mapping[str, str]
     """`POST /posts/{id}`: method and path, for a tool with one action, or one for each action.
 
@@ -39,11 +41,11 @@ class HttpApi:
     """
     headers: Mapping[str, str] = field(default_factory=dict)
     credential_headers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Header to the name of a credential and what stands before its value: `{"authorization": ("vault", "Bearer ")}`."""
+    """Header to the name of a credential and the prefix of its value: `{"authorization": ("vault", "Bearer ")}`."""
     path_from: str | None = None
-    """The argument that names a path; what is allowed is then asked about that path."""
+    """The argument with the path. The permission is then decided for this path."""
     max_bytes: int = 10_000_000
-    """Answers longer than this are failures."""
+    """Maximum bytes of an answer. A longer answer is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +55,21 @@ class McpServer:
     server: str | tuple[str, ...]
     """The URL of a Streamable HTTP endpoint, or the command that starts a server on its standard input and output."""
     tools: str | Mapping[str, str] = field(default_factory=dict)
-    """What the server calls the tool, or each action.
-
-    What is left out is called like the action, or like the tool where it has one action.
+    """The name of the tool on the server, or of each action. By default, the name of the action, or of a tool with one
+    action.
     """
     environment: Mapping[str, str] = field(default_factory=dict)
-    """For a command; added to the few variables a server gets anyway."""
+    """Environment variables for a command, in addition to the default ones."""
     credential_environment: Mapping[str, str] = field(default_factory=dict)
-    """Variable of a command to the name of the credential it holds."""
+    """Environment variable of a command to the name of its credential."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """For a URL."""
     credential_headers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """As those of an HTTP API."""
+    """Like those of an HTTP API."""
     path_from: str | None = None
-    """The argument that names a path; what is allowed is then asked about that path."""
+    """The argument with the path. The permission is then decided for this path."""
     max_bytes: int = 10_000_000
-    """Answers longer than this are failures. Over HTTP the reading stops there."""
+    """Maximum bytes of an answer. A longer answer is a failure, and is not read further over HTTP."""
 
 
 Provider = PythonFunction | HttpApi | McpServer

@@ -1,4 +1,4 @@
-"""What a call of the toolbox says: the output or why there is none, and every step that was taken."""
+"""The result of a call: the output or the reason why there is none, and the steps."""
 
 from __future__ import annotations
 
@@ -33,34 +33,35 @@ NOT_ASKED = "NOT_ASKED"
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step on the way to a result, whether it led there or not."""
+    """One step on the way to a result."""
 
     kind: StepKind
     who: str
     """`tool:ID`, `role:ID`, or the subject itself."""
     outcome: StepOutcome
     code: str = ""
-    """Why, as a stable word: of the decision, or of the toolbox."""
+    """The reason as a stable code of the decision or of the toolbox."""
     text: str = ""
     action: str = ""
     why: tuple[Why, ...] = ()
-    """The lines this step rests on."""
+    """The lines of documents that this step depends on."""
     seconds: float = 0.0
     metadata: Mapping[str, Any] = MappingProxyType({})
     audit_id: str = ""
     """The audit row of the decision."""
     remedies: tuple[str, ...] = ()
-    """What would allow it, where it was denied."""
+    """For a denial, the changes that would allow it."""
     who_can: tuple[str, ...] = ()
-    """Who already can, where it was denied; the first few."""
+    """For a denial, the first few subjects that are allowed."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How asking for a tool ended.
+    """The outcome of using a tool.
 
-    `done`: there is an output; `by` says whose. `failed`: the tool said no, or the input does not fit. `denied`, `ask`:
-    the decision. `handed_back`: no tool can; the caller's own reasoning is next, and `next` says who comes after it.
-    `reported`: nobody could, and the top knows. `unavailable`: nobody could.
+    `done`: there is an output, and `by` names its source. `failed`: the tool reported an error, or the input does not
+    fit. `denied` and `ask`: the decision. `handed_back`: no tool is available, and the caller's own reasoning is next;
+    `next` lists who comes after it. `reported`: nobody could do it, and the top was informed. `unavailable`: nobody
+    could do it.
     """
 
     tool: str
@@ -69,14 +70,14 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
     output: Any = None
     error: str = ""
     code: str = ""
-    """Of the first step that led to no output."""
+    """The code of the first step without an output."""
     by: str = ""
-    """Whose output it is: `tool:ID`, the subject itself, or `role:ID` of a superior."""
+    """The source of the output: `tool:ID`, the subject itself, or `role:ID` of a superior."""
     seconds: float = 0.0
     metadata: Mapping[str, Any] = MappingProxyType({})
     steps: tuple[Step, ...] = ()
     next: tuple[str, ...] = ()
-    """Who is to be asked next, from the nearest superior to the top, where it was handed back."""
+    """For a hand-back, the superiors to ask next, nearest first, and the top."""
     input: Mapping[str, Any] = MappingProxyType({})
 
     @property

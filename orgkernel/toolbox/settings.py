@@ -46,7 +46,7 @@ def _provider(tool: str, table: Any) -> Provider:
     kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:
         said = (
-            f"{listing(kinds)}, of which one can serve the tool" if kinds else "nothing that serves the tool"
+            f"{listing(kinds)}, of which only one can serve the tool" if kinds else "no provider of the tool"
         )
         raise BadToolbox(f"{where} names {said}", f"write one of {listing(_KINDS)}")
     kind = kinds[0]
@@ -80,7 +80,7 @@ def _functions(where: str, named: Any) -> Callable[..., Any] | dict[str, Callabl
 def _function(where: str, named: Any) -> Callable[..., Any]:
     module, _, name = named.partition(":") if isinstance(named, str) else ("", "", "")
     if not module or not name:
-        raise BadToolbox(f"{where}: {quote(str(named))} is no function", "write `package.module:function`")
+        raise BadToolbox(f"{where}: {quote(str(named))} is not a function", "write `package.module:function`")
     try:
         found: Any = import_module(module)
         for step in name.split("."):
@@ -88,6 +88,6 @@ def _function(where: str, named: Any) -> Callable[..., Any]:
     except Exception as error:
         raise BadToolbox(f"{where}: {quote(named)} cannot be imported: {error}") from None
     if not callable(found):
-        raise BadToolbox(f"{where}: {quote(named)} is no function")
+        raise BadToolbox(f"{where}: {quote(named)} is not a function")
     function: Callable[..., Any] = found
     return function

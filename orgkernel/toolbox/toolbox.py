@@ -1,4 +1,4 @@
-"""A toolbox: the tools an organization declares, joined to what serves them. The only code that calls a tool."""
+"""A toolbox: the declared tools of an organization and their providers. The only code that calls a tool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orgkernel.records.levels import ToolLevel
 
 TIMEOUT = 30.0
-"""Seconds a call may take, unless said otherwise."""
+"""Default timeout of a call in seconds."""
 
 
 class Toolbox:
@@ -50,10 +50,10 @@ class Toolbox:
         timeout: float | None = TIMEOUT,
         permit_seconds: float = SECONDS,
     ) -> None:
-        """Raises `BadToolbox` for what cannot serve a tool.
+        """Raises `BadToolbox` for an invalid provider.
 
-        With a store, decisions are made with its state, and decisions, uses, locks and gaps are written down in it;
-        exclusive tools need one. `credentials` gives the value of a credential to a call that may have it.
+        With a store, decisions depend on its state, and decisions, uses, locks and gaps are audited. Exclusive tools
+        need a store. `credentials` returns the value of a credential for a call that may use it.
         """
         permits = Permits(kernel, store, seconds=permit_seconds)
         adapters = {
@@ -76,7 +76,7 @@ class Toolbox:
         """The tools of `agent:ID`, or of a holder of `role:ID`.
 
         `on_behalf_of`, `via` and `envelope` say who triggered the run, who dispatched whom, and what they passed on.
-        Raises `UnknownOrganization`, `NotServed`, and `UsageError` for a subject that is neither.
+        Raises `UnknownOrganization`, `NotServed`, and `UsageError` for any other subject.
         """
         if not subject.startswith(("agent:", "role:")):
             raise UsageError(
@@ -87,7 +87,7 @@ class Toolbox:
 
 
 def make_adapter(tool_id: str, provider: Provider, redeem: Redeem) -> Adapter:
-    """The adapter of a tool; raises `BadToolbox` for what cannot serve it."""
+    """The adapter of a tool. Raises `BadToolbox` for an invalid provider."""
     if isinstance(provider, PythonFunction):
         return FunctionAdapter(tool_id, provider, redeem)
     if isinstance(provider, HttpApi):
@@ -95,6 +95,6 @@ def make_adapter(tool_id: str, provider: Provider, redeem: Redeem) -> Adapter:
     if isinstance(provider, McpServer):
         return McpAdapter(tool_id, provider, redeem)
     raise BadToolbox(
-        f"what serves `{tool_id}` is a {type(provider).__name__}",
+        f"what serves `{tool_id}` has the type {type(provider).__name__}",
         "give a `PythonFunction`, an `HttpApi` or an `McpServer`",
     )

@@ -23,12 +23,18 @@ def first_key(place: StoreLocation) -> str:
 
 
 def new_key(
-    place: StoreLocation, scopes: Sequence[Any], agent: str | None = None, seconds: float | None = None
+    place: StoreLocation,
+    scopes: Sequence[Any],
+    agent: str | None = None,
+    seconds: float | None = None,
+    person: str | None = None,
 ) -> str:
     """The secret of a new key."""
     with open_store(place) as store:
         expires = None if seconds is None else time.time() + seconds
-        return store.keys.create("test", scopes, created_by="test", agent_id=agent, expires_at=expires)[1]
+        return store.keys.create(
+            "test", scopes, created_by="test", agent_id=agent, person_id=person, expires_at=expires
+        )[1]
 
 
 def opened(place: StoreLocation) -> Store:

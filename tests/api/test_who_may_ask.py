@@ -405,12 +405,23 @@ def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file
     )
 
 
+@pytest.mark.parametrize(("person", "status"), [("owner", 200), ("partner", 403)])
+def test_a_token_of_a_person_has_the_rights_of_that_person(
+    trusting: TestClient, file: StoreLocation, person: str, status: int
+) -> None:
+    """The claim names somebody the directory declares; a token without it is that of an operator."""
+    first_key(file)
+    said = bearer(token(scope="orgkernel:rank", orgkernel_person=person))
+    answer = trusting.post("/v1/agents/clerk/rank", json={"rank": "senior"}, headers=said)
+    assert answer.status_code == status, answer.text
+
+
 @pytest.mark.parametrize(
     "claims",
     [
         {"iss": "https://other.invalid"}, {"aud": "another"}, {"aud": None}, {"exp": time.time() - 120}, {"exp": None},
         {"sub": None}, {"sub": ""}, {"sub": "x" * 300}, {"nbf": time.time() + 600}, {"exp": "soon"}, {"iss": None},
-        {"orgkernel_agent": 7}, {"exp": True},
+        {"orgkernel_agent": 7}, {"orgkernel_person": 7}, {"orgkernel_person": ""}, {"exp": True},
     ],
 )  # fmt: skip
 def test_a_token_with_other_claims_opens_nothing(trusting: TestClient, claims: dict[str, Any]) -> None:

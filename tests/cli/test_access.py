@@ -12,6 +12,7 @@ from tests.support.trees import copy_template
 
 SEND = ("person:partner", "use", "tool:send_email")
 GITHUB = ("person:partner", "use", "tool:github")
+ALONE = ("--context", '{"peer_kind": "dm"}')
 
 
 @pytest.fixture
@@ -49,7 +50,8 @@ def test_what_is_stored_counts(home: Path) -> None:
     assert run("can", *GITHUB, cwd=home).returncode == 1
     issued = run("grant", "issue", "person:partner", "tool:github", "--by", "person:owner", cwd=home)
     assert issued.returncode == 0
-    allowed = run("can", *GITHUB, cwd=home)
+    assert run("can", *GITHUB, cwd=home).returncode == 4
+    allowed = run("can", *GITHUB, *ALONE, cwd=home)
     assert (allowed.returncode, allowed.stdout.splitlines()[0]) == (
         0,
         "allow: person:partner use tool:github",
@@ -79,16 +81,25 @@ def test_what_cannot_be_asked_is_exit_2(home: Path, arguments: tuple[str, ...], 
 
 
 def test_circumstances_change_the_answer(home: Path) -> None:
-    """In a group the policy of groups bounds what the owner may do."""
+    """In a group the policy of groups bounds what the owner may do; where that is not stated, the answer depends on it."""
     owner = ("person:owner", "use", "tool:send_email")
-    assert run("can", *owner, cwd=home).returncode == 0
+    assert run("can", *owner, *ALONE, cwd=home).returncode == 0
+    assert run("can", *owner, "--context", '{"peer_kind": ""}', cwd=home).returncode == 0
+    open_question = run("can", *owner, cwd=home)
+    assert open_question.returncode == 4
+    assert open_question.stdout.splitlines()[:4] == [
+        "conditional: person:owner use tool:send_email",
+        "  because the request does not state `peer_kind`: if `peer_kind` is `group`, policy `group-chat-restrictions` denies tool `send_email`",
+        "      policies.yaml:43",
+        "  obligations: state:peer_kind",
+    ]
     assert run("can", *owner, "--context", '{"peer_kind": "group"}', cwd=home).returncode == 1
 
 
 def test_on_behalf_of_gives_no_more_than_they_have(home: Path) -> None:
     """The butler may send mail, and not for somebody who may not."""
     butler = ("agent:butler", "use", "tool:send_email")
-    assert run("can", *butler, cwd=home).returncode == 0
+    assert run("can", *butler, *ALONE, cwd=home).returncode == 0
     done = run("can", *butler, "--on-behalf-of", "person:friend", cwd=home)
     assert done.returncode == 1
     assert "PARENT_CAP" in run("why", *butler, "--on-behalf-of", "person:friend", cwd=home).stdout
@@ -107,6 +118,7 @@ def test_lists(home: Path) -> None:
             "agent",
             "--kind",
             "person",
+            *ALONE,
             "--format",
             "json",
             cwd=home,
@@ -220,7 +232,10 @@ def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_
 
 def test_the_envelope_of_a_sender(home: Path) -> None:
     """Who a channel identity is, where its messages go, what it gets, and by which policies."""
-    slack = ("--context", '{"channel": "slack", "account": "company", "now": 43200, "utc_offset": 0}')
+    slack = (
+        "--context",
+        '{"channel": "slack", "account": "company", "peer_kind": "dm", "now": 43200, "utc_offset": 0}',
+    )
     asked = ("what-can", "sender:slack/company/U-COLLEAGUE", "--envelope", *slack)
     assert run(*asked, cwd=home).stdout.splitlines() == [
         "subject       person:colleague",

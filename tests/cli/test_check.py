@@ -208,7 +208,10 @@ def test_a_path_that_does_not_exist_is_exit_2(shop: Path) -> None:
     """Even beside one that does."""
     done = run("check", ".", "gone", cwd=shop)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: `gone` does not exist\nhelp: name a file or a folder of documents\n"
+    assert (
+        done.stderr
+        == "error: `gone` does not exist\nhelp: give the path of a document or of a folder of documents\n"
+    )
 
 
 def test_a_path_may_be_one_file(shop: Path) -> None:

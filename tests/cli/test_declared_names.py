@@ -71,7 +71,8 @@ def test_a_role_and_its_agent_give_what_the_role_may_give(ask: Ask, by: str) -> 
     give = ("grant", "issue", "agent:clerk", "tool:github", "--by", by)
     refused = ask(*give, code=2).stderr
     assert refused == (
-        f"error: `{by}` may not grant `tool:github` at level `full`\nhelp: it may grant level `write`\n"
+        f"error: `{by}` may not grant `tool:github` at level `full`\n"
+        "help: it may grant level `write`: role errand_runner may grant tool github at roles/errand_runner.yaml:27\n"
     )
     assert "may not lift `rank`" in ask(*give, "--level", "write", "--waive", "rank", code=2).stderr
     ask(*give, "--level", "write")
@@ -94,10 +95,42 @@ def test_a_gift_does_not_come_back_to_the_giver(ask: Ask, by: str, subject: str)
 
 
 def test_whoever_gives_has_it_at_that_moment(ask: Ask) -> None:
-    """A suspended agent gives nothing, whatever its roles may give."""
+    """A suspended agent gives nothing, whatever its roles may give, and asks for nothing."""
     ask("agent", "add", "butler", "--lifecycle", "suspended")
     give = ("grant", "issue", "agent:clerk", "tool:github", "--level", "read", "--by", "agent:butler")
-    assert "at level `none` itself, and cannot grant `read`" in ask(*give, code=2).stderr
+    assert "error: `agent:butler` is suspended\n" in ask(*give, code=2).stderr
+    want = ("request", "create", "agent:butler", "tool:jira", "--by", "agent:butler")
+    assert "error: `agent:butler` is suspended\n" in ask(*want, code=2).stderr
+
+
+@pytest.mark.parametrize("by", ["person:partner", "agent:clerk", "system:hook_runner", "webhook:github"])
+def test_who_has_no_right_over_somebody_is_told_who_has(ask: Ask, by: str) -> None:
+    """With the line of the chain of command; `--by` is checked like the credential of that subject."""
+    refused = ask("agent", "move", "butler", "suspended", "--by", by, code=2).stderr
+    what = f"error: `{by}` may not change the lifecycle of `agent:butler`, because `agent:butler` is "
+    if by == "agent:clerk":
+        assert refused == (
+            f"{what}above it\nhelp: role record_keeper reports to role steward at org.yaml:24; "
+            "a superior of `agent:butler`, the owner or an operator may\n"
+        )
+    else:
+        assert refused.startswith(f"{what}not below it\nhelp: a superior of it (role steward reports to ")
+    ask("agent", "move", "butler", "suspended", "--by", "person:owner")
+    row = json.loads(ask("audit", "query", "--kind", "agent", "--format", "json").stdout)[0]
+    assert row["actor"] == "person:owner"
+    assert row["detail"]["right"] == "owner"
+
+
+@pytest.mark.parametrize("by", ["person:nobody", "agent:parrot", "nobody", "person:unknown"])
+def test_who_is_not_declared_does_nothing(ask: Ask, by: str) -> None:
+    """Whatever they want to do: the names of `--by` are those of the documents."""
+    for arguments in (
+        ("grant", "issue", "agent:clerk", "tool:jira"),
+        ("agent", "set-rank", "clerk", "commander"),
+        ("key", "create", "ci", "--scope", "read"),
+        ("request", "create", "agent:clerk", "tool:jira"),
+    ):
+        assert f"error: `{by}` " in ask(*arguments, "--by", by, code=2).stderr
 
 
 def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> None:

@@ -125,7 +125,7 @@ def test_agents_of_one_role_are_told_apart(here: Path, ask: Run) -> None:
         store.reports.record(salute("co", at=time.time(), org="yard"), actor="a")
     names = [line[0] for line in table(ask("salute", "board"))[1:]]
     assert names == ["software_dev/co (agent 3)", "software_dev/co (worf)", "yard/co"]
-    assert "name one with `--org`" in ask("salute", "show", "co", code=2).stderr
+    assert "choose one with `--org`" in ask("salute", "show", "co", code=2).stderr
     assert "(yard/co)" in ask("salute", "show", "co", "--org", "yard").stdout
 
 
@@ -155,8 +155,7 @@ def test_one_report_in_full(here: Path, ask: Run) -> None:
     done = ask("salute", "show", "bugfx_specialist", "--reports", "reports", code=2)
     assert "did you mean `bugfix_specialist`?" in done.stderr
     assert (
-        "nobody has reported yet"
-        in ask("salute", "show", "co", "--reports", "reports/archive", code=2).stderr
+        "there are no reports" in ask("salute", "show", "co", "--reports", "reports/archive", code=2).stderr
     )
 
 

@@ -180,7 +180,7 @@ def ask_cli(asked: Asked, question: Any) -> Any:
         assert done.returncode == 2, done.stderr
         return REFUSED
     found = json.loads(done.stdout)
-    assert done.returncode == {"allow": 0, "deny": 1, "ask": 3}[found["outcome"]]
+    assert done.returncode == {"allow": 0, "deny": 1, "ask": 3, "conditional": 4}[found["outcome"]]
     told = tuple(reason["code"] for reason in found["reasons"])
     assert without_expired(told) == tuple(found["codes"])
     return found["outcome"], told, tuple(found["obligations"])

@@ -71,11 +71,11 @@ def test_a_full_database_answers_with_an_error(quick_folder: Path) -> None:
                 names.append(ticket.result(30))
             except StoreFull:
                 errors += 1
-        with pytest.raises(StoreFull, match="cannot grow") as full:
+        with pytest.raises(StoreFull, match="is full") as full:
             issue_many(store)
         assert (full.value.code, full.value.help) == (
             "STORE_FULL",
-            "make room on its disk; nothing was written",
+            "free some space on its disk; nothing was written",
         )
         granted = len(store.grants.list())
         event.remove(store.engine, "connect", limit)
@@ -166,7 +166,7 @@ def other_tables(path: Path) -> None:
         pytest.param(lambda path: path.mkdir(), "is a folder", id="a folder"),
         pytest.param(lambda path: path.write_text("_schema: x\n" * 500), "is not a database", id="a document"),
         pytest.param(lambda path: path.write_bytes(b"SQLite format 3\0" + b"\1" * 5_000), "is (not a database|damaged)", id="a broken database"),
-        pytest.param(other_tables, "holds other tables", id="the database of somebody else"),
+        pytest.param(other_tables, "has tables of another program", id="the database of somebody else"),
         pytest.param(lambda path: path.symlink_to(path / "x"), "cannot be (opened|used)", id="a link in circles"),
     ],
 )  # fmt: skip
@@ -358,7 +358,7 @@ def test_who_will_not_wait_is_refused_when_too_much_waits(
         slow = store.context.writer.submit(wait)
         assert begun.wait(30)
         tickets = [store.audit.submit(decision()) for _ in range(4)]
-        with pytest.raises(StoreBusy, match="is behind with writing"):
+        with pytest.raises(StoreBusy, match="has too many waiting writes"):
             store.audit.submit(decision())
         goes_on.set()
         assert slow.result(30)

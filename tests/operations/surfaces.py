@@ -13,6 +13,7 @@ import msgspec
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
@@ -143,13 +144,20 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "agent.trust": lambda context, said: agents.set_trust(context, **_renamed(said, agent="agent_id")),
     "agent.move": lambda context, said: agents.move_agent(context, **_renamed(said, agent="agent_id")),
     "agent.qualify": lambda context, said: agents.record_result(context, **_renamed(said, agent="agent_id")),
-    "lock.acquire": lambda context, said: locks.acquire_lock(context, **said),
+    "lock.acquire": lambda context, said: locks.acquire_lock(context, **_in_circumstances(said)),
     "lock.release": lambda context, said: locks.release_lock(context, **said),
     "lock.break": lambda context, said: locks.break_lock(context, **said),
     "report.hand_in": lambda context, said: reports.hand_in_report(context, read_report(said)),
     "key.create": lambda context, said: keys.create_key(context, **said),
     "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
 }
+
+
+def _in_circumstances(said: Said) -> Said:
+    """A lock in the circumstances that are said."""
+    context = AccessContext(**said.get("context", {}))
+    rest = {name: value for name, value in said.items() if name != "context"}
+    return rest | {"circumstances": AccessRequest("", "lock", "", context)}
 
 
 def _route(path: str) -> Callable[[Said], tuple[str, Said]]:
@@ -193,7 +201,10 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
             found += value if isinstance(value, list) else [str(value)]
         for name, value in said.items():
             for each in value if isinstance(value, list) else [value]:
-                found += [_OPTIONS.get(name, f"--{name}"), str(each)]
+                found += [
+                    _OPTIONS.get(name, f"--{name}"),
+                    json.dumps(each) if isinstance(each, dict) else str(each),
+                ]
         return found
 
     return fill
@@ -215,6 +226,8 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "agent.rank": _command("agent set-rank {agent} {rank}"),
     "agent.trust": _command("agent set-trust {agent} {trust}"),
     "agent.move": _command("agent move {agent} {lifecycle}"),
+    "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
+    "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
     "key.create": _command("key create {name}"),
     "key.revoke": _command("key revoke {id}"),

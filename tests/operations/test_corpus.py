@@ -118,6 +118,10 @@ def test_a_write_is_the_same_by_every_surface(
 def test_every_operation_is_in_the_corpus_done_and_refused() -> None:
     """And every surface's writes are those of operations."""
     assert ROUTES.keys() | COMMANDS.keys() <= OPERATIONS.keys()
-    cases = [case for file in FILES.values() for case in file.get("cases", ())]
-    assert {case["do"] for case in cases if "code" not in case["expect"]} == OPERATIONS.keys()
-    assert {case["do"] for case in cases if "code" in case["expect"]} == OPERATIONS.keys()
+    becomes = [
+        (case["do"], case.get("becomes") or case["expect"].get("code", "done"))
+        for file in FILES.values()
+        for case in cases_of(file)
+    ]
+    assert {do for do, code in becomes if code == "done"} == OPERATIONS.keys()
+    assert {do for do, code in becomes if code != "done"} == OPERATIONS.keys()

@@ -8,6 +8,7 @@ an index: where this and the project differ, one of them is wrong, and this one 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,12 +39,14 @@ ORDER = [
     "RESTRICTED",
     "POSITION_CAP",
     "WORKER_CANNOT_DISPATCH",
+    "WRITE_OUT_OF_SCOPE",
     "PARENT_CAP",
     "DEPTH_EXCEEDED",
     "CHILD_LIMIT",
     "PACE_CAP",
     "LOCKED",
     "INPUT_INVALID",
+    "CONTEXT_MISSING",
     "ASK_APPROVAL",
 ]
 STOPS = {
@@ -57,8 +60,38 @@ Request = dict[str, Any]
 Subject = dict[str, Any]
 
 
+UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type"]
+
+
 def decide(world: World, request: Request) -> tuple[str, list[str], int]:
-    """Outcome, codes of what fails in the order of the layers, and the level that is left."""
+    """Outcome, codes of what fails in the order of the layers, and the level that is left.
+
+    What is allowed is conditional where another outcome could follow from what the caller did not say.
+    """
+    answer = decide_as_stated(world, request)
+    if answer[0] != "allow":
+        return answer
+    for context in completions(world, request["context"]):
+        if decide_as_stated(world, {**request, "context": context})[0] != "allow":
+            return "conditional", ["CONTEXT_MISSING"], answer[2]
+    return answer
+
+
+def completions(world: World, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Everything that a caller could still say: each value some policy names, or nothing of the kind."""
+    conditions = [
+        condition
+        for policy in world["policies"].values()
+        for condition in policy.get("match", {}).get("conditions", [])
+    ]
+    open_names = [name for name in UNSTATED if context.get(name) is None]
+    values = [["", *{each[name] for each in conditions if name in each}] for name in open_names]
+    for chosen in itertools.product(*values):
+        yield {**context, **dict(zip(open_names, chosen, strict=True))}
+
+
+def decide_as_stated(world: World, request: Request) -> tuple[str, list[str], int]:
+    """The answer where nothing holds but what the caller says."""
     subject = find_subject(world, request["subject"])
     kind, name, _ = split(request["resource"])
     if subject is None:
@@ -227,7 +260,7 @@ def tool_levels(world: World, role: str) -> dict[str, int]:
 
 def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], int, int]:
     """What fails, what is granted, and the ceiling."""
-    kind, name, path = split(request["resource"])
+    kind, name, _ = split(request["resource"])
     failing = unknown_names(world, kind, name)
     known = not failing
     needed = required_levels(world, kind, name).get(request["action"])
@@ -248,23 +281,29 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         gives, lacks = command(world, subject, name, request["action"])
         granted = 4 if gives else granted
     ceiling = 4
-    if crew(subject) and not essential:
+    if not essential:
         for code, cap in declared_caps(world, request, subject, name, tool, needed):
             lifted = max(cap, waived.get(code, 0))
             ceiling = min(ceiling, lifted)
             failing |= {code} if lifted < needed else set()
     asked = False
     allowed, tops = 0, []
-    for policy in deciding(world, subject, request["context"]):
+    matching = matching_policies(world, subject, request["context"])
+    for policy in matching:
         said = says(policy, kind, name)
+        if policy.get("fallback") and any(
+            not each.get("fallback") and each["effect"] == "allow" for each in matching
+        ):
+            continue
         if said == "deny":
             failing.add("POLICY_DENY")
         if said == "ask":
             asked = True
         if policy["effect"] == "allow":
             top = allows(policy, kind, name)
+            others = [each for each in matching if not each.get("fallback") and each["effect"] != "annotate"]
             if top is not None:
-                allowed = max(allowed, top)
+                allowed = max(allowed, 0 if policy.get("fallback") and others else top)
                 tops += [top] if is_ceiling(policy) else []
     if tops and not essential:
         ceiling = min(ceiling, *tops)
@@ -277,7 +316,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     if granted < needed and known:
         failing |= lacks or {"NOT_BOUND_TO_ROLE" if crew(subject) else "NO_POLICY_MATCH"}
     for restriction in stored_for(world, request, subject, "restrictions"):
-        left = stored_level(restriction, kind, name, path, is_grant=False)
+        left = stored_level(world, restriction, kind, name, stated_paths(request, tool), is_grant=False)
         if left is not None:
             ceiling = min(ceiling, left)
             failing |= {"RESTRICTED"} if left < needed else set()
@@ -285,13 +324,104 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     if delegates(tool) and positions == {"worker"}:
         ceiling = 0
         failing.add("POSITION_CAP")
+    if crew(subject) and tool and needed >= 3 and request["action"] != "lock":
+        globs = scope_of(world, subject, name, tool, needed, essential)
+        stated = stated_paths(request, tool)
+        if globs and not (stated and all(surely_in(world, each, globs) for each in stated)):
+            ceiling = min(ceiling, 2)
+            failing.add("WRITE_OUT_OF_SCOPE")
     return failing, granted, ceiling
+
+
+def scope_of(
+    world: World, subject: Subject, name: str, tool: dict[str, Any], needed: int, essential: bool
+) -> list[str]:
+    """The globs in which somebody may write with a tool; empty where anywhere."""
+    local = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
+    arguments = tool.get("path_arguments")
+    if not (arguments or (arguments is None and tool["type"] in local)) or (essential and not arguments):
+        return []
+    giving = [role for role in subject["roles"] if tool_levels(world, role).get(name, 0) >= needed]
+    scopes = [world["profiles"][role].get("file_scope", []) for role in giving or subject["roles"]]
+    return [glob for scope in scopes for glob in scope] if all(scopes) else []
+
+
+# -- paths: of the spellings that worlds are made of -------------------------------------------------------------------
+
+
+def stated_paths(request: Request, tool: dict[str, Any]) -> list[str]:
+    """The paths of a request; an empty one for an input in which none can be found."""
+    found = split(request["resource"])[2]
+    paths = [] if found is None else [found]
+    said = request["context"].get("input")
+    if tool.get("path_arguments") and said is not None:
+        paths += [said[name] for name in tool["path_arguments"] if name in said] or [""]
+    return paths
+
+
+def place(world: World, path: str) -> tuple[bool, list[str]] | None:
+    """Whether a path starts at the top, and its names; None for what nobody can say."""
+    root = world["organization"].get("workspace_root")
+    if not path or any(sign in path for sign in "\\~\0") or path != path.strip():
+        return None
+    if root and not path.startswith("/"):
+        path = f"{root}/{path}"
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == ".." and not names and not path.startswith("/"):
+            return None
+        if name == "..":
+            names = names[:-1]
+        elif name not in ("", "."):
+            names.append(name)
+    return path.startswith("/"), names
+
+
+def surely_in(world: World, path: str, globs: list[str]) -> bool:
+    """Whether one of the globs surely holds a path: they end in `/*` or `/**`, or have no star."""
+    found = place(world, path)
+    for glob in globs:
+        wanted = place(world, glob)
+        if found is None or wanted is None or found[0] != wanted[0] or any("*" in name for name in found[1]):
+            continue
+        names, pattern = found[1], wanted[1]
+        if pattern[-1] == "**" and len(names) >= len(pattern) and names[: len(pattern) - 1] == pattern[:-1]:
+            return True
+        if pattern[-1] == "*" and len(names) == len(pattern) and names[:-1] == pattern[:-1]:
+            return True
+        if names == pattern:
+            return True
+    return False
+
+
+def may_be_in(world: World, path: str, glob: str) -> bool:
+    """Whether a glob may speak of a path: of what it holds, of what lies below, of a folder that contains it."""
+    found, wanted = place(world, path), place(world, glob)
+    if found is None or wanted is None or found[0] != wanted[0]:
+        return True
+    names, pattern = ([name.lower() for name in each[1]] for each in (found, wanted))
+    if "*" in names:
+        # Whatever lies in the folder before the star.
+        names = names[: names.index("*")]
+        fixed = [name for name in pattern if "*" not in name]
+        return names[: len(fixed)] == fixed or fixed[: len(names)] == names
+    if pattern[-1] == "**":
+        pattern = pattern[:-1]
+        return names[: len(pattern)] == pattern or pattern[: len(names)] == names
+    if pattern[-1] == "*":
+        rest = pattern[:-1]
+        return names[: len(rest)] == rest or rest[: len(names)] == names
+    return names[: len(pattern)] == pattern or pattern[: len(names)] == names
 
 
 def is_inactive(world: World, subject: Subject) -> bool:
     """Whether somebody is an agent that is not at work."""
     stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
-    return stored.get("lifecycle", "active") not in ("active", "probationary")
+    lifecycle = stored.get("lifecycle", "active")
+    open_roles = [role for role in subject["roles"] if world["profiles"][role].get("open_to_probation")]
+    if lifecycle == "probationary":
+        return not open_roles or open_roles != subject["roles"]
+    return bool(lifecycle != "active")
 
 
 def delegates(tool: dict[str, Any]) -> bool:
@@ -317,16 +447,20 @@ def bound(world: World, subject: Subject, kind: str, name: str) -> int:
 def declared_caps(
     world: World, request: Request, subject: Subject, name: str, tool: dict[str, Any], needed: int
 ) -> Iterator[tuple[str, int]]:
-    """Caps that the declaration of a tool puts on the crew."""
+    """Caps that the declaration of a tool puts on somebody: departments and ranks on the crew, the rest on everybody."""
     seen = tool.get("departments", [])
-    if seen and not any(world["profiles"][role].get("department") in seen for role in subject["roles"]):
+    if (
+        crew(subject)
+        and seen
+        and not any(world["profiles"][role].get("department") in seen for role in subject["roles"])
+    ):
         yield "NOT_VISIBLE", 0
     named = tool.get("restricted_to", [])
     own = [*subject["roles"], *([subject["id"]] if subject["kind"] == "agent" else [])]
     if named and not set(named) & set(own):
         yield "NOT_IN_RESTRICTED_TO", 0
     matrix = tool.get("rank_matrix")
-    if matrix is not None and world["ranks"]:
+    if crew(subject) and matrix is not None and world["ranks"]:
         rank, level = rank_of(world, subject), "none"
         for each in world["ranks"]:
             level = matrix.get(each["id"], level)
@@ -436,18 +570,15 @@ def command(world: World, subject: Subject, target: str, action: str) -> tuple[b
 # -- policies ----------------------------------------------------------------------------------------------------------
 
 
-def deciding(world: World, subject: Subject, context: dict[str, Any]) -> list[dict[str, Any]]:
-    """The policies that match and decide."""
-    matching = [
+def matching_policies(world: World, subject: Subject, context: dict[str, Any]) -> list[dict[str, Any]]:
+    """The enabled policies about somebody in these circumstances."""
+    return [
         policy
         for policy in world["policies"].values()
         if policy.get("enabled", True)
-        and policy["effect"] != "annotate"
         and meets(policy.get("match", {}).get("principal"), subject)
         and circumstances(policy.get("match", {}).get("conditions", []), context)
     ]
-    first = [policy for policy in matching if not policy.get("fallback")]
-    return first or matching
 
 
 def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
@@ -503,27 +634,32 @@ def listed(words: Any, name: str) -> bool:
 
 
 def tool_lists(policy: dict[str, Any]) -> tuple[Any, list[str]]:
-    """What a policy names of tools, None where nothing, and what it takes out."""
+    """What a policy says of tools outside of its `deny` list, None where nothing, and that list."""
     tools = policy.get("permissions", {}).get("tools")
     if isinstance(tools, dict):
         return tools.get("allow", []), tools.get("deny", [])
     return tools, []
 
 
-def is_ceiling(policy: dict[str, Any]) -> bool:
-    """Whether what a policy allows is all there can be."""
+def all_but(policy: dict[str, Any]) -> bool:
+    """Whether a policy names a list, and everything else with a star."""
     allowed, denied = tool_lists(policy)
-    return bool(policy.get("ceiling")) or (bool(allowed) and "*" in denied)
+    return bool(allowed) and "*" in denied and policy["effect"] != "annotate"
+
+
+def is_ceiling(policy: dict[str, Any]) -> bool:
+    """Whether what an allowing policy allows is all there can be."""
+    return bool(policy.get("ceiling")) or all_but(policy)
 
 
 def says(policy: dict[str, Any], kind: str, name: str) -> str | None:
     """Whether a policy denies or asks."""
     allowed, denied = tool_lists(policy)
-    exact = bool(allowed) and "*" in denied
-    if kind == "tool" and listed([word for word in denied if not (exact and word == "*")], name):
-        if policy["effect"] != "ask" or allows(policy, kind, name) is None:
+    if kind == "tool":
+        if any(listed([word], name) for word in denied if word != "*" or not all_but(policy)):
             return "deny"
-        return "ask" if allows(policy, kind, name) else "deny"
+        if policy["effect"] in ("deny", "ask") and all_but(policy):
+            return None if listed(allowed, name) else str(policy["effect"])
     if policy["effect"] in ("deny", "ask"):
         permissions = policy.get("permissions", {})
         if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):
@@ -567,7 +703,8 @@ def stored_for(world: World, request: Request, subject: Subject, what: str) -> l
 
 def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, dict[str, int]]:
     """What grants give, and the codes they waive, each with the level up to which they do."""
-    kind, name, path = split(request["resource"])
+    kind, name, _ = split(request["resource"])
+    paths = stated_paths(request, world["tools"].get(name, {}) if kind == "tool" else {})
     waived_by = {
         "rank": "RANK_TOO_LOW", "qualification": "QUALIFICATION_MISSING", "visibility": "NOT_VISIBLE",
         "restricted_to": "NOT_IN_RESTRICTED_TO",
@@ -575,7 +712,7 @@ def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple
     level, waived = 0, dict[str, int]()
     for grant in stored_for(world, request, subject, "grants"):
         fits = all(grant.get(key) in (None, request["context"].get(key)) for key in ("channel", "session"))
-        given = stored_level(grant, kind, name, path, is_grant=True) if fits else None
+        given = stored_level(world, grant, kind, name, paths, is_grant=True) if fits else None
         if given is not None:
             level = max(level, given)
             for each in grant.get("waives", []):
@@ -584,7 +721,7 @@ def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple
 
 
 def stored_level(
-    stored: dict[str, Any], kind: str, name: str, path: str | None, *, is_grant: bool
+    world: World, stored: dict[str, Any], kind: str, name: str, paths: list[str], *, is_grant: bool
 ) -> int | None:
     """The level something stored speaks of for a resource; None where it does not."""
     found: list[int] = []
@@ -600,18 +737,11 @@ def stored_level(
             elif TIERS.index(name) >= tier:
                 found.append(level)
         elif listed([of_name], name):
-            no_path = path is None and not is_grant
-            if glob is None or no_path or (path is not None and path_fits(path, glob)):
+            given = bool(paths) and all(surely_in(world, each, [glob or ""]) for each in paths)
+            taken = not paths or any(may_be_in(world, each, glob or "") for each in paths)
+            if glob is None or (given if is_grant else taken):
                 found.append(level)
     return max(found) if found else None
-
-
-def path_fits(path: str, glob: str) -> bool:
-    """Whether a path is one a glob means; the generated globs end in `/*` or have no star."""
-    if glob.endswith("/*"):
-        folder, _, last = path.rpartition("/")
-        return folder == glob[:-2] and ".." not in path and bool(last)
-    return path == glob
 
 
 # -- the run -----------------------------------------------------------------------------------------------------------
@@ -640,17 +770,18 @@ def weigh_run(
             ceiling = 0
             continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
-        if counts and not essential and not escalates:
+        enveloped = not of_role and not essential
+        if counts and not escalates and (enveloped or dispatches):
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
             theirs -= {"ACTION_UNKNOWN", *unknown_names(world, kind, name)}
-            if of_role:
+            if not enveloped:
                 theirs &= {*STOPS, "ASK_APPROVAL"}
             else:
                 stopped = theirs & STOPS or unknown_names(world, kind, name)
                 ceiling = min(ceiling, 0 if stopped else min(has, most))
             if theirs - {"ASK_APPROVAL"}:
                 failing.add("PARENT_CAP")
-                ceiling = 0 if of_role else ceiling
+                ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
     if request.get("envelope") is not None and not essential and not of_role:
         most = 0

@@ -30,7 +30,20 @@ DEPARTMENTS = ["d0", "d1"]
 CREDENTIALS = ["c0", "c1"]
 LEVELS = ["none", "observe", "read", "write", "full"]
 TIERS = ["none", "minimal", "contextual", "full"]
-PATHS = ["/bin/a", "/bin/b/c", "/bin/../etc", "x"]
+PATHS = [
+    "/bin/a",
+    "/bin/b/c",
+    "/bin/../etc",
+    "x",
+    "/bin",
+    "/BIN/a",
+    "src/a",
+    "/w/src//a/.",
+    "src/*",
+    "../bin/a",
+    "~/a",
+    "",
+]
 SUBJECTS = [
     *(f"role:{each}" for each in (*ROLES, "ghost")), *(f"agent:{each}" for each in (*AGENTS, "ghost")),
     *(f"person:{each}" for each in (*PEOPLE, "user", "unknown", "ghost")), "system:cron", "system:s0", "system:ghost",
@@ -71,6 +84,7 @@ class WorldMaker:
                 "_schema": "orgkernel:organization", "org_id": "o", "hierarchy": posts,
                 **self._fields(
                     0.5,
+                    workspace_root=lambda: "/w",
                     limits=lambda: self._fields(
                         0.5, delegation=lambda: self._one(["envelope", "strict"]),
                         max_spawn_depth=lambda: self._number(1, 3), max_children=lambda: self._number(1, 3),
@@ -125,12 +139,19 @@ class WorldMaker:
         }  # fmt: skip
 
     def context(self) -> dict[str, Any]:
-        """Circumstances."""
+        """Circumstances; every other time the caller says all that policies can ask for."""
+        stated = {"channel": "", "peer_kind": ""} if self._chance(0.5) else {}
+        return stated | self._circumstances()
+
+    def _circumstances(self) -> dict[str, Any]:
         choices: dict[str, Callable[[], Any]] = {
             "now": lambda: float(self._number(0, 6 * 86400)),
             "channel": lambda: self._one(["slack", "mail"]),
             "peer_kind": lambda: self._one(["dm", "group"]),
             "session": lambda: "s",
+            "input": lambda: self._fields(
+                0.6, path=lambda: self._one(PATHS), to=lambda: self._one(PATHS), text=lambda: "t"
+            ),
         }
         if not self._plain:
             choices |= {
@@ -161,6 +182,8 @@ class WorldMaker:
                 chain_of_command=lambda: {"can_delegate": self._chance(0.5), "reports_to": self._one(["user", None])},
                 department=lambda: self._one(DEPARTMENTS), entry_rank=lambda: self._one(RANKS),
                 credentials=lambda: self._some(CREDENTIALS), data=lambda: [self._one(TIERS)],
+                open_to_probation=lambda: True,
+                file_scope=lambda: [self._one(["src/**", "/w/src/*", "/bin/*", "x"]) for _ in range(self._number(1, 2))],
                 position=lambda: self._one(["manager", "worker", "unified"]), layer=lambda: self._one(["l0", "l1"]),
                 dispatch=lambda: {"may_to": self._some(ROLES)[:2], "may_from": self._some(ROLES)[:1]},
             ),
@@ -168,7 +191,7 @@ class WorldMaker:
 
     def _tool(self) -> dict[str, Any]:
         return {
-            "type": "browser",
+            "type": self._one(["browser", "browser", "computer_use"]),
             **self._fields(
                 0.3,
                 actions=lambda: {"a0": self._one(LEVELS), "a1": self._one(LEVELS)},
@@ -182,14 +205,19 @@ class WorldMaker:
                 0.15,
                 enabled=lambda: self._chance(0.5),
                 concurrency=lambda: "exclusive",
+                path_arguments=lambda: self._one([[], ["path"], ["path", "to"]]),
                 essential=lambda: self._one([True, {"delegating": True}, {"with_tools": ["t0"]}]),
                 credentials=lambda: self._some(CREDENTIALS),
             ),
         }  # fmt: skip
 
     def _policy(self) -> dict[str, Any]:
+        return self.policy(self._one(["allow", "allow", "deny", "ask", "annotate"]))
+
+    def policy(self, effect: str) -> dict[str, Any]:
+        """A policy of this effect, in any form that loads."""
         return {
-            "effect": self._one(["allow", "allow", "deny", "ask", "annotate"]),
+            "effect": effect,
             "match": self._fields(
                 0.7,
                 principal=lambda: self._fields(
@@ -203,7 +231,7 @@ class WorldMaker:
                 **({} if self._chance(0.5) else {"conditions": lambda: [self._condition() for _ in range(self._number(1, 2))]}),
             ),
             "permissions": self._fields(
-                0.7, tools=self._tool_lists, credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
+                0.7, tools=lambda: self._tool_lists(effect), credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
                 data=lambda: self._one(TIERS),
             ),
             **self._fields(
@@ -212,10 +240,12 @@ class WorldMaker:
             ),
         }  # fmt: skip
 
-    def _tool_lists(self) -> Any:
+    def _tool_lists(self, effect: str) -> Any:
+        """Any form that loads with an effect: an allow list beside others than a star is for policies that allow."""
         globs = [*TOOLS, "t*", "tx_*"]
-        allow = self._some(globs)
-        return self._one(["*", allow, {"allow": allow, "deny": self._some([*globs, "*"])[:2]}])
+        allow, deny = self._some(globs), self._some([*globs, "*"])[:2]
+        mixed = allow if effect == "allow" or ("*" in deny and effect != "annotate") else []
+        return self._one(["*", allow, {"allow": mixed, "deny": deny}])
 
     def _condition(self) -> dict[str, Any]:
         return self._fields(
@@ -230,6 +260,8 @@ class WorldMaker:
             "tool:t*",
             "tool:t0:/bin/*",
             "tool:t1:x",
+            "tool:t1:src/**",
+            "tool:t*:/w/src/**",
         ]
 
         def stored(number: int) -> dict[str, Any]:

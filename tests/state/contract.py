@@ -359,7 +359,7 @@ class LocksAndTheRest:
         lock = store.locks.acquire("shop", "press", "agent:a", timeout=30)
         clock.now += 30
         assert store.locks.list() == ()
-        with pytest.raises(Conflict, match="timed out"):
+        with pytest.raises(Conflict, match="has expired"):
             store.locks.check("shop", "press", "agent:a", lock.token)
 
     def test_nothing_is_broken_that_nobody_holds(self, store: Store) -> None:
@@ -370,6 +370,16 @@ class LocksAndTheRest:
         store.locks.release("shop", "press", "agent:a", lock.token)
         with pytest.raises(UnknownRecord):
             store.locks.break_("shop", "press", actor="a")
+
+    def test_only_the_lock_that_was_looked_at_is_broken(self, store: Store) -> None:
+        """Somebody else has taken the tool meanwhile, and whoever breaks it may have no right over them."""
+        first = store.locks.acquire("shop", "press", "agent:a")
+        store.locks.release("shop", "press", "agent:a", first.token)
+        store.locks.acquire("shop", "press", "agent:b")
+        with pytest.raises(Conflict) as refusal:
+            store.locks.break_("shop", "press", actor="a", token=first.token)
+        assert refusal.value.code == "STALE_TOKEN"
+        assert store.locks.list()[0].holder == "agent:b"
 
     def test_one_of_many_gets_the_tool(self, store: Store) -> None:
         """Twenty threads, one holder."""
@@ -660,7 +670,7 @@ class Audit:
         assert findings(store) == []
 
     def test_no_number_breaks_a_store(self, store: Store) -> None:
-        """What is no time is not stored as "never", what is too large is refused."""
+        """What is not a valid time is not stored as "never", what is too large is refused."""
         nan, infinite = float("nan"), float("inf")
         for number in (nan, infinite, -infinite, 1e300):
             for attempt in (

@@ -64,8 +64,8 @@ def test_a_transaction_that_breaks_answers_everybody(place: StoreLocation) -> No
     [
         ("postgresql://kernel:hunter2@/none?host=%s", "database .none. does not exist|does not answer"),
         ("postgresql://kernel:hunter2@127.0.0.1:1/x", "does not answer"),
-        ("postgresql://kernel:hunter2@[::1/x", "is no URL"),
-        ("mysql://kernel:hunter2@localhost/x", "of a kind that is not known"),
+        ("postgresql://kernel:hunter2@[::1/x", "is not the URL"),
+        ("mysql://kernel:hunter2@localhost/x", "has an unknown scheme"),
     ],
 )
 def test_a_database_that_cannot_be_used_is_said_without_its_password(

@@ -218,7 +218,7 @@ def test_a_backup_verifies_like_its_store(place: StoreLocation, tmp_path: Path) 
         (tmp_path / "other.db.audit").mkdir()
         with pytest.raises(Exception, match="exists"):
             back_up(store, str(tmp_path / "other.db"))
-        with pytest.raises(Exception, match="is no folder"):
+        with pytest.raises(Exception, match="is not a folder"):
             back_up(store, str(tmp_path / "none" / "copy.db"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "copy.db.audit", "other.db.audit"]
     copy = parse_location("copy.db", str(tmp_path))

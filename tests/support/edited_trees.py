@@ -137,6 +137,7 @@ def _profile(draw: st.DrawFn) -> Callable[[Documents, str], None]:
         ("dispatch", "may_to"): _words("co", "a", "b", "codegen_specialist"),
         ("department",): st.sampled_from(("engineering", "research", None)),
         ("layer",): st.sampled_from(("L1", None)),
+        ("open_to_probation",): st.booleans(),
         ("clearance",): st.sampled_from(("basic", "oracle", None)),
         ("credentials",): _words("github", "registry"),
         ("file_scope",): _words("src/", "docs/", "*.md"),

@@ -131,7 +131,7 @@ def test_circumstances_are_told(kernel: Kernel) -> None:
     assert "look" in context.refresh(envelope={"tool:mail": "read"}).lost
     assert context.invoke_blocking("look", fallback=False).code == "PARENT_CAP"
     for wrong in ({"weather": "fine"}, {"input": {}}, {"now": 1.0}):
-        with pytest.raises(UsageError, match="there is no circumstance"):
+        with pytest.raises(UsageError, match="unknown circumstance"):
             context.refresh(**wrong)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 import threading
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from orgkernel import Kernel
 from orgkernel.errors import BadToolbox, UsageError
 from orgkernel.toolbox import PythonFunction, ToolContext
 from tests.state.opening import opened, sqlite_at
+from tests.support.trees import write_tree
 from tests.toolbox.crew import organization, toolbox
 
 
@@ -197,7 +199,7 @@ def test_a_tool_with_several_actions_needs_one_named(kernel: Kernel) -> None:
     context = toolbox(kernel, files=PythonFunction({"read": lambda: "text"})).context("post", "agent:ann")
     result = context.invoke_blocking("files")
     assert (result.outcome, result.code) == ("failed", "ACTION_NEEDED")
-    assert result.error == "`files` has several actions; name one of read, write"
+    assert result.error == "`files` has several actions; choose one of read, write"
     assert context.invoke_blocking("files", action="read").output == "text"
 
 
@@ -242,6 +244,53 @@ def test_a_path_is_what_the_tool_reads(tmp_path: Path) -> None:
             assert (result.steps[0].outcome, result.code) == ("denied", "RESTRICTED"), path
 
 
+def scoped(folder: Path, **tool: Any) -> Kernel:
+    """An organization whose worker may write in `out` below its root."""
+    kernel_folder = folder / "org"
+    tools = {
+        "files": {"type": "deterministic_function", "actions": {"read": "read", "write": "write"}, **tool}
+    }
+    profile = {"role_id": "worker", "capabilities": {"tools_primary": ["files"]}, "file_scope": ["out/**"]}
+    documents = [
+        {"_schema": "orgkernel:organization", "org_id": "post", "hierarchy": {"worker": {}}, "workspace_root": str(folder)},
+        {"_schema": "orgkernel:tool_catalog", "tools": tools},
+        {"_schema": "orgkernel:role_profile", **profile},
+    ]  # fmt: skip
+    write_tree(kernel_folder, {f"{number}.json": json.dumps(each) for number, each in enumerate(documents)})
+    return Kernel.open(kernel_folder)
+
+
+@pytest.mark.parametrize("way", ["declared", "stated by the provider"])
+def test_a_scope_holds_for_calls_and_links_lead_out_of_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The catalog or the provider says which argument holds the path; where the path leads is what counts."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "secret").write_text("s", encoding="utf-8")
+    (tmp_path / "out" / "link").symlink_to(tmp_path / "secret")
+    (tmp_path / "out" / "folder").symlink_to("/etc")
+    declared = way == "declared"
+    kernel = scoped(tmp_path, **({"path_arguments": ["path"]} if declared else {}))
+    served = PythonFunction(
+        {"read": lambda path: "read", "write": lambda path: "written"}, path_from=None if declared else "path"
+    )
+    context = toolbox(kernel, files=served).context("post", "role:worker")
+    (listed,) = (each for each in context.list() if each.tool == "files")
+    assert (listed.level, listed.actions, listed.conditions) == ("full", ("read", "write"), ("path:out/**",))
+    for path in ("out/a", f"{tmp_path}/out/a", "out/../out/a"):
+        assert context.invoke_blocking("files", {"path": path}, action="write").output == "written", path
+    for path in ("secret", "out/link", "out/folder/passwd", "/etc/passwd", "out/../secret", "OUT/a", ""):
+        result = context.invoke_blocking("files", {"path": path}, action="write")
+        assert (result.steps[0].outcome, result.code) == ("denied", "WRITE_OUT_OF_SCOPE"), path
+    assert context.invoke_blocking("files", {"path": "secret"}, action="read").output == "read"
+    monkeypatch.chdir("/")
+    result = context.invoke_blocking("files", {"path": "out/a"}, action="write")
+    assert result.code == "WRITE_OUT_OF_SCOPE", (
+        "the function would open another file than the one decided about"
+    )
+
+
 def test_blocking_is_refused_inside_an_event_loop(kernel: Kernel) -> None:
     """It would hold up everything else."""
     context = ann(kernel, look=lambda: 1)
@@ -249,7 +298,7 @@ def test_blocking_is_refused_inside_an_event_loop(kernel: Kernel) -> None:
     async def wrong() -> None:
         context.invoke_blocking("look")
 
-    with pytest.raises(UsageError, match="an event loop runs here"):
+    with pytest.raises(UsageError, match="an event loop is running in this thread"):
         asyncio.run(wrong())
 
 

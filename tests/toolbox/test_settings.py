@@ -55,19 +55,19 @@ def test_each_table_is_a_provider(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({}, "`[toolbox.x]` names nothing that serves the tool"),
-        ("a text", "`[toolbox.x]` names nothing that serves the tool"),
-        ({"http": "http://a", "mcp": "b"}, "`[toolbox.x]` names `http`, `mcp`, of which one can serve the tool"),
+        ({}, "`[toolbox.x]` names no provider of the tool"),
+        ("a text", "`[toolbox.x]` names no provider of the tool"),
+        ({"http": "http://a", "mcp": "b"}, "`[toolbox.x]` names `http`, `mcp`, of which only one can serve the tool"),
         ({"http": "http://a", "routs": "GET /"}, "`[toolbox.x]`: the setting `routs` is not known"),
         ({"http": "http://a", "url": "http://b"}, "`[toolbox.x]`: the setting `url` is not known"),
         ({"http": 3, "routes": "GET /"}, "`[toolbox.x]`: `http`: expected text, got a number"),
         ({"http": "http://a"}, "`[toolbox.x]` lacks the field `routes`"),
         ({"mcp": [1]}, "`[toolbox.x]`: `mcp[0]`: expected text, got a number"),
-        ({"python": "json.dumps"}, "`[toolbox.x]`: `json.dumps` is no function"),
-        ({"python": 3}, "`[toolbox.x]`: `3` is no function"),
+        ({"python": "json.dumps"}, "`[toolbox.x]`: `json.dumps` is not a function"),
+        ({"python": 3}, "`[toolbox.x]`: `3` is not a function"),
         ({"python": "json:nothing"}, "`[toolbox.x]`: `json:nothing` cannot be imported: module 'json' has no attribute 'nothing'"),
         ({"python": "no_such_module_here:f"}, "`[toolbox.x]`: `no_such_module_here:f` cannot be imported: No module named 'no_such_module_here'"),
-        ({"python": "json:__name__"}, "`[toolbox.x]`: `json:__name__` is no function"),
+        ({"python": "json:__name__"}, "`[toolbox.x]`: `json:__name__` is not a function"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said(table: Any, said: str) -> None:

@@ -1,9 +1,6 @@
-"""When something holds: times of day, conditions of policies, and names with stars."""
+"""When something holds: times of day, and conditions of policies."""
 
 from __future__ import annotations
-
-import re
-from functools import lru_cache
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.records.access_policies import Condition
@@ -50,41 +47,31 @@ def holds(condition: Condition, context: AccessContext) -> bool:
     )
 
 
+CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
+"""What conditions compare and only the caller knows; the time is always known."""
+
+
+def find_unstated(condition: Condition, context: AccessContext) -> dict[str, str]:
+    """What has to be stated for a condition to hold, by name; empty where it holds or cannot hold.
+
+    >>> find_unstated(Condition(channel="slack", peer_kind="group"), AccessContext(channel="slack"))
+    {'peer_kind': 'group'}
+    """
+    found = {}
+    for name in CIRCUMSTANCES:
+        wanted = getattr(condition, name)
+        if wanted is not None:
+            stated = getattr(context, name)
+            if stated is None:
+                found[name] = wanted
+            elif stated != wanted:
+                return {}
+    if condition.time is not None and not is_within(condition.time, context.now, context.utc_offset):
+        return {}
+    return found
+
+
 def words_of(condition: Condition) -> tuple[str, ...]:
     """A condition as `KEY:VALUE` words."""
     keys = ("time", "channel", "peer_kind", "account", "guild", "hook_id", "event_type")
     return tuple(f"{key}:{value}" for key in keys if (value := getattr(condition, key)) is not None)
-
-
-def tidy_path(path: str) -> str:
-    r"""A path with one kind of separator and without `.`, `..` and doubled slashes, so that `..` leads past no glob.
-
-    >>> tidy_path("/usr/bin/../sbin//x"), tidy_path("a\\b"), tidy_path("../x")
-    ('/usr/sbin/x', 'a/b', '../x')
-    """
-    path = path.replace("\\", "/")
-    kept: list[str] = []
-    for part in path.split("/"):
-        if part == ".." and kept and kept[-1] != "..":
-            kept.pop()
-        elif part == ".." and path.startswith("/"):
-            continue
-        elif part not in ("", "."):
-            kept.append(part)
-    return "/" * path.startswith("/") + "/".join(kept)
-
-
-def matches_path(path: str, glob: str) -> bool:
-    """Whether a path is one a glob means: `*` and `?` stay within a folder, `**` goes through all of them.
-
-    >>> matches_path("src/a/b.py", "src/**"), matches_path("src/a/b.py", "src/*"), matches_path("src/b.py", "src/*.py")
-    (True, False, True)
-    """
-    return _pattern(glob).fullmatch(tidy_path(path)) is not None
-
-
-@lru_cache(maxsize=4096)
-def _pattern(glob: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*|\*|\?)", tidy_path(glob))
-    words = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(words.get(part, re.escape(part)) for part in parts), re.DOTALL)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 from weakref import ref
 
 from orgkernel.decisions.access.decision import AccessRow
@@ -14,6 +16,7 @@ from orgkernel.decisions.access.resource import (
     build_resource,
     named_credentials,
 )
+from orgkernel.decisions.access.stated import StatedPaths, state_paths
 from orgkernel.decisions.access.subject import Subject, undeclared_subject
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import StateView
@@ -30,6 +33,7 @@ class AccessTables:
         self._view = ref(view)
         self.org_id = view.org_id
         self.snapshot = view.digest
+        self.root = view.records.organization.workspace_root
         self.policies = policies
         self.order = order
         self.subjects: dict[str, Subject] = {}
@@ -58,6 +62,19 @@ class AccessTables:
     def tool_resources(self) -> dict[str, str]:
         """Every declared tool as a resource, each one text: what a hundred thousand roles hold is kept once."""
         return {tool: f"tool:{tool}" for tool in self.view.records.tools}
+
+    @cached_property
+    def has_scopes(self) -> bool:
+        """Whether any role may write only to a part of the files."""
+        return any(post.profile.file_scope for post in self.view.records.posts.values())
+
+    def paths_of(
+        self, resource: Resource, named: str | None, given: Mapping[str, Any] | None
+    ) -> StatedPaths | None:
+        """The paths that a request states; None where it states none."""
+        if named is None and (given is None or not resource.path_arguments):
+            return None
+        return state_paths(named, resource.path_arguments, given, self.root)
 
     @cached_property
     def credentials(self) -> dict[str, None]:
@@ -104,6 +121,8 @@ class AccessTables:
             return resource, path
         if resource.kind == "tool":
             resource.resource = self.tool_resources[resource.id]
+            resource.is_scoped = resource.opens_files and self.has_scopes
+        resource.depends = self.policies.depends
         return self.resources.setdefault(resource.resource, resource), path
 
     def stored_roles(self, state: StateView) -> frozenset[str]:

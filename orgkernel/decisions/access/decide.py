@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
+from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.access.stored import is_active, level_in, replace_stored
+from orgkernel.decisions.access.stored import is_active, level_in, paths_in, replace_stored
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
@@ -62,7 +63,9 @@ def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evalu
     resource, path = tables.resources.get(request.resource), None
     if resource is None:
         resource, path = tables.find(request.resource)
-    return Evaluation(tables, state, request, request.action, subject, resource, path)
+    said = request.context.input
+    paths = None if path is None and said is None else tables.paths_of(resource, path, said)
+    return Evaluation(tables, state, request, request.action, subject, resource, paths)
 
 
 def decide(evaluation: Evaluation) -> AccessDecision:
@@ -85,7 +88,7 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         given = evaluation.given.grants or (state.grants and (request.on_behalf_of or request.via))
         if given:
             grants = _needed_grants(evaluation)
-        if given or resource.obliges:
+        if given or resource.obliges or evaluation.path is not None:
             obligations = tuple(_obligations(evaluation, grants))
     else:
         names = order.names.get(failing) or order.names_of(failing)
@@ -94,10 +97,20 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         outcome = "deny"
         if failing == order.asking:
             outcome, obligations = "ask", (f"approval:{resource.resource}",)
+        elif failing == order.unstated:
+            outcome, obligations = (
+                "conditional",
+                tuple(f"state:{name}" for name in names_unstated(evaluation)),
+            )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
         tuple([grant.grant_id for grant in grants]) if grants else (),
     )  # fmt: skip
+
+
+def names_unstated(evaluation: Evaluation) -> tuple[str, ...]:
+    """The circumstances that have to be stated before the request can be allowed."""
+    return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
 
 
 def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
@@ -151,11 +164,27 @@ def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     return tuple(sorted(needed.values(), key=lambda each: each.grant_id))
 
 
+def _is_compared(evaluation: Evaluation) -> bool:
+    """Whether a scope, a grant or a restriction was compared with the paths of a request."""
+    state, resource = evaluation.state, evaluation.resource
+    org_id, now = evaluation.tables.org_id, evaluation.request.context.now
+    for each in (evaluation, *evaluation.parents):
+        keys = each.subject.keys
+        grants = (row for key in keys for row in state.grants.get(key, ()) if is_active(row, org_id, now))
+        lower = (
+            row for key in keys for row in state.restrictions.get(key, ()) if is_active(row, org_id, now)
+        )
+        if is_bounded(each) or any(paths_in(row, resource) for rows in (grants, lower) for row in rows):
+            return True
+    return False
+
+
 def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:
     """What the caller has to do.
 
     `consume_grant:ID` for a grant with few uses, `hold_lock:TOKEN` while an exclusive tool runs, and for each
     credential the tool works with `credential:ID` to supply it or `without_credential:ID` where the subject has none.
+    `resolve_links:PATH` where the answer depends on a path: if the path leads elsewhere, the caller has to ask again.
     """
     tables, resource, request = evaluation.tables, evaluation.resource, evaluation.request
     for grant in grants:
@@ -165,8 +194,10 @@ def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[st
         lock = find_lock(evaluation)
         if lock is not None:
             yield f"hold_lock:{lock.token}"
+    if evaluation.path is not None and _is_compared(evaluation):
+        yield from (f"resolve_links:{path}" for path in evaluation.path.texts)
     for credential in () if resource.tool is None else resource.tool.credentials:
-        needed, path = tables.find(f"credential:{credential}")
-        asked = Evaluation(tables, evaluation.state, request, "use", evaluation.subject, needed, path)
+        needed, _ = tables.find(f"credential:{credential}")
+        asked = Evaluation(tables, evaluation.state, request, "use", evaluation.subject, needed)
         failing = evaluate(asked).failing
         yield f"without_credential:{credential}" if failing else f"credential:{credential}"

@@ -8,8 +8,22 @@ import msgspec
 
 from orgkernel.decisions.reasons import Reason, Why
 
-Outcome = Literal["allow", "deny", "ask"]
-ChangeKind = Literal["rank", "qualification", "grant", "role", "policy_removed"]
+Outcome = Literal["allow", "deny", "ask", "conditional"]
+"""`conditional`: it would be allowed, unless a circumstance that the caller did not state holds."""
+ChangeKind = Literal[
+    "state",
+    "lock",
+    "resume",
+    "lift",
+    "qualification",
+    "grant",
+    "rank",
+    "role",
+    "equip",
+    "declare",
+    "policy_removed",
+]
+"""What remedies are made of; what opens least comes first."""
 
 
 class AccessDecision(msgspec.Struct, frozen=True, gc=False):
@@ -31,7 +45,7 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
     level_effective: str
     """What the subject has of it, here and now."""
     obligations: tuple[str, ...]
-    """What the caller has to do, `WORD:ID` each: `approval`, `consume_grant`, `hold_lock`, `credential`."""
+    """What the caller has to do, `WORD:ID` each: `approval`, `state`, `consume_grant`, `hold_lock`, `credential`."""
     snapshot: str
     """Digest of the organization the answer came from."""
     state_version: int
@@ -56,11 +70,25 @@ class RemedyChange(msgspec.Struct, frozen=True, order=True):
 
     kind: ChangeKind
     value: str
-    """The rank, qualification, granted resource, role or policy."""
+    """The circumstances, tool, agent, restriction, qualification, resource, rank, role, subject or policy."""
     waives: tuple[str, ...] = ()
     """What the grant has to lift."""
     level: str = ""
-    """Level of the grant."""
+    """Level of the grant, or of the entry in the profile."""
+    subject: str = ""
+    """Whom it is about; empty where it is about nobody in particular."""
+
+
+class RemedyEdit(msgspec.Struct, frozen=True):
+    """A change of a document."""
+
+    file: str
+    line: int
+    """The nearest line that is there."""
+    write: str
+    """What to write."""
+    under: str = ""
+    """The field, role, agent or policy to write it under; empty where it stands for itself."""
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -68,6 +96,12 @@ class Remedy(msgspec.Struct, frozen=True):
 
     changes: tuple[RemedyChange, ...]
     text: str
+    commands: tuple[str, ...] = ()
+    """Commands to run, in this order."""
+    edits: tuple[RemedyEdit, ...] = ()
+    """Changes of documents, which no command makes."""
+    opens: str = ""
+    """What else it would open; empty where that is nothing, or was not counted."""
 
 
 class Who(msgspec.Struct, frozen=True):

@@ -18,13 +18,14 @@ from msgspec import Struct
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.layer import AccessLayer, Moves
-from orgkernel.decisions.access.policies import AccessPolicy
+from orgkernel.decisions.access.layer import AccessLayer, Moves, Unstated
+from orgkernel.decisions.access.policies import PolicySet
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
     FULL,
     Resource,
 )
+from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, gather_grants, is_stored_for
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Reason
@@ -41,8 +42,10 @@ class Assumed(NamedTuple):
     rank: int | None = None
     qualifications: frozenset[str] = frozenset()
     grants: tuple[Grant, ...] = ()
-    policies: tuple[AccessPolicy, ...] | None = None
-    """The policies that decide, whatever the circumstances."""
+    policies: PolicySet | None = None
+    """What policies say, whatever the circumstances."""
+    in_scope: bool = False
+    """Whether the request states paths in every scope."""
 
 
 class TraceNote(NamedTuple):
@@ -63,8 +66,8 @@ class Evaluation(Struct, eq=False):
     action: str
     subject: Subject
     resource: Resource
-    path: str | None = None
-    """The path within the resource that is asked for."""
+    path: StatedPaths | None = None
+    """The paths that the request states."""
     assumed: Assumed | None = None
     required: int = 0
     """The level the action requires; full for an action the resource does not have."""
@@ -86,6 +89,10 @@ class Evaluation(Struct, eq=False):
     """What those may do whom the subject acts for, as far as it bounds the subject."""
     trace: list[TraceNote] | None = None
     """What each layer left, where somebody wants to know."""
+    is_complete: bool = False
+    """Whether a circumstance that is not stated counts as one that does not hold."""
+    unstated: tuple[Unstated, ...] = ()
+    """What was not stated and would lead to another outcome, where the outcome is `conditional`."""
 
     @property
     def left(self) -> int:
@@ -94,10 +101,13 @@ class Evaluation(Struct, eq=False):
 
     @property
     def outcome(self) -> Outcome:
-        """Deny before ask before allow."""
+        """Deny before ask before conditional before allow."""
         if not self.failing:
             return "allow"
-        return "deny" if self.failing & ~self.tables.order.asking else "ask"
+        order = self.tables.order
+        if self.failing == order.unstated:
+            return "conditional"
+        return "deny" if self.failing & ~order.asking else "ask"
 
     @property
     def who(self) -> str:
@@ -125,6 +135,11 @@ class Evaluation(Struct, eq=False):
         """Whether the subject is declared."""
         return self.subject is not self.tables.undeclared
 
+    @property
+    def has_open_path(self) -> bool:
+        """Whether a tool is asked for as a whole, so that other circumstances could state another path."""
+        return self.resource.kind == "tool" and (self.path is None or not self.path.is_named)
+
     def parent_names(self) -> tuple[str, ...]:
         """Whom the subject acts for: who triggered the run, and who dispatched whom."""
         request = self.request
@@ -145,10 +160,11 @@ class Evaluation(Struct, eq=False):
         tables: AccessTables | None = None,
         subject: Subject | None = None,
         assumed: Assumed | None = None,
+        request: AccessRequest | None = None,
     ) -> Evaluation:
         """The same question, not yet evaluated, with something changed."""
         return Evaluation(
-            tables or self.tables, self.state if state is None else state, self.request,
+            tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
 

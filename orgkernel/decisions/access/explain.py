@@ -26,24 +26,33 @@ NOBODY = Who((), 0)
 
 
 def explain_access(
-    view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE, *, remedies: bool = True
+    view: OrgView,
+    request: AccessRequest,
+    state: StateView = EMPTY_STATE,
+    *,
+    remedies: bool = True,
+    counted: int = 0,
 ) -> AccessExplanation:
-    """The decision with everything it rests on. Never raises: an error of ours is told as one, and denies."""
+    """The decision with everything it rests on. Never raises: an error of ours is told as one, and denies.
+
+    For the first `counted` remedies it is counted what else they would open.
+    """
     try:
         evaluation = ask(tables_of(view), request, state)
         evaluation.trace = []
-        return _explain(evaluate(evaluation), remedies=remedies)
+        return _explain(evaluate(evaluation), remedies=remedies, counted=counted)
     except Exception:
         return AccessExplanation(decide_access(view, request, state), (FAULT,), (), (), NOBODY)
 
 
-def _explain(evaluation: Evaluation, *, remedies: bool) -> AccessExplanation:
+def _explain(evaluation: Evaluation, *, remedies: bool, counted: int) -> AccessExplanation:
     decision = decide(evaluation)
     reasons = tuple(give_reason(evaluation, code) for code in decision.codes) + tell_beside(evaluation)
     trace = tuple(_trace(evaluation, reasons))
-    if not remedies or decision.outcome == "allow" or not evaluation.is_declared:
+    if not remedies or decision.outcome == "allow":
         return AccessExplanation(decision, reasons, trace, (), NOBODY)
-    return AccessExplanation(decision, reasons, trace, find_remedies(evaluation), _who(evaluation))
+    who = _who(evaluation) if evaluation.is_declared else NOBODY
+    return AccessExplanation(decision, reasons, trace, find_remedies(evaluation, counted), who)
 
 
 def _who(evaluation: Evaluation) -> Who:
@@ -85,7 +94,9 @@ def _stopped(evaluation: Evaluation, failing: int) -> str:
     order = evaluation.tables.order
     if failing & order.stopping:
         return "deny"
-    return "ask" if failing & order.asking else ""
+    if failing & order.asking:
+        return "ask"
+    return "conditional" if failing & order.unstated else ""
 
 
 def _why_changed(

@@ -39,6 +39,8 @@ class ReasonCode:
     """What a grant has to waive to take it away."""
     asks: bool = False
     """Whether it makes the outcome `ask` where nothing denies."""
+    unstated: bool = False
+    """Whether it makes the outcome `conditional` where nothing else fails."""
     static: bool = False
     """Whether what it says depends on documents alone, so that it can be said once."""
     told_in: str = ""
@@ -85,6 +87,18 @@ def _no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
     return ()
 
 
+class Unstated(NamedTuple):
+    """Circumstances that the caller did not state, and the question in which they are."""
+
+    needed: Mapping[str, str]
+    """The fields of the context, and what they could be."""
+    evaluation: Any
+
+
+def _states_everything(evaluation: Any) -> Iterable[Unstated]:
+    return ()
+
+
 def _supposes_nothing(evaluation: Any, kindly: bool) -> None:
     return
 
@@ -112,6 +126,8 @@ class AccessLayer:
     """Why it moved a value although it is none of what decided in the end."""
     circumstances: Callable[[Any, Outcome], Iterable[str]] = _no_words
     """What about it could be otherwise at another time, over another channel, and so on, as `KEY:VALUE` words."""
+    unstated: Callable[[Any], Iterable[Unstated]] = _states_everything
+    """What the caller did not state and this layer reads."""
     suppose: Callable[[Any, bool], None] = _supposes_nothing
     """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
     besides: Mapping[str, Callable[[Any], Sentence | None]] = field(default_factory=dict)
@@ -157,12 +173,17 @@ class LayerOrder:
         """Code to the layer that tells it."""
         self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
         self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
-        self.stopping = self.bits(code for code in self.failures if code.value == "stopped" and not code.asks)
+        self.stopping = self.bits(
+            code for code in self.failures if code.value == "stopped" and not (code.asks or code.unstated)
+        )
         self.asking = self.bits(code for code in self.failures if code.asks)
+        self.unstated = self.bits(code for code in self.failures if code.unstated)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
         """What a grant can waive, with the bit it takes away."""
         self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _no_words)
         """The layers about which something could be otherwise in other circumstances."""
+        self.stating = tuple(layer for layer in self.layers if layer.unstated is not _states_everything)
+        """The layers that read circumstances the caller has to state."""
         self.changes = {kind: find for layer in self.layers for kind, find in layer.changes.items()}
         self.names: dict[int, tuple[str, ...]] = {}
         """Sums of bits to the names of their codes, as far as they came up."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics import Place
+from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.schema import Edge
 
 
@@ -20,10 +22,26 @@ def why_tool(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
     return (why_place(f"{field} of tool {evaluation.resource.id}", definition.place(field, key=True)),)
 
 
+def place_in_profile(post: RolePost, *route: str) -> Place:
+    """The line of a field in a profile; the nearest that is written above it, and last that of the role's id."""
+    for length in range(len(route), 0, -1):
+        if post.has(*route[:length]):
+            return post.place(*route[:length], key=True)
+    return post.place("role_id", key=True)
+
+
+def place_in_organization(records: OrgRecords, *route: str) -> Place:
+    """The line of a field of the organization; the nearest that is written above it, and last that of its hierarchy."""
+    for length in range(len(route), 0, -1):
+        if records.document.has(*route[:length]):
+            return records.document.place(*route[:length], key=True)
+    return records.document.place("hierarchy", key=True)
+
+
 def why_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:
     """The lines of a field in the profiles of the subject's roles."""
     posts = evaluation.view.records.posts
     return tuple(
-        why_place(f"{route[-1]} of role {role}", posts[role].place(*route, key=True))
+        why_place(f"{route[-1]} of role {role}", place_in_profile(posts[role], *route))
         for role in evaluation.roles
     )

@@ -78,11 +78,12 @@ def _ask_all(
 ) -> tuple[AccessRow, ...]:
     """Every candidate of these kinds, asked one by one."""
     rows = []
+    paths = tables.paths_of(resource, path, asked.context.input)
     for written in candidate_subjects(tables, state, resource, kinds):
         subject = tables.subject(written)
         if subject is not None:
             row = _row(
-                Evaluation(tables, state, asked, asked.action, subject, resource, path), asked.resource
+                Evaluation(tables, state, asked, asked.action, subject, resource, paths), asked.resource
             )
             if row is not None:
                 rows.append(row)
@@ -119,7 +120,8 @@ def what_can(
             if row is not None:
                 rows.append(row)
         else:
-            evaluation = Evaluation(tables, state, asked, asked.action, found, resource, path)
+            paths = tables.paths_of(resource, path, asked.context.input)
+            evaluation = Evaluation(tables, state, asked, asked.action, found, resource, paths)
             rows += _rows(evaluation, asked.resource or resource.resource)
     return tuple(rows)
 

@@ -39,33 +39,40 @@ class AccessPolicy:
     """One enabled policy, compiled."""
 
     __slots__ = ("ceiling", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
-                 "fallback", "id", "number", "tools")  # fmt: skip
+                 "fallback", "id", "number", "spared", "tools")  # fmt: skip
 
     def __init__(self, number: int, definition: Definition[Policy]) -> None:
         record = definition.record
         permissions = record.permissions
-        excepted = permissions.excepted_tools
-        # A star to deny beside a list to allow means exactly that list.
-        is_list = STAR in excepted and bool(permissions.named_tools)
+        named = record.named_tools
         self.number = number
         self.id = definition.id
         self.definition = definition
         self.effect = record.effect
         self.fallback = record.fallback
         self.conditions: tuple[Condition, ...] = record.match.conditions
-        self.ceiling = record.effect == "allow" and (record.ceiling or is_list)
-        self.tools = None if permissions.named_tools is None else Names(permissions.named_tools)
-        self.denied = Names(word for word in excepted if not (is_list and word == STAR))
+        self.ceiling = record.is_ceiling
+        self.tools = None if named is None else Names(named)
+        self.spared = Names(record.spared_tools)
+        self.denied = Names(record.denied_tools)
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
-        # A deny or ask that names nothing speaks of everything.
-        silent = permissions.tools is None and permissions.credentials is None and permissions.data is None
-        self.everything = record.effect in ("deny", "ask") and silent
+        self.everything = record.is_everything
 
     @property
     def decisive(self) -> bool:
         """Whether it says anything about what is allowed."""
-        return self.effect != "annotate"
+        return self.effect != "annotate" or bool(self.denied)
+
+    @property
+    def gives(self) -> bool:
+        """Whether it can allow anything."""
+        return self.effect == "allow"
+
+    @property
+    def silences(self) -> bool:
+        """Whether it keeps fallbacks from giving. Only a policy that gives also keeps them from taking away."""
+        return not self.fallback and self.effect != "annotate"
 
     @property
     def denies(self) -> bool:
@@ -81,7 +88,7 @@ class AccessPolicy:
         if self.everything:
             return True
         if kind == "tool":
-            return None if self.tools is None else name in self.tools
+            return None if self.tools is None else name in self.tools and name not in self.spared
         if kind == "credential":
             return None if self.credentials is None else name in self.credentials
         if kind == "data" and self.data is not None:
@@ -89,8 +96,14 @@ class AccessPolicy:
             return max(level, LEAST) <= self.data if self.effect == "allow" else level >= self.data
         return None
 
+    def denies_it(self, kind: str, name: str, level: int) -> bool:
+        """Whether it denies a resource: by its effect, or a tool by name."""
+        if kind == "tool" and name in self.denied:
+            return True
+        return self.effect == "deny" and bool(self.covers(kind, name, level))
+
     def granted(self, kind: str, name: str, level: int) -> int:
-        """The level it speaks of: everything, or for data the tier it names."""
+        """The level it names: full, or for data the tier it names."""
         if kind == "data" and self.data is not None and not self.everything:
             return self.data
         return FULL if self.covers(kind, name, level) else 0
@@ -99,10 +112,13 @@ class AccessPolicy:
 class PolicySet:
     """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
 
-    __slots__ = ("effects", "policies")
+    __slots__ = ("effects", "giving", "policies")
 
-    def __init__(self, policies: Sequence[AccessPolicy]) -> None:
+    def __init__(self, policies: Sequence[AccessPolicy], giving: Sequence[AccessPolicy]) -> None:
         self.policies = tuple(policies)
+        """All of them: each may deny, ask and bound."""
+        self.giving = tuple(giving)
+        """Those of them that also give what they allow."""
         self.effects: dict[str, PolicyEffect] = {}
         """Declared resource to what they say about it, as far as it was asked."""
 
@@ -116,28 +132,33 @@ class PolicySet:
         return effect
 
     def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
-        granted, ceiling, denies, asks = 0, FULL, False, False
+        granted = max((policy.granted(kind, name, level) for policy in self.giving), default=0)
+        ceiling, denies, asks = FULL, False, False
         for policy in self.policies:
             covers = policy.covers(kind, name, level)
-            excepted = kind == "tool" and name in policy.denied
-            if policy.effect == "allow":
-                if covers is not None:
-                    allowed = policy.granted(kind, name, level)
-                    granted = max(granted, allowed)
-                    if policy.ceiling:
-                        ceiling = min(ceiling, allowed)
-                denies = denies or excepted
-            elif policy.effect == "deny" or (excepted and not covers):
-                denies = denies or bool(covers) or excepted
-            else:
-                asks = asks or bool(covers)
+            if policy.ceiling and covers is not None:
+                ceiling = min(ceiling, policy.granted(kind, name, level))
+            denies = denies or policy.denies_it(kind, name, level)
+            asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks
 
 
 def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
-    """The policies that decide: those that are no fallback, or the fallbacks where no other matches."""
+    """The policies that decide: fallbacks are left out where a policy that is none gives anything.
+
+    A policy that only takes away leaves a fallback what that takes away: otherwise adding it could allow something.
+    """
     decisive = [policy for policy in matching if policy.decisive]
-    return tuple(policy for policy in decisive if not policy.fallback) or tuple(decisive)
+    if any(policy.gives and policy.silences for policy in decisive):
+        return tuple(policy for policy in decisive if not policy.fallback)
+    return tuple(decisive)
+
+
+def choose_giving(deciding: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
+    """Those of them that give what they allow: fallbacks only where no other policy decides."""
+    deciding = tuple(deciding)
+    silenced = any(policy.silences for policy in deciding)
+    return tuple(policy for policy in deciding if policy.gives and not (policy.fallback and silenced))
 
 
 class PolicyTable:
@@ -151,7 +172,9 @@ class PolicyTable:
             about = _only_about(policy.definition.record.match.principal)
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
-        self._sets: dict[tuple[int, ...], PolicySet] = {}
+        self._sets: dict[tuple[object, ...], PolicySet] = {}
+        self.depends = any(policy.conditions for policy in self.policies)
+        """Whether any policy depends on circumstances."""
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
@@ -176,14 +199,19 @@ class PolicyTable:
         # One for all whom the same policies match.
         return self._matched.setdefault(matched, matched)
 
-    def set_of(self, deciding: tuple[AccessPolicy, ...]) -> PolicySet:
-        """The one set of these policies."""
-        key = tuple(policy.number for policy in deciding)
+    def set_of(
+        self, deciding: tuple[AccessPolicy, ...], giving: tuple[AccessPolicy, ...] | None = None
+    ) -> PolicySet:
+        """The one set of these policies. Which of them give follows from them, unless a list supposes otherwise."""
+        key: tuple[object, ...] = tuple(policy.number for policy in deciding)
+        if giving is not None:
+            key = (key, tuple(policy.number for policy in giving))
         found = self._sets.get(key)
         if found is None:
             if len(self._sets) >= _MOST_SETS:
                 self._sets.clear()
-            found = self._sets[key] = PolicySet(deciding)
+            given = choose_giving(deciding) if giving is None else giving
+            found = self._sets[key] = PolicySet(deciding, given)
         return found
 
 

@@ -1,71 +1,86 @@
 """What would change a denial: all minimal sets of up to three changes that would allow the request.
 
-A change is a higher rank, a qualification, a grant with what it waives, another role besides one's own, or a policy
-removed. Each code says which kinds could take it away. A set is minimal when no other one that works asks for less: fewer
-changes, a lower rank, fewer waivers. Each has been tried by deciding again, never guessed.
+Each code says which kinds of changes could take it away. A set is minimal when no other one that works asks for less: fewer
+changes, a lower rank, fewer waivers. Each has been tried by deciding again, never guessed. Only changes that a command or
+an edit of the documents can make are among them: a role passes no test, and nobody is granted a role.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
 
-from orgkernel.decisions.access.candidates import helpful_roles
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.candidates import candidate_resources, helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.identity import add_role
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
-from orgkernel.decisions.access.resource import named_credentials
-from orgkernel.decisions.access.subject import Subject, rank_number
-from orgkernel.decisions.state_view import Grant
-from orgkernel.diagnostics.wording import quote
+from orgkernel.decisions.access.layers.command import MAY_DISPATCH, TARGET_NOT_ALLOWED
+from orgkernel.decisions.access.layers.delegation import PARENT_CAP
+from orgkernel.decisions.access.layers.identity import RESUMED_AS
+from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
+from orgkernel.decisions.access.remedy_steps import render_remedy
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
+from orgkernel.decisions.access.stored import replace_stored
+from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
+from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView, ToolLock
+from orgkernel.records.access_policies import DATA_TIERS
 from orgkernel.records.levels import LEVELS
 
 MOST_CHANGES = 3
+_MOST_QUESTIONS = 20_000
+"""Answers that are looked at to count what a remedy opens."""
 MOST_ROLES = 5
 """Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""
-_AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role")
+_AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role", "equip")
+_OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualification")
+"""What can be changed about whom the subject acts for."""
+_WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
 
 Changes = frozenset[RemedyChange]
 
 
-def find_remedies(evaluation: Evaluation) -> tuple[Remedy, ...]:
-    """Every minimal remedy, the shortest first."""
-    search = _Search(evaluation)
-    search.run()
-    ordered = sorted(
-        (tuple(sorted(changes)) for changes in search.minimal()), key=lambda each: (len(each), each)
-    )
-    return tuple(Remedy(changes, " and ".join(map(render_change, changes))) for changes in ordered)
+def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...]:
+    """Every minimal remedy, what opens least first. For somebody whom nothing declares it is to declare them.
 
-
-def render_change(change: RemedyChange) -> str:
-    """A change as something to do.
-
-    >>> render_change(Change("grant", "tool:deploy", ("rank",), "full"))
-    'grant `tool:deploy` at level `full`, waiving rank'
+    For the first `counted` it is counted what else they would open, which asks many more questions.
     """
-    if change.kind == "grant":
-        waiving = f", waiving {', '.join(change.waives)}" if change.waives else ""
-        return f"grant {quote(change.value)} at level {quote(change.level)}{waiving}"
-    verbs = {
-        "rank": "promote to",
-        "qualification": "pass",
-        "role": "fill role",
-        "policy_removed": "remove policy",
-    }
-    return f"{verbs[change.kind]} {quote(change.value)}"
+    if not evaluation.is_declared or evaluation.subject.identity.kind == "unknown":
+        stranger = RemedyChange("declare", evaluation.request.subject, subject=evaluation.request.subject)
+        return (render_remedy(evaluation, (stranger,)),)
+    search = Search(evaluation)
+    search.run()
+    found = (search.with_circumstances(changes) for changes in search.minimal())
+    ordered = sorted((tuple(sorted(changes, key=_order)) for changes in found), key=_widest_first)
+    return tuple(
+        render_remedy(evaluation, changes, count_opened(search, changes) if number < counted else "")
+        for number, changes in enumerate(ordered)
+    )
 
 
-class _Search:
+def _order(change: RemedyChange) -> tuple[int, RemedyChange]:
+    return _WEIGHT[change.kind], change
+
+
+def _widest_first(changes: tuple[RemedyChange, ...]) -> tuple[object, ...]:
+    """Remedies are ordered by the change that opens most, then by their number."""
+    return sorted((_WEIGHT[change.kind] for change in changes), reverse=True), len(changes), changes
+
+
+class Search:
     """A walk over sets of changes: whatever fails first has to be answered by one of the changes that touch it."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        self._evaluation = evaluation
+        self.evaluation = self._evaluation = evaluation
         self._failing: dict[Changes, int] = {}
-        self._assumed: dict[tuple[frozenset[str], str], tuple[AccessTables, Subject]] = {}
-        """The tables without some policies, and the subject, in another role where one is named."""
-        self._known: dict[ChangeKind, tuple[RemedyChange, ...]] = {}
-        """The changes of each kind, as far as they were asked for."""
+        self._assumed: dict[tuple[frozenset[str], str, bool], tuple[AccessTables, Subject]] = {}
+        """The tables without some policies, and the subject, in another role or with more in its own."""
+        self._known: dict[tuple[str, ChangeKind], tuple[RemedyChange, ...]] = {}
+        """The changes of each kind by whom they are about, as far as they were asked for."""
 
     def run(self) -> None:
         """Try every set that could work."""
@@ -78,17 +93,18 @@ class _Search:
             if changes in seen:
                 continue
             seen.add(changes)
-            failing = self._failing[changes] = self._try(changes)
+            tried = self.apply(changes)
+            failing = self._failing[changes] = tried.failing
             if failing & hopeless or not failing:
                 continue
-            options = min((tuple(self._options(changes, code)) for code in order.codes_in(failing)), key=len)
+            options = min(
+                (tuple(self._options(changes, code, tried)) for code in order.codes_in(failing)), key=len
+            )
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
     def minimal(self) -> list[Changes]:
         """The sets that work, without those that ask for more than another."""
-        working = sorted(
-            (changes for changes, failing in self._failing.items() if not failing and changes), key=len
-        )
+        working = sorted((changes for changes, failing in self._failing.items() if not failing), key=len)
         least: list[Changes] = []
         for changes in working:
             if not any(self._asks_less(other, changes) for other in least):
@@ -100,11 +116,17 @@ class _Search:
                 least.append(changes)
         return least
 
+    def with_circumstances(self, changes: Changes) -> Changes:
+        """The changes, and what the caller has to state besides."""
+        tried = self.apply(changes, is_complete=False)
+        names = dict.fromkeys(name for each in tried.unstated for name in each.needed)
+        return changes | {RemedyChange("state", ",".join(names))} if names else changes
+
     def _asks_less(self, less: Changes, more: Changes) -> bool:
         return all(one in more or any(self._is_less(one, other) for other in more) for one in less)
 
     def _is_less(self, one: RemedyChange, other: RemedyChange) -> bool:
-        if one.kind != other.kind:
+        if one.kind != other.kind or one.subject != other.subject:
             return False
         if one.kind == "rank":
             view = self._evaluation.view
@@ -113,32 +135,88 @@ class _Search:
             return set(one.waives) <= set(other.waives)
         return one == other
 
-    def _options(self, changes: Changes, code: ReasonCode) -> Iterator[Changes]:
+    # -- what could help ---------------------------------------------------------------------------------------------
+
+    def _options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
         """The sets that come from these by one change that could take a failing code away."""
-        kinds = {change.kind for change in changes}
         for kind in code.remedies:
             if kind == "grant":
-                yield from self._wider_grants(changes, code)
-            elif kind not in kinds or kind not in _AT_MOST_ONE:
-                yield from (changes | {change} for change in self._changes(kind) if change not in changes)
+                yield from self._wider_grants(changes, code, self._evaluation)
+            else:
+                yield from self._one_more(changes, kind, self._evaluation, code)
+        if code is PARENT_CAP:
+            yield from self._of_parents(changes, tried)
 
-    def _wider_grants(self, changes: Changes, code: ReasonCode) -> Iterator[Changes]:
-        evaluation = self._evaluation
-        grant = next((change for change in changes if change.kind == "grant"), None)
+    def _of_parents(self, changes: Changes, tried: Evaluation) -> Iterable[Changes]:
+        """What could help one of those whom the subject acts for; each has to be helped."""
+        order = tried.tables.order
+        for parent in tried.parents:
+            failing = parent.failing & ~(order.asking | order.unstated)
+            if failing:
+                found = (tuple(self._for_parent(changes, code, parent)) for code in order.codes_in(failing))
+                return min(found, key=len)
+        return ()
+
+    def _for_parent(self, changes: Changes, code: ReasonCode, parent: Evaluation) -> Iterator[Changes]:
+        for kind in code.remedies:
+            if kind == "grant":
+                yield from self._wider_grants(changes, code, parent)
+            elif kind in _OF_OTHERS:
+                yield from self._one_more(changes, kind, parent, code)
+
+    def _one_more(
+        self, changes: Changes, kind: ChangeKind, about: Evaluation, code: ReasonCode
+    ) -> Iterator[Changes]:
+        if kind == "role" and about.subject.group == "role":
+            if not self._can_equip(code):
+                return
+            kind = "equip"
+        used = {(change.kind, change.subject) for change in changes}
+        if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
+            yield from (changes | {change} for change in self._changes(kind, about) if change not in changes)
+
+    def _can_equip(self, code: ReasonCode) -> bool:
+        """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""
+        if self._evaluation.resource.kind == "role":
+            return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
+        return code is NOT_BOUND_TO_ROLE
+
+    def _wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
+        if about.resource.kind == "role":
+            return
+        subject = about.subject.subject
+        grant = next((each for each in changes if each.kind == "grant" and each.subject == subject), None)
         waives = {*(() if grant is None else grant.waives), *(() if code.waiver is None else (code.waiver,))}
-        level = LEVELS[evaluation.required]
-        wider = RemedyChange("grant", evaluation.request.resource, tuple(sorted(waives)), level)
+        level = LEVELS[self._evaluation.required]
+        resource = self._evaluation.request.resource
+        wider = RemedyChange("grant", resource, tuple(sorted(waives)), level, subject)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
 
-    def _changes(self, kind: ChangeKind) -> tuple[RemedyChange, ...]:
-        if kind not in self._known:
-            found = self._other_roles() if kind == "role" else self._of_layer(kind)
-            self._known[kind] = tuple(found)
-        return self._known[kind]
+    def _changes(self, kind: ChangeKind, about: Evaluation) -> tuple[RemedyChange, ...]:
+        key = about.subject.subject, kind
+        if key not in self._known:
+            self._known[key] = tuple(self._find(kind, about))
+        return self._known[key]
 
-    def _of_layer(self, kind: ChangeKind) -> Iterable[RemedyChange]:
-        return self._evaluation.tables.order.changes[kind](self._evaluation)
+    def _find(self, kind: ChangeKind, about: Evaluation) -> Iterable[RemedyChange]:
+        subject = about.subject
+        if kind == "role":
+            return self._other_roles()
+        if kind == "equip":
+            resource = self._evaluation.resource
+            required = self._evaluation.required
+            level = LEVELS[required] if resource.kind == "tool" else ""
+            # The lowest tier shows nothing: who is to be let into it is given the next.
+            is_tier = resource.kind == "data" and resource.id in DATA_TIERS
+            wanted = f"data:{resource.levels[required]}" if is_tier else resource.resource
+            return (RemedyChange("equip", wanted, level=level, subject=subject.subject),)
+        if kind == "qualification" and not subject.is_agent:
+            return ()
+        found = about.tables.order.changes[kind](about)
+        if kind in ("rank", "qualification"):
+            return (replace(change, subject=subject.subject) for change in found)
+        return found
 
     def _other_roles(self) -> Iterable[RemedyChange]:
         """Roles that are given the resource, that see it, or that it is restricted to."""
@@ -147,28 +225,46 @@ class _Search:
             return ()
         near = helpful_roles(evaluation.tables, evaluation.resource, MOST_ROLES)
         others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
-        return (RemedyChange("role", role) for role in others)
+        return (RemedyChange("role", role, subject=evaluation.subject.subject) for role in others)
 
-    def _try(self, changes: Changes) -> int:
-        """What fails when the request is decided again with the changes made."""
+    # -- trying ------------------------------------------------------------------------------------------------------
+
+    def apply(self, changes: Changes, *, is_complete: bool = True) -> Evaluation:
+        """The request decided again with the changes made."""
         evaluation = self._evaluation
-        removed = frozenset(change.value for change in changes if change.kind == "policy_removed")
+        values: dict[str, list[RemedyChange]] = {}
+        for change in changes:
+            values.setdefault(change.kind, []).append(change)
+        removed = frozenset(change.value for change in values.get("policy_removed", ()))
+        roles = [change.value for change in values.get("role", ())]
+        tables, subject = self._assume(removed, roles[0] if roles else "", "equip" in values)
+        ranks = [
+            change for change in values.get("rank", ()) if change.subject == f"role:{subject.identity.id}"
+        ]
+        assumed = Assumed(rank_number(evaluation.view, ranks[0].value)) if ranks else None
+        state = changed_state(evaluation, values) if values else evaluation.state
+        again = evaluation.again(tables=tables, subject=subject, state=state, assumed=assumed)
+        again.is_complete = is_complete
+        evaluate(again)
         if removed and evaluation.resource.kind == "credential":
             named = named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named:
-                return evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
-        roles = [change.value for change in changes if change.kind == "role"]
-        tables, subject = self._assume(removed, roles[0] if roles else "")
-        ranks = [rank_number(evaluation.view, change.value) for change in changes if change.kind == "rank"]
-        assumed = Assumed(
-            ranks[0] if ranks else None,
-            frozenset(change.value for change in changes if change.kind == "qualification"),
-            tuple(_grant(change) for change in changes if change.kind == "grant"),
-        )
-        return evaluate(evaluation.again(tables=tables, subject=subject, assumed=assumed)).failing
+                again.failing |= evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
+        return again
 
-    def _assume(self, removed: frozenset[str], role: str) -> tuple[AccessTables, Subject]:
-        known = self._assumed.get((removed, role))
+    def wider(self, subject: Subject, changes: Iterable[RemedyChange]) -> Subject:
+        """Somebody with what changes of roles give."""
+        view, tables = self._evaluation.view, self._evaluation.tables
+        for change in changes:
+            if change.kind == "role" and change.subject == subject.subject:
+                identity = add_role(view, subject.identity, change.value)
+                subject = Subject(view, tables.policies, identity, tables.tool_resources)
+            if change.kind == "equip" and change.subject in subject.keys:
+                subject = subject.equipped(self._evaluation.resource, self._evaluation.required, "", 0)
+        return subject
+
+    def _assume(self, removed: frozenset[str], role: str, equip: bool) -> tuple[AccessTables, Subject]:
+        known = self._assumed.get((removed, role, equip))
         if known is None:
             evaluation = self._evaluation
             tables = evaluation.tables.lacking(removed) if removed else evaluation.tables
@@ -176,11 +272,134 @@ class _Search:
             assert subject is not None
             if role:
                 subject = tables.subject_in_role(subject, role, evaluation.resource)
-            known = self._assumed[removed, role] = tables, subject
+            if equip:
+                subject = _equipped(evaluation, subject)
+            known = self._assumed[removed, role, equip] = tables, subject
         return known
+
+
+# -- what else it would open -------------------------------------------------------------------------------------------
+
+
+def count_opened(search: Search, changes: tuple[RemedyChange, ...]) -> str:
+    """What else changes would open, in words; empty where that is nothing.
+
+    Asked is about tools, credentials and data, in the circumstances of the request and outside of a run.
+    """
+    evaluation = search.evaluation
+    tried = search.apply(frozenset(changes))
+    asked = (evaluation.subject.subject, evaluation.request.resource, evaluation.action)
+    answers, subjects, questions = 0, 0, 0
+    affected = _affected(evaluation, changes)
+    for name in affected:
+        before, after = evaluation.tables.subject(name), tried.tables.subject(name)
+        if before is None or after is None:
+            continue
+        if questions > _MOST_QUESTIONS:
+            return f"opens more than {answers} other answers for more than {subjects} subjects"
+        after = search.wider(after, changes)
+        had, has = _allowed(evaluation, evaluation, before), _allowed(evaluation, tried, after)
+        questions += len(has)
+        more = len({(name, *each) for each in has - had} - {asked})
+        answers, subjects = answers + more, subjects + bool(more)
+    if not answers:
+        return ""
+    others = f"{answers} other answer{'s' * (answers > 1)}"
+    alone = subjects == 1 and affected == [evaluation.subject.subject]
+    return f"opens {others}" if alone else f"opens {others} for {subjects} subject{'s' * (subjects > 1)}"
+
+
+def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
+    """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
+    found: set[tuple[str, str]] = set()
+    request = AccessRequest(subject.subject, "", "", evaluation.request.context)
+    for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
+        resource, named = there.tables.find(written)
+        path = there.tables.paths_of(resource, named, None)
+        for group in resource.action_groups:
+            assumed = there.assumed if subject.subject == there.subject.subject else None
+            again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
+            again.is_complete = True
+            if evaluate(again).outcome == "allow":
+                found.update((written, action) for action in group)
+    return found
+
+
+def _affected(evaluation: Evaluation, changes: tuple[RemedyChange, ...]) -> list[str]:
+    """Everybody for whom changes could open something, each once."""
+    found: dict[str, None] = {}
+    view, tables = evaluation.view, evaluation.tables
+    crew = (*(f"role:{role}" for role in view.roles), *(f"agent:{agent}" for agent in view.records.agents))
+    everybody = (*crew, *(each for kind in tables.outside.values() for each in kind))
+    for change in changes:
+        if change.kind == "policy_removed":
+            subjects = ((each, tables.subject(each)) for each in everybody)
+            found.update(
+                (each, None)
+                for each, subject in subjects
+                if subject is not None and any(policy.id == change.value for policy in subject.policies)
+            )
+        elif change.kind in ("grant", "lift", "equip", "rank") and not change.subject.startswith("agent:"):
+            subjects = ((each, tables.subject(each)) for each in everybody)
+            found.update(
+                (each, None)
+                for each, subject in subjects
+                if subject is not None and change.subject in subject.keys
+            )
+        elif change.subject:
+            found[change.subject] = None
+    return list(found)
+
+
+def _equipped(evaluation: Evaluation, subject: Subject) -> Subject:
+    """A role with an entry in its profile for what is asked for."""
+    resource, view = evaluation.resource, evaluation.view
+    if resource.kind == "role":
+        return subject.equipped(resource, 0, evaluation.action, MAY_DISPATCH.bit)
+    wider = subject.equipped(resource, evaluation.required, "", 0)
+    if resource.kind == "tool":
+        (role,) = subject.identity.roles
+        levels = {**view.tool_levels_of(role), resource.id: LEVELS[evaluation.required]}
+        wider.essential = subject.essential | essential_tools(view, role, levels)
+    return wider
+
+
+def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange]]) -> StateView:
+    """What is stored, once the changes of what is stored are made."""
+    state, now = evaluation.state, evaluation.request.context.now
+    agents, results, locks = dict(state.agents), dict(state.results), state.locks
+    for change in values.get("resume", ()):
+        agents[change.value] = replace(
+            agents[change.value], lifecycle=RESUMED_AS[agents[change.value].lifecycle]
+        )
+    for change in values.get("rank", ()):
+        kind, _, name = change.subject.partition(":")
+        if kind == "agent":
+            agents[name] = replace(agents.get(name) or AgentState(name), rank=change.value)
+    for change in values.get("qualification", ()):
+        name = change.subject.partition(":")[2]
+        passed = QualificationResult(name, change.value, 1.0, passed=True, at=now)
+        results[name] = (*results.get(name, ()), passed)
+    for change in values.get("lock", ()):
+        lock = ToolLock(evaluation.tables.org_id, change.value, change.subject, token=0, acquired_at=now)
+        rest = {tool: each for tool, each in locks.items() if tool != change.value}
+        locks = rest if evaluation.action == LOCK else {**rest, change.value: lock}
+    if agents != state.agents or results != state.results or locks is not state.locks:
+        state = replace(state, agents=agents, results=results, locks=locks)
+    grants: dict[str, tuple[Grant, ...]] = {}
+    for change in values.get("grant", ()):
+        grants[change.subject] = (*state.grants.get(change.subject, ()), _grant(change))
+    lifted = {change.value for change in values.get("lift", ())}
+    restrictions = {
+        change.subject: tuple(
+            each for each in state.restrictions.get(change.subject, ()) if each.restriction_id not in lifted
+        )
+        for change in values.get("lift", ())
+    }
+    return replace_stored(state, grants, restrictions) if grants or restrictions else state
 
 
 def _grant(change: RemedyChange) -> Grant:
     level = next(level for level in LEVELS if level == change.level)
     waives = tuple(waiver for waiver in WAIVERS if waiver in change.waives)
-    return Grant("", "", (change.value,), level, waives)
+    return Grant("", change.subject, (change.value,), level, waives)

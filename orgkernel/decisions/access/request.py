@@ -12,7 +12,7 @@ from orgkernel.records.levels import ToolLevel
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """The circumstances of a request; what is left out is not known.
+    """The circumstances of a request. What is left out is not known; an empty text says that there is none.
 
     >>> AccessContext(channel="slack", pace="contingent").peer_kind is None
     True
@@ -24,7 +24,7 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     """Seconds by which local time is ahead of UTC."""
     channel: str | None = None
     """Platform the message came by, such as `slack`."""
-    peer_kind: Literal["dm", "group"] | None = None
+    peer_kind: Literal["dm", "group", ""] | None = None
     peer_id: str | None = None
     """The conversation, for session keys."""
     account: str | None = None
@@ -60,8 +60,11 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     resource: str
     context: AccessContext = AccessContext()
     on_behalf_of: str | None = None
-    """Who triggered the run: its permissions are the envelope."""
+    """Who triggered the run: its tools, credentials and data are the envelope."""
     via: tuple[str, ...] = ()
     """The path of delegation: who dispatched whom, from the first to the one that dispatched the subject."""
     envelope: Mapping[str, ToolLevel] | None = None
-    """What the dispatchers passed on, resource to level; a name may end in a star, and what is missing was not."""
+    """What the dispatchers passed on: tools, parts of tools, credentials and data tiers, each with its level.
+
+    The words are those of a grant, so a name may end in a star. What is missing was not passed on.
+    """

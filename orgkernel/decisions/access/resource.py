@@ -30,8 +30,31 @@ GROUPS: tuple[SubjectGroup, ...] = get_args(SubjectGroup)
 class Resource:
     """A resource: what its actions require, and what its declaration caps."""
 
-    __slots__ = ("__dict__", "actions", "delegating", "departments", "enabled", "exclusive", "id", "is_essential", "kind", "levels",
-                 "moves", "obliges", "qualifications", "rank_levels", "required", "resource", "restricted_to", "tier", "unknown")  # fmt: skip
+    __slots__ = (
+        "__dict__",
+        "actions",
+        "delegating",
+        "departments",
+        "depends",
+        "enabled",
+        "exclusive",
+        "id",
+        "is_essential",
+        "is_scoped",
+        "kind",
+        "levels",
+        "moves",
+        "obliges",
+        "opens_files",
+        "path_arguments",
+        "qualifications",
+        "rank_levels",
+        "required",
+        "resource",
+        "restricted_to",
+        "tier",
+        "unknown",
+    )  # fmt: skip
 
     def __init__(self, kind: str, name: str, required: dict[str, int], unknown: str = "") -> None:
         self.resource = f"{kind}:{name}"
@@ -58,8 +81,16 @@ class Resource:
         self.exclusive = False
         self.delegating = False
         """Whether using it hands work to others."""
+        self.depends = False
+        """Whether an answer about it may depend on circumstances that the caller has to state."""
         self.is_essential = False
         """Whether it is a tool that is never refused to some role."""
+        self.opens_files = False
+        """Whether it may open files of the workspace."""
+        self.path_arguments: tuple[str, ...] = ()
+        """The arguments that hold paths."""
+        self.is_scoped = False
+        """Whether it opens files, and some role may write only to a part of them."""
         self.obliges = False
         """Whether being allowed to use it may oblige the caller to something."""
 
@@ -156,6 +187,8 @@ def _tool(view: OrgView, tool_id: str) -> Resource:
     needed = view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
     resource.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
     resource.is_essential = bool(tool.essential)
+    resource.opens_files = tool.opens_files
+    resource.path_arguments = tool.path_arguments or ()
     resource.obliges = resource.exclusive or bool(tool.credentials)
     resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
     return resource

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.circumstances import matches_path
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
+from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.state_view import Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
 
@@ -63,10 +63,10 @@ def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
     )
 
 
-def level_in(stored: Grant | Restriction, resource: Resource, path: str | None) -> int | None:
+def level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
     """The level it gives or leaves in a resource; None where it does not speak of it.
 
-    A restriction of a path speaks of a request without one too: access fails closed.
+    A restriction of a path speaks also of a request without one, and of a path that cannot be compared with it.
     """
     best: int | None = None
     for written in stored.resources:
@@ -76,7 +76,9 @@ def level_in(stored: Grant | Restriction, resource: Resource, path: str | None) 
     return best
 
 
-def _level(stored: Grant | Restriction, written: str, resource: Resource, path: str | None) -> int | None:
+def _level(
+    stored: Grant | Restriction, written: str, resource: Resource, path: StatedPaths | None
+) -> int | None:
     kind, _, name = written.partition(":")
     if kind != resource.kind:
         return None
@@ -101,11 +103,26 @@ def _level(stored: Grant | Restriction, written: str, resource: Resource, path: 
         return level
     if path is None:
         return None if isinstance(stored, Grant) else level
-    return level if matches_path(path, glob) else None
+    speaks = path.are_inside((glob,)) if isinstance(stored, Grant) else path.may_touch(glob)
+    return level if speaks else None
+
+
+def paths_in(stored: Grant | Restriction, resource: Resource) -> tuple[str, ...]:
+    """The paths of a tool to which something stored is limited."""
+    if resource.kind != "tool":
+        return ()
+    found = []
+    for written in stored.resources:
+        kind, _, rest = written.partition(":")
+        name, colon, glob = rest.partition(":")
+        fits = resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
+        if kind == "tool" and colon and fits:
+            found.append(glob)
+    return tuple(found)
 
 
 def gather_grants(
-    grants: Iterable[Grant], resource: Resource, path: str | None, org_id: str, context: AccessContext
+    grants: Iterable[Grant], resource: Resource, path: StatedPaths | None, org_id: str, context: AccessContext
 ) -> GrantedLevel:
     """What those of some grants give that are active."""
     level, waives, found = 0, dict[str, int](), []
@@ -126,7 +143,7 @@ def gather_grants(
 
 
 def lowest_restriction(
-    restrictions: Iterable[Restriction], resource: Resource, path: str | None, org_id: str, now: float
+    restrictions: Iterable[Restriction], resource: Resource, path: StatedPaths | None, org_id: str, now: float
 ) -> tuple[int, tuple[Restriction, ...]]:
     """The most that those of some restrictions leave that are active, and these."""
     ceiling, found = FULL, []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.resource import FULL, LEVEL, SubjectGroup
+from orgkernel.decisions.access.resource import FULL, LEVEL, Resource, SubjectGroup
 from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
@@ -18,7 +18,7 @@ class Subject:
     """A subject with everything that does not depend on the state, the time or the request."""
 
     __slots__ = ("_table", "bound", "commands", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
-                 "is_agent", "is_crew", "is_worker", "keys", "names", "policies", "rank", "subject")  # fmt: skip
+                 "is_agent", "is_crew", "is_worker", "keys", "names", "open_to_probation", "policies", "rank", "subject")  # fmt: skip
 
     def __init__(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, tool_resources: Mapping[str, str]
@@ -53,6 +53,8 @@ class Subject:
         self.departments = frozenset(each.department for each in profiles if each.department is not None)
         self.is_worker = bool(profiles) and all(each.position == "worker" for each in profiles)
         """Whether each of its roles is declared to execute only."""
+        self.open_to_probation = bool(profiles) and all(each.open_to_probation for each in profiles)
+        """Whether each of its roles is open to an agent on probation."""
         self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
         """What `restricted_to` of a tool can name it by."""
         self.rank = entry_rank(view, identity) if self.is_crew else NO_RANK
@@ -78,6 +80,15 @@ class Subject:
         joined.bound = {resource: max(self.bound.get(resource, 0), other.bound.get(resource, 0))}
         joined._adopt(view, table, self.essential | other.essential)
         return joined
+
+    def equipped(self, resource: Resource, level: int, action: str, source: int) -> Subject:
+        """The same subject with one resource added to what its roles give: a level, or a source for an action on a role."""
+        wider = Subject.__new__(Subject)
+        for name in Subject.__slots__:
+            setattr(wider, name, getattr(self, name))
+        wider.bound = {**self.bound, resource.resource: max(level, self.bound.get(resource.resource, 0))}
+        wider.commands = {(action, resource.resource): (source, 0)} if source else {}
+        return wider
 
     def policy_set(self, context: AccessContext) -> PolicySet:
         """The policies that decide in these circumstances."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.dispatch_order import rank_candidates
 from orgkernel.diagnostics.wording import listing
@@ -127,6 +128,7 @@ def _organization(view: OrgView) -> JsonObject:
         "description": organization.description,
         "mission": document["mission"],
         "mode": organization.mode,
+        "workspace_root": organization.workspace_root,
         "document": document,
     }
 
@@ -147,7 +149,8 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
     profile = view.records.posts[role_id].profile
     items = (*manifest.tools, *manifest.essential_tools)
     essential = names.essential(view, role_id)
-    usable = [names.of(item.id) for item in items if item.allowed_actions]
+    scoped = _scoped_actions(view, role_id) if profile.file_scope else {}
+    usable = [names.of(item.id) for item in items if item.allowed_actions or item.id in scoped]
     host_tools = list(dict.fromkeys([*usable, *essential]))
     rows = what_can(view, f"role:{role_id}", kinds=("role",))
     delegates_to = [
@@ -166,23 +169,37 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         "delegates_to": delegates_to,
         "domains": [domain.id for domain in manifest.domains],
         "plans": [plan.id for plan in manifest.plans],
-        "tools": {item.id: _grant(item) for item in items},
+        "tools": {item.id: _grant(item, scoped.get(item.id, [])) for item in items},
         "host_tools": host_tools,
         "essential": essential,
         "pace": _pace(profile),
         "max_turns": profile.doctrine.max_turns_without_progress,
         "doctrine": {name: getattr(profile.doctrine, name) for name in profile.doctrine.__struct_fields__},
+        "file_scope": list(profile.file_scope),
         "profile": role_form(view, role_id),
     }
 
 
-def _grant(item: v1.ToolItem) -> JsonObject:
+def _scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
+    """Tools and their actions that a role may use on paths in its file scope."""
+    found: dict[str, list[str]] = {}
+    for row in what_can(view, f"role:{role_id}"):
+        waits = row.code == WRITE_OUT_OF_SCOPE.name and all(
+            each.startswith("path:") for each in row.conditions
+        )
+        if row.outcome == "deny" and waits:
+            found.setdefault(row.resource.partition(":")[2], []).extend(row.actions)
+    return found
+
+
+def _grant(item: v1.ToolItem, scoped: list[str]) -> JsonObject:
     return {
         "level": item.level,
         "preferred": item.preference == "primary",
         "actions": {action: action in item.allowed_actions for action in item.actions},
         "ask": list(item.ask_actions),
         "conditional": item.conditional,
+        "scoped": scoped,
     }
 
 
@@ -213,6 +230,7 @@ def _tools(view: OrgView, names: HostNames, roles: Mapping[str, JsonObject]) -> 
             "name": (declared.record.name if declared else "") or tool_id,
             "roles": [role_id for role_id, role in roles.items() if name in role["host_tools"]],
             "essential": name in essential,
+            "path_arguments": list((declared.record.path_arguments or ()) if declared else ()),
         }
     return tools
 
@@ -239,6 +257,6 @@ def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
 def _texts(grant: Mapping[str, Any]) -> Iterator[str]:
     if grant["ask"]:
         yield "it needs an approval, which a host cannot ask for, so the host refuses it"
-    if grant["conditional"]:
+    if grant["conditional"] and not grant["scoped"]:
         allowed = "allowed" if any(grant["actions"].values()) else "refused"
         yield f"it depends on {grant['conditional']}, which a host does not know, so it is {allowed} there"

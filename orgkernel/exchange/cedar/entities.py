@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orgkernel.exchange.cedar.words import attribute, holders, reference
-from orgkernel.graph.questions import OrgView
+from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.access_policies import DATA_TIERS, STAR
@@ -21,6 +21,7 @@ Entity = dict[str, Any]
 
 # Every action requires a level: a subject without a grant may do nothing.
 LEAST = LEVELS[1]
+_WRITE = LEVELS.index("write")
 
 
 def build_entities(view: OrgView) -> Iterator[Entity]:
@@ -59,9 +60,11 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
         "id": tool_id,
         "enabled": tool.enabled,
         "delegating": isinstance(tool.essential, EssentialFor) and tool.essential.delegating,
-        "qualifications": sorted({end for end, _ in view.ends_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)}),
         "essential_for": [attribute("Group", group) for group in _essential_for(tool)],
     }
+    needed = sorted({end for end, _ in view.ends_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)})
+    if needed:
+        attrs["qualifications"] = needed
     if tool.departments:
         attrs["departments"] = [attribute("Department", each) for each in tool.departments]
     if tool.restricted_to:
@@ -74,6 +77,7 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
             "level": level,
             "holders": attribute("Group", holders(f"tool:{tool_id}", level)),
             "needs_lock": tool.concurrency == "exclusive" and action != "lock",
+            "word": f"{tool_id}/{action}",
         }
         if ranks is not None:
             about["ranks"] = [rank for rank, top in ranks.items() if LEVELS.index(top) >= LEVELS.index(level)]
@@ -128,7 +132,8 @@ def crew_entities(view: OrgView) -> Iterator[dict[str, Any]]:
         profile = records.posts[role_id].profile
         yield {
             "uid": reference("Role", role_id),
-            "attrs": _crew_attrs([role_id], _entry_rank(records, [profile]), [profile]),
+            "attrs": _crew_attrs([role_id], _entry_rank(records, [profile]), [profile])
+            | _scoped(view, [role_id]),
             "parents": [reference(*each) for each in _memberships(view, role_id, profile)],
         }
     for agent_id, member in records.agents.items():
@@ -136,7 +141,8 @@ def crew_entities(view: OrgView) -> Iterator[dict[str, Any]]:
         profiles = [records.posts[role_id].profile for role_id in roles]
         yield {
             "uid": reference("Agent", agent_id),
-            "attrs": _crew_attrs([*roles, agent_id], _rank(records, member.record, profiles), profiles),
+            "attrs": _crew_attrs([*roles, agent_id], _rank(records, member.record, profiles), profiles)
+            | _scoped(view, roles),
             "parents": [reference("Role", role_id) for role_id in roles],
         }
 
@@ -145,6 +151,28 @@ def _crew_attrs(names: list[str], rank: str | None, profiles: list[RoleProfile])
     worker = bool(profiles) and all(profile.position == "worker" for profile in profiles)
     attrs: dict[str, Any] = {"names": list(dict.fromkeys(names)), "passed": [], "worker": worker}
     return attrs if rank is None else {**attrs, "rank": rank}
+
+
+def _scoped(view: OrgView, roles: list[str]) -> Entity:
+    """The actions that write files, where file scopes bound every role that gives them."""
+    posts = view.records.posts
+    if not any(posts[role].profile.file_scope for role in roles):
+        return {}
+    equipped = {role: view.tool_levels_of(role) for role in roles}
+    essential = {tool for role in roles for tool in find_essential_among(view, posts[role], equipped[role])}
+    found = []
+    for tool_id, declared in view.records.tools.items():
+        tool = declared.record
+        if not tool.opens_files or (tool_id in essential and not tool.path_arguments):
+            continue
+        for action, level in _required(tool).items():
+            needed = LEVELS.index(level)
+            if needed < _WRITE or action == "lock":
+                continue
+            giving = [role for role in roles if LEVELS.index(equipped[role].get(tool_id, "none")) >= needed]
+            if all(posts[role].profile.file_scope for role in giving or roles):
+                found.append(f"{tool_id}/{action}")
+    return {"scoped": found}
 
 
 def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,8 @@ namespace OrgKernel {
     // Whether the request is approved; whether the subject holds the lock of an exclusive tool.
     approved?: Bool,
     holds_lock?: Bool,
+    // Whether the paths that the tool writes lie in the file scope of the subject.
+    in_scope?: Bool,
   };
 
   // Roles that get a resource (`tool:ID/LEVEL`, `credential:ID`, `data:ID`), `crew`, `delegating`, `outside`, `owner`, `unknown`.
@@ -62,6 +64,8 @@ namespace OrgKernel {
     rank?: String,
     passed: Set<String>,
     worker: Bool,
+    // Actions, `TOOL/ACTION`, that write files and are bound to a file scope.
+    scoped?: Set<String>,
   };
   entity Agent in [Role] = {
     names: Set<String>,
@@ -69,6 +73,8 @@ namespace OrgKernel {
     // Qualifications. Test results are state, so an export contains none.
     passed: Set<String>,
     worker: Bool,
+    // Actions, `TOOL/ACTION`, that write files and are bound to a file scope.
+    scoped?: Set<String>,
   };
   entity Person in [Group, Relationship, Tag];
   entity System in [Group];
@@ -80,7 +86,7 @@ namespace OrgKernel {
     delegating: Bool,
     departments?: Set<Department>,
     restricted_to?: Set<String>,
-    qualifications: Set<String>,
+    qualifications?: Set<String>,
     essential_for: Set<Group>,
   };
   // An action of a tool, `TOOL/ACTION`: `use` and `run` mean all of them, `lock` takes an exclusive tool.
@@ -90,6 +96,7 @@ namespace OrgKernel {
     holders: Group,
     ranks?: Set<String>,
     needs_lock: Bool,
+    word: String,
   };
   entity Credential = {
     id: String,
@@ -133,13 +140,14 @@ COVERS = (
     "data tiers",
     "position",
     "exclusive lock",
+    "file scope",
 )
 
 _ALWAYS = (
     Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
     Loss("delegation", "on whose behalf, by which path and within which envelope a subject acts"),
     Loss("runs", "PACE tier, depth and number of runs: the caller of Cedar must stop such requests itself"),
-    Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`"),
+    Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`, and send `in_scope`"),
     Loss("dispatching and escalating", "the chain of command, `dispatch` and layers are not exported"),
     Loss("what decided", "Cedar names policies, but no lines of YAML, remedies or obligations, and no reason if no policy permits"),
 )  # fmt: skip
@@ -169,6 +177,11 @@ def find_losses(records: OrgRecords) -> Iterator[Loss]:
             "exclusive tools",
             "the caller must send `holds_lock`; without it, only taking the lock is allowed",
             sum(tool.concurrency == "exclusive" for tool in tools),
+        ),
+        (
+            "file scopes",
+            "the caller must compare the paths and send `in_scope`; without it, nothing is written",
+            sum(bool(post.profile.file_scope) for post in records.posts.values()),
         ),
         (
             "input schemas",

@@ -48,11 +48,18 @@ def render_match(policy: Policy) -> str:
     return all_of((*who, when))
 
 
-def render_fallback(policy: Policy, others: Iterable[Policy]) -> str:
-    """Always true, except for a fallback: it applies if no other policy matches."""
+def render_fallback(policy: Policy, others: Iterable[Policy], *, giving: bool) -> str:
+    """Always true, except for a fallback.
+
+    It allows something if no other policy matches, and takes something away if no other policy that allows matches.
+    """
     if not policy.fallback:
         return ALWAYS
-    matching = any_of(render_match(other) for other in others if not other.fallback)
+    matching = any_of(
+        render_match(other)
+        for other in others
+        if not other.fallback and other.effect in (("allow", "deny", "ask") if giving else ("allow",))
+    )
     return ALWAYS if matching == NEVER else f"!({matching})"
 
 
@@ -125,7 +132,7 @@ unless {{ {ESSENTIAL} }};
 
 @id("NOT_IN_RESTRICTED_TO")
 forbid (principal, action, resource is OrgKernel::ToolAction)
-when {{ principal has names && resource.tool has restricted_to && !resource.tool.restricted_to.containsAny(principal.names) }}
+when {{ resource.tool has restricted_to && !(principal has names && resource.tool.restricted_to.containsAny(principal.names)) }}
 unless {{ {ESSENTIAL} }};
 
 @id("RANK_TOO_LOW")
@@ -135,12 +142,17 @@ unless {{ {ESSENTIAL} }};
 
 @id("QUALIFICATION_MISSING")
 forbid (principal, action, resource is OrgKernel::ToolAction)
-when {{ principal has passed && !principal.passed.containsAll(resource.tool.qualifications) }}
+when {{ resource.tool has qualifications && !(principal has passed && principal.passed.containsAll(resource.tool.qualifications)) }}
 unless {{ {ESSENTIAL} }};
 
 @id("POSITION_CAP")
 forbid (principal, action, resource is OrgKernel::ToolAction)
 when {{ resource.tool.delegating && principal has worker && principal.worker }};
+
+@id("WRITE_OUT_OF_SCOPE")
+forbid (principal, action, resource is OrgKernel::ToolAction)
+when {{ principal has scoped && principal.scoped.contains(resource.word) }}
+unless {{ context has in_scope && context.in_scope }};
 
 @id("LOCKED")
 forbid (principal, action, resource is OrgKernel::ToolAction)
@@ -159,28 +171,26 @@ _APPROVED = "context has approved && context.approved"
 
 def render_statements(definitions: Iterable[Definition[Policy]]) -> Iterator[str]:
     """The enabled policies that decide something, sorted by name: their order has no effect."""
-    deciding = [each for each in definitions if each.record.enabled and each.record.effect != "annotate"]
-    records = [each.record for each in deciding]
-    for each in sorted(deciding, key=lambda each: each.id):
+    enabled = [each for each in definitions if each.record.enabled]
+    records = [each.record for each in enabled]
+    for each in sorted(enabled, key=lambda each: each.id):
         yield from _statement(each.id, each.record, records)
 
 
 def _statement(name: str, policy: Policy, others: Iterable[Policy]) -> Iterator[str]:
-    match = all_of((render_match(policy), render_fallback(policy, others)))
+    match = all_of((render_match(policy), render_fallback(policy, others, giving=False)))
     covered = any_of(_covered(policy))
     denied = _denied(policy)
     if policy.effect == "allow":
-        yield from _render("POLICY_ALLOW", name, "permit", all_of((_OUTSIDE, match)), covered)
-        if policy.ceiling or _is_exact_list(policy):
+        gives = all_of((_OUTSIDE, render_match(policy), render_fallback(policy, others, giving=True)))
+        yield from _render("POLICY_ALLOW", name, "permit", gives, covered)
+        if policy.is_ceiling:
             yield from _render("POLICY_CEILING", name, "forbid", match, any_of(_left_out(policy)), ESSENTIAL)
-        yield from _render("POLICY_DENY", name, "forbid", match, denied)
     elif policy.effect == "deny":
-        yield from _render("POLICY_DENY", name, "forbid", match, any_of(_said(covered, denied)))
-    else:
+        denied = any_of(_said(covered, denied))
+    elif policy.effect == "ask":
         yield from _render("ASK_APPROVAL", name, "forbid", match, covered, _APPROVED)
-        if denied != NEVER:
-            only = denied if covered == NEVER else f"{denied} && !({covered})"
-            yield from _render("POLICY_DENY", name, "forbid", match, only)
+    yield from _render("POLICY_DENY", name, "forbid", match, denied)
 
 
 def _render(
@@ -197,22 +207,15 @@ def _said(*parts: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part != NEVER)
 
 
-def _is_exact_list(policy: Policy) -> bool:
-    """Whether the policy denies `*` and allows a list: it then means exactly that list."""
-    return STAR in policy.permissions.excepted_tools and bool(policy.permissions.named_tools)
-
-
 def _covered(policy: Policy) -> Iterator[str]:
-    """The resources that it covers, kind by kind. A deny or ask policy that names nothing covers everything."""
+    """The resources that its effect applies to, kind by kind. A deny or ask policy that names nothing means everything."""
     permissions = policy.permissions
-    if policy.effect != "allow" and (permissions.tools, permissions.credentials, permissions.data) == (
-        None,
-        None,
-        None,
-    ):
+    if policy.is_everything:
         yield ALWAYS
-    if permissions.named_tools is not None:
-        yield from _of_kind(_TOOL, _names("resource.tool.id", permissions.named_tools))
+    if policy.named_tools is not None:
+        names = _names("resource.tool.id", policy.named_tools)
+        spared = _names("resource.tool.id", policy.spared_tools)
+        yield from _of_kind(_TOOL, names) if spared == NEVER else _not_of_kind(_TOOL, spared)
     if permissions.credentials is not None:
         yield from _of_kind(_CREDENTIAL, _names("resource.id", permissions.credentials))
     if permissions.data is not None:
@@ -222,8 +225,8 @@ def _covered(policy: Policy) -> Iterator[str]:
 def _left_out(policy: Policy) -> Iterator[str]:
     """The resources that a ceiling removes: everything that it does not name in the kinds that it covers."""
     permissions = policy.permissions
-    if permissions.named_tools is not None:
-        yield from _not_of_kind(_TOOL, _names("resource.tool.id", permissions.named_tools))
+    if policy.named_tools is not None:
+        yield from _not_of_kind(_TOOL, _names("resource.tool.id", policy.named_tools))
     if permissions.credentials is not None:
         yield from _not_of_kind(_CREDENTIAL, _names("resource.id", permissions.credentials))
     if permissions.data is not None:
@@ -238,9 +241,8 @@ def _tiers(policy: Policy) -> str:
 
 
 def _denied(policy: Policy) -> str:
-    exact = _is_exact_list(policy)
-    words = [word for word in policy.permissions.excepted_tools if not (exact and word == STAR)]
-    return any_of(_of_kind(_TOOL, _names("resource.tool.id", words)))
+    """The tools that it denies whatever its effect."""
+    return any_of(_of_kind(_TOOL, _names("resource.tool.id", policy.denied_tools)))
 
 
 def _names(attribute: str, words: Iterable[str]) -> str:

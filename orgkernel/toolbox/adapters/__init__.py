@@ -1,1 +1,1 @@
-"""The only code that calls a tool; only the toolbox imports it (an import contract)."""
+"""The only code that calls a tool. Only the toolbox imports it (an import contract)."""

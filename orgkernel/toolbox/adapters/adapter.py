@@ -1,7 +1,7 @@
-"""What every adapter is: something that calls one tool, once for each permit.
+"""The interface of adapters. An adapter calls one tool, once for each permit.
 
-An adapter never raises for what a tool does; how it ended is its reply. Only a missing permit is an exception: then the
-code that called is wrong, and nothing was called. Credentials go into a call, and are masked in what comes back.
+An adapter never raises because of a tool. Its reply says how the call ended. Only a missing permit is an exception,
+because the calling code is wrong; then nothing was called. Credentials are passed to the call and masked in its output.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from orgkernel.operations.permits import Terms
 from orgkernel.toolbox.providers import HttpApi, McpServer
 
 Redeem = Callable[..., Terms]
-"""`Permits.redeem` of the kernel whose permits are good here."""
+"""`Permits.redeem` of the kernel whose permits are valid here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call as it was permitted."""
+    """A permitted call."""
 
     action: str
     tool_input: bytes
-    """JSON; bytes, so that nothing can change them between the check and the call."""
+    """The input as JSON bytes, so that it cannot change between the check and the call."""
     is_sole_action: bool = True
     """Whether the tool has no other action."""
     credentials: Mapping[str, str] = field(default_factory=dict)
-    """The credentials the subject may use here, by name."""
+    """The credentials that the subject may use here, by name."""
     threads: list[Future[Any]] = field(default_factory=list)
-    """Where the adapter notes what goes on running when nobody waits for it any more."""
+    """The set to which the adapter adds work that continues after a timeout."""
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The input, read anew each time."""
+        """The input, parsed anew each time."""
         arguments: dict[str, Any] = json.loads(self.tool_input)
         return arguments
 
@@ -46,12 +46,13 @@ class Reply:
     """How a call ended."""
 
     outcome: Literal["done", "failed", "unavailable"]
-    """`failed`: the tool said no. `unavailable`: it could not be asked, another one may be."""
+    """`failed`: the tool reported an error. `unavailable`: the tool could not be called, and another one may be tried.
+    """
     output: Any = None
     error: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     is_uncertain: bool = False
-    """Whether it may have taken effect although it did not end well."""
+    """Whether the call may have had an effect although it failed."""
 
 
 class Adapter(ABC):
@@ -63,7 +64,7 @@ class Adapter(ABC):
 
     @final
     async def run(self, permit: object, call: Call) -> Reply:
-        """Use up the permit and call the tool; raises `PermitRefused`, and then nothing was called."""
+        """Use up the permit and call the tool. Raises `PermitRefused` if nothing was called."""
         self._redeem(permit, tool_id=self.tool_id, action=call.action, tool_input=call.tool_input)
         return await self._call(call)
 
@@ -73,24 +74,24 @@ class Adapter(ABC):
 
 
 def chosen(table: Any, action: str, is_sole_action: bool) -> Any:
-    """The entry for an action of a table by action, or the one entry for a tool with one action; None where neither."""
+    """The entry for an action in a table, or the only entry for a tool with one action. None if there is none."""
     if isinstance(table, Mapping):
         return table.get(action)
     return table if is_sole_action else None
 
 
 def not_served(tool_id: str, action: str) -> Reply:
-    """A tool that is served, but not with this action."""
+    """The reply if this action of a tool is not configured."""
     return Reply("unavailable", error=f"nothing serves the action `{action}` of `{tool_id}`")
 
 
 def describe_error(error: BaseException) -> str:
-    """What went wrong, for the error of a reply."""
+    """The error text of a reply."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def headers_for(provider: HttpApi | McpServer, credentials: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """The headers of a call; and what is missing, where a credential is."""
+    """The headers of a call, and the name of a missing credential."""
     headers = dict(provider.headers)
     for header, (name, before) in provider.credential_headers.items():
         if name not in credentials:
@@ -100,5 +101,5 @@ def headers_for(provider: HttpApi | McpServer, credentials: Mapping[str, str]) -
 
 
 def missing(name: str) -> str:
-    """A credential that is needed and was not handed out, or not found."""
+    """The reply if a credential was not supplied or not found."""
     return f"the credential `{name}` is missing"

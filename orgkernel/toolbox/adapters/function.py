@@ -24,15 +24,15 @@ from orgkernel.toolbox.providers import PythonFunction
 
 
 class FunctionAdapter(Adapter):
-    """Calls a function in this process: an async one in this event loop, another in a thread of its own."""
+    """Calls a function in this process. An async function runs on the event loop, any other in a thread of its own."""
 
     def __init__(self, tool_id: str, provider: PythonFunction, redeem: Redeem) -> None:
-        """Raises `BadToolbox` for what is no function."""
+        """Raises `BadToolbox` if it is not a function."""
         super().__init__(tool_id, redeem)
         functions = provider.function
         for function in functions.values() if isinstance(functions, Mapping) else [functions]:
             if not callable(function):
-                raise BadToolbox(f"what serves `{tool_id}` is no function: {type(function).__name__}")
+                raise BadToolbox(f"what serves `{tool_id}` is not a function: {type(function).__name__}")
         self._functions = functions
         self._credentials_as = provider.credentials_as
 
@@ -67,7 +67,7 @@ class FunctionAdapter(Adapter):
 
 
 async def _in_thread(call: Call, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """What a function returns, from a daemon thread: one that hangs must not keep the process from ending."""
+    """Run a function in a daemon thread, so that a function that hangs does not keep the process from ending."""
     ended: Future[Any] = Future()
     ended.set_running_or_notify_cancel()
     context = contextvars.copy_context()

@@ -20,14 +20,16 @@ WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 NOT_NOW = (429, 503)
 _FIELD = re.compile(r"\{(\w+)\}")
 SHOWN = 500
-"""Characters of an error's text that are passed on."""
+"""Maximum number of characters of an error text."""
 
 
 class HttpAdapter(Adapter):
-    """Sends a request for each call. Redirects are not followed: they could carry a credential elsewhere."""
+    """Sends a request for each call. Redirects are not followed, because they could send a credential to another
+    server.
+    """
 
     def __init__(self, tool_id: str, provider: HttpApi, redeem: Redeem) -> None:
-        """Raises `BadToolbox` for an address or a route that is none, and where `httpx2` is missing."""
+        """Raises `BadToolbox` for an invalid address or route, and if `httpx2` is not installed."""
         super().__init__(tool_id, redeem)
         try:
             import httpx2
@@ -35,12 +37,12 @@ class HttpAdapter(Adapter):
             raise BadToolbox("calling an HTTP API needs `httpx2`", "`pip install orgkernel[http]`") from None
         address = urlsplit(provider.url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise BadToolbox(f"`{tool_id}`: `{provider.url}` is no address of an HTTP API")
+            raise BadToolbox(f"`{tool_id}`: `{provider.url}` is not the address of an HTTP API")
         routes = provider.routes
         for route in [routes] if isinstance(routes, str) else routes.values():
             method, _, path = route.partition(" ")
             if method not in METHODS or not path.startswith("/"):
-                raise BadToolbox(f"`{tool_id}`: `{route}` is no route", "write for example `POST /posts`")
+                raise BadToolbox(f"`{tool_id}`: `{route}` is not a route", "write for example `POST /posts`")
         self._provider = provider
         self._http = httpx2
         self._trust: ssl.SSLContext | None = None
@@ -89,7 +91,7 @@ class HttpAdapter(Adapter):
 
 
 def _part(arguments: dict[str, Any], name: str) -> str:
-    """An argument as one part of a path; raises `ValueError` for what would lead elsewhere."""
+    """An argument as one segment of a path. Raises `ValueError` if it would lead to another path."""
     value = arguments.pop(name, None)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"the path needs `{name}` as a text or a number")
@@ -99,7 +101,7 @@ def _part(arguments: dict[str, Any], name: str) -> str:
 
 
 def _flat(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as a query: what is no text, number or list of them is written as JSON."""
+    """Arguments as a query. Values other than texts, numbers and lists of them are written as JSON."""
     return {
         name: value if isinstance(value, str | int | float | list) and _is_plain(value) else json.dumps(value)
         for name, value in arguments.items()
@@ -124,7 +126,7 @@ def _reply(status: int, kind: str, content: bytes) -> Reply:
         except (ValueError, RecursionError):  # RecursionError: lists nested in lists, thousands of them
             return Reply(
                 "failed",
-                error="the answer is not JSON that can be read",
+                error="the answer is not valid JSON",
                 metadata=metadata,
                 is_uncertain=True,
             )

@@ -1,4 +1,4 @@
-"""An HTTP transport that stops reading an answer at a limit, for clients that would read it whole."""
+"""An HTTP transport that stops reading an answer at a limit."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from httpx2 import AsyncBaseTransport, AsyncByteStream, AsyncHTTPTransport, Deco
 
 
 class LimitedTransport(AsyncBaseTransport):
-    """Sends requests as usual, asks for answers that are not compressed, and reads up to a number of bytes of each."""
+    """Requests uncompressed answers, and reads a limited number of bytes of each."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._transport = AsyncHTTPTransport()
 
     async def handle_async_request(self, request: Request) -> Response:
-        """The answer; reading its body raises `DecodingError` beyond the limit."""
+        """The answer. Reading its body beyond the limit raises `DecodingError`."""
         request.headers["accept-encoding"] = "identity"  # a small compressed answer can be a large one
         response = await self._transport.handle_async_request(request)
         assert isinstance(response.stream, AsyncByteStream)
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            raise DecodingError("the answer is compressed although that was not asked for", request=request)
+            raise DecodingError("the answer is compressed, which was not requested", request=request)
         response.stream = _LimitedStream(response.stream, self._limit)
         return response
 

@@ -1,7 +1,7 @@
 """Calls a tool of an MCP server with the official SDK: over HTTP, or by starting the server as a process.
 
-Each call is a connection of its own. Over HTTP that is how the protocol works since 2026-07-28; a server that is a
-process starts and ends with the call, so that nothing of one agent's call is left for another's.
+Each call has its own connection. Over HTTP, this is how the protocol works since 2026-07-28. A server process starts
+and ends with the call, so that the calls of two agents share nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class McpAdapter(Adapter):
     """Calls a tool of an MCP server."""
 
     def __init__(self, tool_id: str, provider: McpServer, redeem: Redeem) -> None:
-        """Raises `BadToolbox` for an empty command and where the SDK is missing."""
+        """Raises `BadToolbox` for an empty command, and if the SDK is not installed."""
         super().__init__(tool_id, redeem)
         try:
             import mcp  # noqa: F401
@@ -126,7 +126,7 @@ async def _ask(client: Client, name: str, arguments: dict[str, Any]) -> Reply:
 
 
 def _within(reply: Reply, limit: int) -> Reply:
-    """A reply, or that it is too long. What a process writes is measured here, when the SDK has read it."""
+    """A reply, or an error if it is too long. The output of a process is measured after the SDK has read it."""
     said = json.dumps([reply.output, reply.error], ensure_ascii=False)
     if len(said) <= limit // 4 or len(said.encode("utf-8", "surrogatepass")) <= limit:
         return reply
@@ -134,7 +134,7 @@ def _within(reply: Reply, limit: int) -> Reply:
 
 
 async def _lists(client: Client, name: str) -> bool:
-    """Whether a server has a tool; servers answer for one they do not have as for one that fails."""
+    """Whether a server has a tool. Servers give the same answer for an unknown tool and a failing one."""
     try:
         listed = await client.list_tools()
         while True:

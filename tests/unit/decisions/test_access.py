@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.decisions.access.circumstances import is_within, matches_path, tidy_path
+from orgkernel.decisions.access.circumstances import is_within
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import Routing, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
@@ -49,21 +49,6 @@ def test_a_weekend_is_that_of_local_time() -> None:
     assert not is_within("weekends", friday + 2 * 86400 + 5 * 3600, 0)
 
 
-@pytest.mark.parametrize(
-    ("path", "glob", "matches"),
-    [
-        ("/usr/bin/git", "/usr/bin/*", True), ("/usr/bin/../sbin/x", "/usr/bin/*", False),
-        ("/usr/bin/a/b", "/usr/bin/*", False), ("/usr/bin/a/b", "/usr/bin/**", True),
-        ("../etc/passwd", "etc/*", False), ("src\\a.py", "src/*.py", True), ("src/a.py\n", "src/*.py", False),
-        ("a", "?", True), ("ab", "?", False), ("a+b", "a+b", True), ("aab", "a+b", False),
-    ],
-)  # fmt: skip
-def test_a_glob_means_no_path_outside_it(path: str, glob: str, matches: bool) -> None:
-    """Stars stay within a folder, two go through all, and `..` leads past none."""
-    assert matches_path(path, glob) is matches
-    assert tidy_path(tidy_path(path)) == tidy_path(path)
-
-
 def test_a_pinned_session_wins_over_a_higher_priority(household: OrgView) -> None:
     """In a group the owner talks in the session of the group, alone in the main one."""
     group = AccessContext(channel="signal", peer_kind="group", peer_id="g1", now=43200.0)
@@ -82,7 +67,7 @@ def test_modifiers_are_collected_without_allowing_anything(household: OrgView) -
 
 def test_an_envelope_holds_tools_credentials_and_data(household: OrgView) -> None:
     """What policies give together, for a sender the directory resolves."""
-    slack = AccessContext(channel="slack", account="company", now=43200.0)
+    slack = AccessContext(channel="slack", account="company", peer_kind="dm", now=43200.0)
     envelope = decide_envelope(household, "sender:slack/company/U-COLLEAGUE", slack)
     assert envelope.subject == "person:colleague"
     assert [row.resource for row in envelope.tools if row.outcome == "allow"] == [
@@ -102,11 +87,12 @@ def test_a_row_says_what_could_change_it(household: OrgView) -> None:
     }
     calendar, jira = rows["tool:calendar_read"], rows["tool:jira"]
     assert (calendar.outcome, calendar.conditions, calendar.conditional) == (
-        "allow",
+        "conditional",
         ("peer_kind:group",),
         True,
     )
     assert (jira.outcome, jira.conditions) == ("deny", ("channel:slack", "account:company"))
+    assert rows["tool:web_search"].outcome == "allow"
     assert not rows["tool:web_search"].conditional
     (lock,) = [
         row
@@ -125,7 +111,7 @@ def test_who_can_follows_the_state(household: OrgView) -> None:
     state = StateView(1, grants={"role:record_keeper": (grant,)})
     after = who_can(household, "use", "tool:github", state=state, kinds=["role"])
     assert [(row.subject, row.code) for row in after] == [
-        ("role:errand_runner", "BOUND_TO_ROLE"), ("role:record_keeper", "GRANTED"),
+        ("role:errand_runner", "CONTEXT_MISSING"), ("role:record_keeper", "CONTEXT_MISSING"),
     ]  # fmt: skip
     assert who_can(household, "use", "tool:github", kinds=["role"]) == before
 
@@ -140,7 +126,7 @@ def test_every_sentence_of_a_denial_names_its_line(household: OrgView) -> None:
     assert why.text == "policy partner-access covers tool shell"
     assert "deny: [shell" in lines[why.line - 1]
     told = {line.layer: line.statement for line in explanation.trace}
-    assert told["pre-flight"] == told["file and sacred scope"] == "not configured"
+    assert told["pre-flight"] == told["sacred scope"] == "not configured"
     changed = [(line.layer, line.value, line.after) for line in explanation.trace if line.value]
     assert changed == [("policies", "stopped", "deny"), ("exclusive lock", "ceiling", "none")]
 
@@ -201,13 +187,13 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
     told = [(line.value, line.statement, len(line.why)) for line in denied.trace if line.layer == "policies"]
     assert told == [
         ("granted", "policy `partner-access` allows tool `calendar_read`", 1),
-        ("ceiling", "policy `group-chat-restrictions` leaves no more than what it allows, and not tool `calendar_read`", 1),
+        ("ceiling", "policy `group-chat-restrictions` allows only what it lists, and tool `calendar_read` is not listed", 1),
     ]  # fmt: skip
     request = AccessRequest("agent:butler", "use", "tool:smart_home", on_behalf_of="person:grandmother")
     lines = {line.layer: line for line in explain_access(household, request).trace if line.value}
     assert lines["role binding"].statement == "role steward equipped with tool smart_home"
     assert lines["role binding"].why[0].file.endswith("roles/steward.yaml")
-    said = "person `grandmother`, on whose behalf this runs, may not perform `use` on tool `smart_home`: policy `family-access`"
+    said = "person `grandmother`, on whose behalf this runs, may not use tool `smart_home`: policy `family-access`"
     assert lines["delegation"].statement.startswith(said)
     assert lines["delegation"].why[0].file.endswith("policies.yaml")
 

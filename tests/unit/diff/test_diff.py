@@ -102,6 +102,11 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         profile(),
         ["- b: authority_level is `1` instead of `2`"],
     ),
+    "probation": (
+        profile(),
+        profile(open_to_probation=True),
+        ["+ b is now open to agents on probation"],
+    ),
     "clearance": (
         profile(clearance="basic"),
         profile(clearance="oracle"),

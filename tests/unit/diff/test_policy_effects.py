@@ -122,6 +122,10 @@ def allow(principal: dict[str, Any] | None = None, tools: Any = "*", **more: Any
         (allow({"role": "one"}, ceiling=True), allow({"role": "one"}), "widened widened"),
         (allow(effect="deny"), allow(effect="deny", fallback=True), "widened"),
         (allow(), allow(fallback=True), "narrowed"),
+        (allow(tools=["lamp"], effect="deny"), allow(tools={"allow": ["lamp"], "deny": ["*"]}, effect="deny"),
+         "widened widened narrowed"),
+        (allow(tools=["lamp"], effect="ask"), allow(tools={"deny": ["lamp"]}, effect="ask"), "widened narrowed"),
+        (allow(effect="annotate"), allow(tools={"deny": ["lock"]}, effect="annotate"), "narrowed"),
     ],
 )  # fmt: skip
 def test_the_direction_of_a_change(
@@ -157,22 +161,23 @@ CONDITIONS = st.lists(
     ),
     max_size=2,
 )
-PERMITTED = st.sampled_from(
-    [
-        "*",
-        ["lamp"],
-        ["lock"],
-        ["la*"],
-        {"allow": ["*"], "deny": ["lock"]},
-        {"allow": ["lamp"], "deny": ["lamp"]},
-    ]
-)
-POLICIES = st.builds(
-    lambda principal, conditions, tools, effect, ceiling, fallback: allow(
-        principal, tools, conditions=conditions, effect=effect, ceiling=ceiling and effect == "allow", fallback=fallback
-    ),
-    PRINCIPALS, CONDITIONS, PERMITTED, st.sampled_from(["allow", "deny", "ask", "annotate"]), st.booleans(),
-    st.booleans(),
+PERMITTED = st.sampled_from(["*", ["lamp"], ["lock"], ["la*"]])
+ALL_BUT = {"allow": ["lamp"], "deny": ["*"]}
+"""All tools but one: what `deny` denies, `ask` asks for, and `allow` leaves out."""
+LISTS: dict[str, list[Any]] = {
+    "allow": [{"allow": ["*"], "deny": ["lock"]}, {"allow": ["lamp"], "deny": ["lamp"]}, ALL_BUT],
+    "deny": [{"deny": ["lock"]}, {"allow": ["lamp"], "deny": ["*", "lamp"]}, {"deny": ["*"]}, ALL_BUT],
+    "ask": [{"deny": ["lock"]}, {"allow": ["lo*"], "deny": ["*"]}, {"deny": ["*"]}, ALL_BUT],
+    "annotate": [{"deny": ["lock"]}, {"deny": ["*"]}],
+}
+"""The other forms that load, by effect."""
+POLICIES = st.sampled_from(["allow", "deny", "ask", "annotate"]).flatmap(
+    lambda effect: st.builds(
+        lambda principal, conditions, tools, ceiling, fallback: allow(
+            principal, tools, conditions=conditions, effect=effect, ceiling=ceiling and effect == "allow", fallback=fallback
+        ),
+        PRINCIPALS, CONDITIONS, PERMITTED | st.sampled_from(LISTS[effect]), st.booleans(), st.booleans(),
+    )
 )  # fmt: skip
 IDENTITIES = st.lists(
     st.sampled_from([{"platform": "slack", "id": "u1"}, {"platform": "slack", "id": "u2", "space": "hq"}]),
@@ -337,6 +342,10 @@ def test_asking_is_more_than_nothing_and_less_than_being_allowed(
     [
         (allow({"webhook": "bell"}, ["lamp"]), {"q": allow({"webhook": "*"}, effect="deny", fallback=True)}, "widened"),
         (allow({"webhook": "bell"}, ["lamp"], effect="deny"), {"q": allow({"webhook": "*"}, effect="deny", fallback=True)},
+         "narrowed"),
+        (allow({"webhook": "bell"}, ["lamp"], effect="deny"), {"q": allow({"webhook": "*"}, ["lock"], fallback=True)},
+         "narrowed"),
+        (allow({"webhook": "bell"}, {"allow": ["lamp"], "deny": ["lock"]}), {"q": allow({"webhook": "*"}, fallback=True)},
          "unclear"),
         (allow({"webhook": "bell"}, effect="annotate"), {"q": allow({"webhook": "*"}, effect="deny", fallback=True)},
          "neutral"),

@@ -130,6 +130,7 @@ tier: utility
 position: worker
 clearance: basic
 entry_rank: apprentice
+open_to_probation: true
 lmc_mode: direct
 chain_of_command:
   reports_to: chief

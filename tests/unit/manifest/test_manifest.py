@@ -31,7 +31,7 @@ def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
     assert (maker.org_id, maker.org_name, maker.description) == ("whole", "The Whole", "Makes.")
     assert {fact.id: fact.value for fact in maker.identity} == {
         "authority_level": 1, "can_delegate": False, "tier": "utility", "position": "worker", "clearance": "basic",
-        "entry_rank": "apprentice", "lmc_mode": "direct",
+        "entry_rank": "apprentice", "open_to_probation": True, "lmc_mode": "direct",
     }  # fmt: skip
     assert maker.department
     assert (maker.department.id, maker.department.name) == ("works", "Works")

@@ -320,7 +320,7 @@ with open_store(parse_location("state.db", sys.argv[1])) as store:
 
 
 def test_killed_in_the_middle(tmp_path: Path, folder: Path) -> None:
-    """Again and again, at any moment: nothing is missing and nothing is there twice, and the audit is whole."""
+    """Again and again, at any moment: nothing is missing and nothing is there twice, and the audit is unchanged."""
     chance = random.Random(7)
     now = int(time.time())
     for number in range(400):

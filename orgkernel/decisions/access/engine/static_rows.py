@@ -25,7 +25,7 @@ ENABLED = True
 _KNOWN = frozenset(
     {
         "visibility", "role binding", "rank", "qualification", "policies", "grants and restrictions", "delegation", "pace",
-        "input",
+        "input", "circumstances",
     }
 )  # fmt: skip
 _MOST_KEPT = 1_000
@@ -40,7 +40,7 @@ def is_static_subject(subject: Subject, request: AccessRequest, state: StateView
 
 def is_static_resource(tables: AccessTables, resource: Resource, path: str | None) -> bool:
     """Whether a resource is a tool about which only layers have a say that this module knows."""
-    if path is not None or resource.kind != "tool" or resource.unknown:
+    if path is not None or resource.kind != "tool" or resource.unknown or resource.is_scoped:
         return False
     return tables.order.moves_of(resource, resource.least_action, "role").names <= _KNOWN
 

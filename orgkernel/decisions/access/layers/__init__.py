@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Sentence
+from orgkernel.decisions.access.layers.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.layers.delegation import DELEGATION
+from orgkernel.decisions.access.layers.file_scope import FILE_SCOPE
 from orgkernel.decisions.access.layers.grants import GRANTS
 from orgkernel.decisions.access.layers.identity import IDENTITY
 from orgkernel.decisions.access.layers.input import INPUT
@@ -37,12 +39,14 @@ LAYERS = (
     POLICIES,
     GRANTS,
     POSITION,
+    FILE_SCOPE,
     DELEGATION,
     PACE,
     # Told in every trace, so that nobody takes them for decided; nothing decides by them yet.
-    AccessLayer("file and sacred scope", of_run=True, unchanged=_not_configured),
+    AccessLayer("sacred scope", of_run=True, unchanged=_not_configured),
     AccessLayer("pre-flight", of_run=True, unchanged=_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,
+    CIRCUMSTANCES,
 )
 ORDER = LayerOrder(LAYERS)

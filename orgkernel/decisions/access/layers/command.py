@@ -9,7 +9,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
-from orgkernel.decisions.access.lines import why_edges
+from orgkernel.decisions.access.lines import place_in_profile, why_edges
 from orgkernel.decisions.access.resource import DISPATCH
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import listing, quote
@@ -113,7 +113,7 @@ def _cannot_delegate(evaluation: Evaluation) -> Sentence:
             route = stated if post.has(*stated) else ("role_type",)
             because = "`can_delegate` is false" if route == stated else f"it is a {post.profile.role_type}"
             found.append(f"role {quote(role)} may not delegate, because {because}")
-            why.append(why_place(f"{route[-1]} of role {role}", post.place(*route, key=True)))
+            why.append(why_place(f"{route[-1]} of role {role}", place_in_profile(post, *route)))
     return "; ".join(found), tuple(why)
 
 

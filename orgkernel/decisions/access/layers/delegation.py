@@ -21,7 +21,7 @@ from orgkernel.decisions.access.stored import level_in
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.decisions.state_view import Grant
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 
 Identified = Mapping[str, Move | None]
 """Group of subjects to what the layer `identity` finds about one of them."""
@@ -35,13 +35,14 @@ def _compile(target: Target) -> Move | None:
 
     def bound(evaluation: Evaluation) -> None:
         request = evaluation.request
+        enveloped = not of_role and not evaluation.essential
         for name in evaluation.parent_names():
             parent = _find_parent(evaluation, name, identified)
-            if parent is not None and not escalates and not evaluation.essential:
-                _narrow(evaluation, name, parent, of_role)
+            if parent is not None and not escalates and (enveloped or dispatches):
+                _narrow(evaluation, name, parent, enveloped)
         if escalates:
             return
-        if request.envelope is not None and not of_role and not evaluation.essential:
+        if request.envelope is not None and enveloped:
             passed = _level_passed(evaluation)
             evaluation.ceiling = min(evaluation.ceiling, passed)
             if passed < evaluation.required:
@@ -79,22 +80,22 @@ def _ask(evaluation: Evaluation, name: str, parent: Subject) -> Evaluation:
     )  # fmt: skip
 
 
-def _narrow(evaluation: Evaluation, name: str, parent: Subject, of_role: bool) -> None:
-    """By what somebody may do whom the subject acts for; about a role only by what stops them."""
+def _narrow(evaluation: Evaluation, name: str, parent: Subject, enveloped: bool) -> None:
+    """By what somebody may do whom the subject acts for; outside of the envelope only by what stops them."""
     if name != evaluation.request.on_behalf_of and not _is_strict(evaluation):
         return
     order, resource = evaluation.tables.order, evaluation.resource
     asked = _ask(evaluation, name, parent)
     evaluate_subject(asked)
-    # An action that nobody declares is no fault of theirs.
-    asked.failing &= ~ACTION_UNKNOWN.bit
-    if of_role:
+    # A resource or an action that nobody declares is no fault of theirs.
+    unknown = order.codes[resource.unknown].bit if resource.unknown else 0
+    asked.failing &= ~(ACTION_UNKNOWN.bit | unknown)
+    if not enveloped:
         asked.failing &= order.stopping | order.asking
     evaluation.parents += (asked,)
-    if not of_role or asked.failing & order.stopping:
+    if enveloped or asked.failing & order.stopping:
         evaluation.ceiling = min(evaluation.ceiling, asked.left)
-    unknown = order.codes[resource.unknown].bit if resource.unknown else 0
-    if asked.failing & ~(order.asking | unknown):
+    if asked.failing & ~order.asking:
         evaluation.failing |= PARENT_CAP.bit
     evaluation.failing |= asked.failing & order.asking
 
@@ -152,7 +153,11 @@ def _parent_cap(evaluation: Evaluation) -> Sentence:
         if passed < evaluation.required:
             left = f"only level {quote(resource.levels[passed])}" if passed else "nothing"
             needed = quote(resource.levels[evaluation.required])
-            found.append(f"the envelope passes on {left} of {evaluation.what}, and {needed} is required")
+            parts = [word for word in evaluation.request.envelope if word.startswith(f"{resource.resource}:")]
+            named = f" (it names {listing(parts)})" if parts else ""
+            found.append(
+                f"the envelope passes on {left} of {evaluation.what}{named}, and {needed} is required"
+            )
     return "; ".join(found), tuple(dict.fromkeys(why))
 
 
@@ -165,9 +170,9 @@ def _part_in_run(evaluation: Evaluation, parent: Evaluation) -> tuple[str, tuple
 
 def _deed(evaluation: Evaluation) -> str:
     """What is asked for, in words."""
-    if evaluation.resource.kind == "role":
-        return f"{evaluation.action} {evaluation.what}"
-    return f"perform {quote(evaluation.action)} on {evaluation.what}"
+    verbs = ("use", "read") if evaluation.resource.kind != "role" else (evaluation.action,)
+    act = evaluation.action if evaluation.action in verbs else f"perform {quote(evaluation.action)} on"
+    return f"{act} {evaluation.what}"
 
 
 def _why_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
@@ -215,7 +220,8 @@ def _agents(count: int) -> str:
 
 def _passed_on(evaluation: Evaluation) -> Sentence:
     """Who leaves the subject less although it is enough."""
-    found, why = [], []
+    found: list[str] = []
+    why: list[Why] = []
     for parent in evaluation.parents:
         if parent.left <= evaluation.ceiling:
             role, more = _part_in_run(evaluation, parent)
@@ -225,7 +231,7 @@ def _passed_on(evaluation: Evaluation) -> Sentence:
     if evaluation.request.envelope is not None and _level_passed(evaluation) <= evaluation.ceiling:
         level = quote(evaluation.resource.levels[_level_passed(evaluation)])
         found.append(f"the envelope passes on level {level} of {evaluation.what}")
-    return "; ".join(found), tuple(dict.fromkeys(why))
+    return ("; ".join(found), tuple(dict.fromkeys(why))) if found else _stopped(evaluation)
 
 
 def _stopped(evaluation: Evaluation) -> Sentence:

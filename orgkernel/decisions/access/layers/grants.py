@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
@@ -21,6 +21,7 @@ from orgkernel.decisions.access.stored import (
     is_stored_for,
     level_in,
     lowest_restriction,
+    paths_in,
     replace_stored,
 )
 from orgkernel.decisions.access.waivers import describe_waivers
@@ -140,12 +141,16 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
     Whoever is refused something that was given until yesterday has to read that, and when it ended.
     """
     state = evaluation.state
+    if evaluation.outcome == "conditional":
+        return None
     if not (evaluation.is_declared and (state.grants or state.expired)) or evaluation.resource.unknown:
         return None
     found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
     for grant in found[:_MOST_TRIED]:
         revived = (*state.grants.get(grant.subject, ()), replace(grant, expires_at=None))
-        then = evaluate(evaluation.again(state=replace_stored(state, {grant.subject: revived}))).failing
+        again = evaluation.again(state=replace_stored(state, {grant.subject: revived}))
+        again.is_complete = True  # what has to be stated besides keeps nobody from hearing of the grant
+        then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             resources, subject = listing(grant.resources), quote(grant.subject)
             ended = as_utc(grant.expires_at)
@@ -173,11 +178,6 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
 # -- what depends on circumstances -------------------------------------------------------------------------------------
 
 
-def _is_pathless(evaluation: Evaluation) -> bool:
-    """Whether a tool is asked for as a whole, so that a path could be stated."""
-    return evaluation.resource.kind == "tool" and evaluation.path is None
-
-
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The channels, sessions and paths that stored grants and restrictions name."""
     return _stored_words(evaluation) if evaluation.has_stored else ()
@@ -185,7 +185,7 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 
 def _stored_words(evaluation: Evaluation) -> Iterator[str]:
     state, resource, org_id = evaluation.state, evaluation.resource, evaluation.tables.org_id
-    now, pathless = evaluation.request.context.now, _is_pathless(evaluation)
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grant in state.grants.get(key, ()):
             wide = _widened(grant, pathless)
@@ -194,15 +194,14 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
                     yield f"channel:{grant.channel}"
                 if grant.session is not None:
                     yield f"session:{grant.session}"
-                yield from _globs(grant.resources, resource) if pathless else ()
+                yield from _path_words(grant, resource) if pathless else ()
         for restriction in state.restrictions.get(key, ()):
             if pathless and is_active(restriction, org_id, now):
-                yield from _globs(restriction.resources, resource)
+                yield from _path_words(restriction, resource)
 
 
-def _globs(resources: Iterable[str], resource: Resource) -> Iterator[str]:
-    beginning = f"{resource.resource}:"
-    return (f"path:{each[len(beginning) :]}" for each in resources if each.startswith(beginning))
+def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str]:
+    return (f"path:{glob}" for glob in paths_in(stored, resource))
 
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
@@ -217,7 +216,9 @@ def _whole(resource: str) -> str:
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     """Kindly every grant counts and no restriction of a path does; unkindly it is the other way round."""
-    state, keys, pathless = evaluation.state, evaluation.subject.keys, _is_pathless(evaluation)
+    state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
+    if pathless and not kindly:
+        evaluation.path = None
     if not is_stored_for(state, keys):
         return
     grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
@@ -239,7 +240,16 @@ def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> t
     return tuple(grant for grant in grants if grant.channel is None and grant.session is None)
 
 
-RESTRICTED = ReasonCode("RESTRICTED", _restricted)
+def _liftings(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Every restriction that leaves too little: all of them have to be lifted."""
+    resource, path = evaluation.resource, evaluation.path
+    for each in _lowest(evaluation)[1]:
+        left = level_in(each, resource, path)
+        if left is not None and left < evaluation.required:
+            yield RemedyChange("lift", each.restriction_id, subject=each.subject)
+
+
+RESTRICTED = ReasonCode("RESTRICTED", _restricted, remedies=("lift",))
 GRANTED = ReasonCode("GRANTED", _granted, "granted")
 GRANTS = AccessLayer(
     "grants and restrictions",
@@ -251,4 +261,5 @@ GRANTS = AccessLayer(
     explains={"granted": _too_little, "ceiling": _leaving},
     circumstances=_words,
     suppose=_suppose,
+    changes={"lift": _liftings},
 )

@@ -1,17 +1,24 @@
-"""Identity: a subject that nothing declares is denied, and so is an agent that is not at work."""
+"""Identity: a subject that nothing declares is denied, and so is an agent that is not at work.
+
+An active agent is at work. An agent on probation is, if each role that it fills is open to probation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.state_view import Lifecycle, StateView
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition
 
-WORKING = ("active", "probationary")
+RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
+"""The lifecycles from which an agent can be put to work, and the one it then has."""
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
@@ -24,9 +31,16 @@ def _deny_undeclared(evaluation: Evaluation) -> None:
 
 
 def _deny_inactive(evaluation: Evaluation) -> None:
-    stored = evaluation.state.agents.get(evaluation.subject.identity.id)
-    if stored is not None and stored.lifecycle not in WORKING:
+    if not is_at_work(evaluation.subject, evaluation.state):
         evaluation.failing |= AGENT_INACTIVE.bit
+
+
+def is_at_work(subject: Subject, state: StateView) -> bool:
+    """Whether somebody is no agent, an active one, or one on probation whose roles are all open to probation."""
+    stored = state.agents.get(subject.identity.id) if subject.is_agent else None
+    if stored is None or stored.lifecycle == "active":
+        return True
+    return stored.lifecycle == "probationary" and subject.open_to_probation
 
 
 def _unknown_principal(evaluation: Evaluation) -> Sentence:
@@ -50,19 +64,34 @@ def _unknown_principal(evaluation: Evaluation) -> Sentence:
 def _agent_inactive(evaluation: Evaluation) -> Sentence:
     """Every agent of the run that is not at work: the subject, and whom it acts for."""
     request, found = evaluation.request, []
+    why: list[Why] = []
     for name in dict.fromkeys((request.subject, *evaluation.parent_names())):
         subject = evaluation.tables.subject(name)
-        stored = None if subject is None else evaluation.state.agents.get(subject.identity.id)
-        if (
-            subject is not None
-            and subject.is_agent
-            and stored is not None
-            and stored.lifecycle not in WORKING
-        ):
-            part = "" if name == request.subject else ", who is on the path of delegation,"
-            part = ", on whose behalf this runs," if name == request.on_behalf_of else part
-            found.append(f"agent {quote(subject.identity.id)}{part} is {stored.lifecycle}")
-    return "; ".join(found), ()
+        if subject is None or is_at_work(subject, evaluation.state):
+            continue
+        part = "" if name == request.subject else ", who is on the path of delegation,"
+        part = ", on whose behalf this runs," if name == request.on_behalf_of else part
+        lifecycle = evaluation.state.agents[subject.identity.id].lifecycle
+        said: str = lifecycle
+        if lifecycle == "probationary":
+            said, lines = _on_probation(evaluation, subject)
+            why += lines
+        found.append(f"agent {quote(subject.identity.id)}{part} is {said}")
+    return "; ".join(found), tuple(dict.fromkeys(why))
+
+
+def _on_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
+    """Why an agent on probation is not at work: the roles that are not open to it."""
+    posts = [evaluation.view.records.posts[role_id] for role_id in subject.identity.roles]
+    closed = [post for post in posts if not post.profile.open_to_probation]
+    if not closed:
+        return "on probation and fills no role", ()
+    roles = f"role{'s' * (len(closed) != 1)} {listing(post.role_id for post in closed)}"
+    are = "is" if len(closed) == 1 else "are"
+    why = (
+        why_place(f"role {post.role_id} is not open to probation", post.place("role_id")) for post in closed
+    )
+    return f"on probation, and {roles} {are} not open to probation", tuple(why)
 
 
 def _declared(evaluation: Evaluation) -> Sentence:
@@ -71,19 +100,36 @@ def _declared(evaluation: Evaluation) -> Sentence:
 
 
 def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...]:
-    """The line that declares a subject or a resource."""
+    """The line that declares a subject or a resource. Empty if none does."""
     records = evaluation.view.records
     if kind == "role" and name in records.posts:
         return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)
     known: dict[str, Mapping[str, Definition[Any]]] = {
         "tool": records.tools, "agent": records.agents, "person": records.people,
+        "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
     found = known.get(kind, {}).get(name)
     return () if found is None else (why_place(f"{kind} {name} is declared", found.place()),)
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
-AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped")
+
+
+def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
+    for name in dict.fromkeys((evaluation.request.subject, *evaluation.parent_names())):
+        kind, _, agent_id = name.partition(":")
+        stored = evaluation.state.agents.get(agent_id) if kind == "agent" else None
+        if stored is not None and stored.lifecycle in RESUMED_AS:
+            yield RemedyChange("resume", agent_id, subject=name)
+
+
+AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))
 IDENTITY = AccessLayer(
-    "identity", (UNKNOWN_PRINCIPAL, AGENT_INACTIVE), _compile, of_names=True, unchanged=_declared
+    "identity",
+    (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),
+    _compile,
+    of_names=True,
+    unchanged=_declared,
+    changes={"resume": _resumption},
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
@@ -56,7 +56,19 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         evaluation.state = replace(evaluation.state, locks={tool_id: lock} if kindly else {})
 
 
-LOCKED = ReasonCode("LOCKED", _locked)
+def _taking(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """The subject takes the lock, out of other hands if need be. Roles hold no locks, agents that fill them do."""
+    if evaluation.action == LOCK or evaluation.subject.group != "role":
+        yield RemedyChange("lock", evaluation.resource.id, subject=evaluation.subject.subject)
+
+
+LOCKED = ReasonCode("LOCKED", _locked, remedies=("lock",))
 EXCLUSIVE_LOCK = AccessLayer(
-    "exclusive lock", (LOCKED,), _compile, of_run=True, circumstances=_words, suppose=_suppose
+    "exclusive lock",
+    (LOCKED,),
+    _compile,
+    of_run=True,
+    circumstances=_words,
+    suppose=_suppose,
+    changes={"lock": _taking},
 )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from orgkernel.decisions.access.circumstances import words_of
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.circumstances import find_unstated, words_of
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.reasons import Why, why_edge, why_place
-from orgkernel.diagnostics.wording import listing
+from orgkernel.diagnostics.wording import listing, quote
 
 
 def _compile(target: Target) -> Move | None:
@@ -28,7 +31,7 @@ def _compile(target: Target) -> Move | None:
                 if assumed is None or assumed.policies is None:
                     deciding = subject.policy_set(evaluation.request.context)
                 else:
-                    deciding = evaluation.tables.policies.set_of(assumed.policies)
+                    deciding = assumed.policies
             allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
@@ -79,14 +82,13 @@ def _bounds(resource: Resource, policy: AccessPolicy) -> bool:
     return policy.ceiling and policy.covers(resource.kind, resource.id, resource.tier) is not None
 
 
+def _denies(resource: Resource, policy: AccessPolicy) -> bool:
+    return policy.denies_it(resource.kind, resource.id, resource.tier)
+
+
 def _policy_deny(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
-
-    def denies(policy: AccessPolicy) -> bool:
-        excepted = resource.kind == "tool" and resource.id in policy.denied
-        return excepted or (policy.effect == "deny" and _covers(resource, policy))
-
-    text, why = _policies_that(evaluation, denies)
+    text, why = _policies_that(evaluation, lambda policy: _denies(resource, policy))
     return f"{text} den{'ies' if _is_one(text) else 'y'} {evaluation.what}", why
 
 
@@ -100,8 +102,10 @@ def _ask_approval(evaluation: Evaluation) -> Sentence:
         evaluation, lambda policy: policy.effect == "ask" and _covers(resource, policy)
     )
     if not why:
-        return f"whom {evaluation.who} acts for has to be approved for {evaluation.what}", ()
-    return f"{text} want{'s' * _is_one(text)} an approval for {evaluation.what}", why
+        asking = [parent for parent in evaluation.parents if parent.failing & ASK_APPROVAL.bit]
+        named = listing(parent.request.subject for parent in asking)
+        return f"{named}, for whom {evaluation.who} acts, may use {evaluation.what} only with an approval", ()
+    return f"{text} require{'s' * _is_one(text)} an approval for {evaluation.what}", why
 
 
 def _policy_ceiling(evaluation: Evaluation) -> Sentence:
@@ -109,35 +113,48 @@ def _policy_ceiling(evaluation: Evaluation) -> Sentence:
     text, why = _policies_that(
         evaluation, lambda policy: _bounds(resource, policy) and _grants(resource, policy) < required
     )
-    allowed = "it allows" if _is_one(text) else "they allow"
-    left = f"{text} leave{'s' * _is_one(text)} no more than what {allowed}"
-    return f"{left}, and not {evaluation.what}", why
+    if resource.kind == "data":
+        return f"{text} allow{'s' * _is_one(text)} no more data than {_lowest(evaluation)}", why
+    lists = "it lists" if _is_one(text) else "they all list"
+    return f"{text} allow{'s' * _is_one(text)} only what {lists}, and {evaluation.what} is not listed", why
+
+
+def _lowest(evaluation: Evaluation) -> str:
+    """The tier that the policies about the subject leave it, quoted."""
+    resource = evaluation.resource
+    deciding = evaluation.subject.policy_set(evaluation.request.context).policies
+    return quote(
+        resource.levels[min(_grants(resource, policy) for policy in deciding if _bounds(resource, policy))]
+    )
 
 
 def _policy_allow(evaluation: Evaluation) -> Sentence:
-    resource = evaluation.resource
-    text, why = _policies_that(
-        evaluation, lambda policy: policy.effect == "allow" and _covers(resource, policy)
-    )
+    text, why = _allowing(evaluation)
     return f"{text} allow{'s' * _is_one(text)} {evaluation.what}", why
 
 
+def _allowing(evaluation: Evaluation) -> Sentence:
+    """The policies that give any of the resource."""
+    resource = evaluation.resource
+    giving = evaluation.subject.policy_set(evaluation.request.context).giving
+    return _policies_that(evaluation, lambda policy: policy in giving and bool(_grants(resource, policy)))
+
+
 def _no_policy_match(evaluation: Evaluation) -> Sentence:
-    return f"no policy and no grant gives {evaluation.what} to {evaluation.who}", ()
+    text = f"no policy and no grant gives {evaluation.what} to {evaluation.who}"
+    kind, _, name = evaluation.subject.subject.partition(":")
+    return text, why_declared(evaluation, kind, name)
 
 
 def _too_little(evaluation: Evaluation) -> Sentence | None:
-    resource = evaluation.resource
-    text, why = _policies_that(
-        evaluation, lambda policy: policy.effect == "allow" and bool(_grants(resource, policy))
-    )
+    text, why = _allowing(evaluation)
     return (f"{text} allow{'s' * _is_one(text)} {evaluation.what}", why) if why else None
 
 
 def _bounding(evaluation: Evaluation) -> Sentence | None:
     resource = evaluation.resource
     text, why = _policies_that(evaluation, lambda policy: _bounds(resource, policy))
-    return (f"{text} bound{'s' * _is_one(text)} {evaluation.what}", why) if why else None
+    return (f"{text} limit{'s' * _is_one(text)} {evaluation.what}", why) if why else None
 
 
 # -- what depends on circumstances -------------------------------------------------------------------------------------
@@ -148,22 +165,27 @@ def _depending(evaluation: Evaluation) -> list[AccessPolicy]:
     policies, resource = evaluation.subject.policies, evaluation.resource
     if not evaluation.subject.depends:
         return []
-    has_fallback = any(policy.fallback for policy in policies)
-    found = []
-    for policy in policies:
-        if policy.conditions and policy.decisive:
-            covers = policy.covers(resource.kind, resource.id, resource.tier)
-            says = bool(covers) or (covers is False and policy.ceiling) or resource.id in policy.denied
-            if says or has_fallback:
-                found.append(policy)
-    return found
+    has_fallback = any(policy.fallback and policy.decisive for policy in policies)
+    return [
+        policy
+        for policy in policies
+        if policy.conditions
+        and policy.decisive
+        and (has_fallback or (policy.gives and _covers(resource, policy)) or _hurts(policy, resource))
+    ]
+
+
+def _hurts(policy: AccessPolicy, resource: Resource) -> bool:
+    """Whether a policy denies, asks for or bounds the resource."""
+    asks = policy.effect == "ask" and _covers(resource, policy)
+    return asks or _denies(resource, policy) or _bounds(resource, policy)
 
 
 def _helps(policy: AccessPolicy, resource: Resource) -> bool:
     """Whether a policy gives here, and takes nothing."""
-    if policy.effect != "allow" or resource.id in policy.denied:
+    if not policy.gives or _denies(resource, policy):
         return False
-    return bool(policy.covers(resource.kind, resource.id, resource.tier)) or not policy.ceiling
+    return _covers(resource, policy) or not policy.ceiling
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
@@ -175,30 +197,56 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     moving = [
         policy
         for policy in depending
-        if outcome == "ask" or (_helps(policy, resource) == policy.holds_in(context)) == (outcome == "allow")
+        if outcome == "ask"
+        or (_helps(policy, resource) == policy.holds_in(context)) == (outcome in ("allow", "conditional"))
     ]
     conditions = (condition for policy in moving or depending for condition in policy.conditions)
     return (word for condition in conditions for word in words_of(condition))
 
 
+def _unstated(evaluation: Evaluation) -> Iterable[Unstated]:
+    """Conditions that the caller said too little about, of policies about the subject and whom it acts for.
+
+    Each is tried with just what it needs. More would add nothing: what is stated besides only lets more policies hold.
+    """
+    tables, request = evaluation.tables, evaluation.request
+    context = request.context
+    parents = [tables.subject(each) for each in evaluation.parent_names()]
+    tried: list[dict[str, str]] = []
+    for subject in (evaluation.subject, *parents):
+        for policy in subject.policies if subject is not None and subject.depends else ():
+            for condition in policy.conditions if policy.decisive else ():
+                needed = find_unstated(condition, context)
+                if needed and needed not in tried:
+                    tried.append(needed)
+                    stated = replace(request, context=replace(context, **needed))
+                    yield Unstated(needed, evaluation.again(request=stated))
+
+
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """The policies that would decide at the best or at the worst; a fallback counts where it could."""
+    """The policies that would decide, and those of them that would give, at the best or at the worst."""
     depending, resource = _depending(evaluation), evaluation.resource
     if not depending:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
-    chosen = [policy for policy in always if not policy.fallback]
-    moved = [policy for policy in depending if _helps(policy, resource) == kindly]
-    if not chosen:
-        silenced = any(not policy.fallback for policy in depending)
-        chosen = [
-            policy
-            for policy in (*always, *moved)
-            if policy.fallback and (_helps(policy, resource) == kindly or (not silenced and policy in always))
-        ]
-    chosen += (policy for policy in moved if not policy.fallback)
-    deciding = tuple(sorted(set(chosen), key=lambda policy: policy.number))
-    evaluation.assumed = (evaluation.assumed or Assumed())._replace(policies=deciding)
+    possible = [*always, *depending]
+    # At the best whatever could keep fallbacks from taking away does, and nothing that could keep them from giving.
+    spares = any(policy.gives and policy.silences for policy in (possible if kindly else always))
+    silences = any(policy.silences for policy in (always if kindly else possible))
+    deciding = (policy for policy in (always if kindly else possible) if not (policy.fallback and spares))
+    giving = (
+        policy
+        for policy in (possible if kindly else always)
+        if policy.gives
+        and not (policy.fallback and silences)
+        and (policy in always or _helps(policy, resource))
+    )
+    supposed = evaluation.tables.policies.set_of(_by_number(deciding), _by_number(giving))
+    evaluation.assumed = (evaluation.assumed or Assumed())._replace(policies=supposed)
+
+
+def _by_number(policies: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
+    return tuple(sorted(policies, key=lambda policy: policy.number))
 
 
 # -- what would change it ----------------------------------------------------------------------------------------------
@@ -231,6 +279,7 @@ POLICIES = AccessLayer(
     _compile,
     explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
     circumstances=_words,
+    unstated=_unstated,
     suppose=_suppose,
     changes={"policy_removed": _removals},
 )

@@ -1,4 +1,7 @@
-"""Qualification: the crew has nothing of a tool before it has passed the tests the tool needs."""
+"""Qualification: nobody has anything of a tool before passing every test that the tool needs.
+
+Only agents can pass tests. Roles and subjects outside the crew have passed none.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def has_passed(
 
 
 def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
-    """What the resource needs and the subject has not passed, or not lately enough; a role has passed nothing."""
+    """The tests that the resource needs and the subject has not passed, or whose result has expired."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
     now = evaluation.request.context.now
@@ -48,7 +51,7 @@ def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]
 
 
 def _compile(target: Target) -> Move | None:
-    return _cap if target.resource.qualifications and target.is_crew else None
+    return _cap if target.resource.qualifications else None
 
 
 def _cap(evaluation: Evaluation) -> None:
@@ -59,13 +62,16 @@ def _cap(evaluation: Evaluation) -> None:
 def _qualification_missing(evaluation: Evaluation) -> Sentence:
     missing = _missing(evaluation, evaluation.assumed)
     needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
-    text = f"{evaluation.who} has not passed {listing(missing)}, which {evaluation.what} needs"
+    needs = "requires it" if len(missing) == 1 else "requires them"
+    text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
     return text, why_edges(edge for edge in needed if edge.target in missing)
 
 
 def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Everything that is missing: all of it has to be passed."""
-    return (RemedyChange("qualification", each) for each in _missing(evaluation, None))
+    """Every test that is missing. Only an agent can pass one, or whoever fills the role."""
+    if not evaluation.subject.is_crew:
+        return
+    yield from (RemedyChange("qualification", each) for each in _missing(evaluation, None))
 
 
 QUALIFICATION_MISSING = ReasonCode(

@@ -84,7 +84,8 @@ def _bound_to_role(evaluation: Evaluation) -> Sentence:
     posts = evaluation.view.records.posts
     giving = [role for role in evaluation.roles if posts[role].has(field)]
     places = (why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in giving)
-    return f"{evaluation.what} is listed in {quote(field)} of {evaluation.who}", tuple(places)
+    verb = "includes" if field == "data" else "include"
+    return f"{quote(field)} of {evaluation.who} {verb} {evaluation.what}", tuple(places)
 
 
 def _not_bound(evaluation: Evaluation) -> Sentence:
@@ -94,21 +95,30 @@ def _not_bound(evaluation: Evaluation) -> Sentence:
     if level:
         text = f"{who} has level {quote(resource.levels[level])} of {what}, and {quote(needed)} is required"
     elif subject.is_agent and not evaluation.roles:
-        text = f"{who} fills no role in this organization, and no grant gives it {what}"
+        text = (
+            f"{who} fills no role in this organization, and no grant gives it {what} at level {quote(needed)}"
+        )
     else:
         lacks = f"no role of {who} has {what}" if subject.is_agent else f"{who} does not have {what}"
-        text = f"{lacks}, and no grant gives it"
+        text = f"{lacks}, and no grant gives it at level {quote(needed)}"
     return text, why_edges(binding_edges(evaluation)) or _what_is_given(evaluation)
 
 
 def _what_is_given(evaluation: Evaluation) -> tuple[Why, ...]:
     """Where the roles say what they are given, for what they are not."""
-    posts = evaluation.view.records.posts
-    fields = {"tool": "capabilities", "credential": "credentials", "data": "data"}
-    field = fields.get(evaluation.resource.kind, "role_id")
-    return tuple(
-        why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in evaluation.roles
-    )
+    fields: dict[str, tuple[str, ...]] = {
+        "tool": ("tools", "tools_primary", "tools_secondary"), "credential": ("credentials",), "data": ("data",),
+    }  # fmt: skip
+    kind, found = evaluation.resource.kind, []
+    for role in evaluation.roles:
+        post = evaluation.view.records.posts[role]
+        routes = [("capabilities", each) if kind == "tool" else (each,) for each in fields.get(kind, ())]
+        route = next(
+            (each for each in routes if post.has(*each)), ("capabilities",) if kind == "tool" else ()
+        )
+        written = route if route and post.has(*route) else ("role_id",)
+        found.append(why_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
+    return tuple(found)
 
 
 def _too_little(evaluation: Evaluation) -> Sentence:

@@ -1,4 +1,4 @@
-"""Visibility: a tool's `departments` and `restricted_to` leave nothing to members of the crew who are outside of them."""
+"""Visibility: `restricted_to` binds everybody, `departments` bind the crew. Who is left out has nothing of the tool."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from orgkernel.graph.schema import EdgeKind
 
 
 def _compile(target: Target) -> Move | None:
-    departments, restricted_to = target.resource.departments, target.resource.restricted_to
-    if not target.is_crew or (departments is None and restricted_to is None):
+    departments = target.resource.departments if target.is_crew else None
+    restricted_to = target.resource.restricted_to
+    if departments is None and restricted_to is None:
         return None
 
     def hide(evaluation: Evaluation) -> None:
@@ -27,18 +28,20 @@ def _compile(target: Target) -> Move | None:
 
 
 def _not_visible(evaluation: Evaluation) -> Sentence:
-    own = listing(sorted(evaluation.subject.departments)) or "none"
+    own = listing(sorted(evaluation.subject.departments))
     edges = [
         edge for role in evaluation.roles for edge in evaluation.view.edges_from(EdgeKind.BELONGS_TO, role)
     ]
     seen = listing(sorted(evaluation.resource.departments or ()))
-    text = f"{evaluation.what} is seen in departments {seen} only, those of {evaluation.who} are {own}"
+    belongs = f"belongs to {own}" if own else "belongs to no department"
+    text = f"only members of {seen} see {evaluation.what}, and {evaluation.who} {belongs}"
     return text, (*why_tool(evaluation, "departments"), *why_edges(edges))
 
 
 def _not_in_restricted_to(evaluation: Evaluation) -> Sentence:
     named = listing(sorted(evaluation.resource.restricted_to or ()))
-    return f"{evaluation.what} is restricted to {named}", why_tool(evaluation, "restricted_to")
+    text = f"only {named} may use {evaluation.what}, and {evaluation.who} is not among them"
+    return text, why_tool(evaluation, "restricted_to")
 
 
 NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role"), waiver="visibility")

@@ -1,0 +1,42 @@
+"""`--context`: the circumstances of a question, as the commands that decide about access take them."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.diagnostics.validation_text import describe_unfit
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import UsageError
+
+# The names of the circumstances: the fields of `AccessContext`.
+_CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
+
+context_option = click.option(
+    "--context", "said", default="", metavar="JSON",
+    help='Circumstances, such as `{"channel": "slack", "peer_kind": ""}`; an empty text says that there is none.',
+)  # fmt: skip
+
+
+def parse_context(text: str) -> AccessContext:
+    """Parse the circumstances of a question from JSON. Raises `UsageError` for invalid ones."""
+    if not text:
+        return AccessContext()
+    try:
+        said = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise UsageError("the context is not JSON", 'write `--context \'{"channel": "slack"}\'`') from None
+    if not isinstance(said, dict):
+        raise UsageError("the context is not a JSON object", 'write `--context \'{"channel": "slack"}\'`')
+    for name in said:
+        if name not in _CIRCUMSTANCES:
+            help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
+            raise UsageError(f"unknown name {quote(name)} in the context", help)
+    try:
+        return msgspec.convert(said, AccessContext)
+    except msgspec.ValidationError as error:
+        message, place = describe_unfit(error)
+        raise UsageError(
+            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
+        ) from None

@@ -1,0 +1,70 @@
+"""Circumstances: what the caller did not state and would decide otherwise makes an allowance conditional.
+
+What is left out is first taken as not holding. Where that allows, every condition that was left open is tried. The
+PACE tier, the depth and the numbers of a run are not among them: the latest report and `via` say what they are, and a
+runtime that reports nothing is taken as nominal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import listing, quote
+
+
+def _compile(target: Target) -> Move | None:
+    return _require_stated if target.resource.depends else None
+
+
+def _require_stated(evaluation: Evaluation) -> None:
+    if evaluation.failing or evaluation.is_complete:
+        return
+    assumed = evaluation.assumed
+    if assumed is not None and assumed.policies is not None:
+        return
+    found = []
+    for layer in evaluation.tables.order.stating:
+        for each in layer.unstated(evaluation):
+            each.evaluation.is_complete = True
+            if evaluate(each.evaluation).failing:
+                found.append(each)
+    if found:
+        evaluation.unstated = tuple(each for each in found if not _is_told(each, found))
+        evaluation.failing |= CONTEXT_MISSING.bit
+
+
+def _is_told(one: Unstated, found: Iterable[Unstated]) -> bool:
+    """Whether less than one asks for is enough to lead to another outcome."""
+    return any(other.needed.items() < one.needed.items() for other in found)
+
+
+def _missing(evaluation: Evaluation) -> Sentence:
+    """What would fail, and where."""
+    names = listing(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
+    told: dict[str, list[str]] = {}
+    why: dict[Why, None] = {}
+    for each in evaluation.unstated:
+        stated = each.evaluation
+        reason = give_reason(stated, stated.tables.order.names_of(stated.failing)[0])
+        told.setdefault(reason.text, []).append(_where(each.needed))
+        why.update(dict.fromkeys(reason.why))
+    cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in told.items())
+    return f"the request does not state {names}: {cases}", tuple(why)
+
+
+def _where(needed: Mapping[str, str]) -> str:
+    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed.items())
+
+
+def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    return [f"{name}:{value}" for each in evaluation.unstated for name, value in each.needed.items()]
+
+
+CONTEXT_MISSING = ReasonCode(
+    "CONTEXT_MISSING", _missing, "stopped", remedies=("grant", "role", "policy_removed"), unstated=True
+)
+CIRCUMSTANCES = AccessLayer("circumstances", (CONTEXT_MISSING,), _compile, of_run=True, circumstances=_words)

@@ -1,0 +1,110 @@
+"""File scope: a role writes where its `file_scope` says, and nowhere else.
+
+An agent in several roles may write where any of those may that give it the tool. A path that is not stated, or that
+cannot be compared with the scope, lies outside. No grant widens a scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.lines import why_tool
+from orgkernel.decisions.access.resource import LEVEL, LOCK
+from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.runtime.paths import glob_is_inside, read_path
+
+WRITE, READ = LEVEL["write"], LEVEL["read"]
+
+
+def _compile(target: Target) -> Move | None:
+    writes = target.required >= WRITE and target.action != LOCK
+    return _cap if target.resource.is_scoped and target.is_crew and writes else None
+
+
+def _cap(evaluation: Evaluation) -> None:
+    roles = bounding_roles(evaluation)
+    if not roles or (evaluation.assumed is not None and evaluation.assumed.in_scope):
+        return
+    if evaluation.path is None or not evaluation.path.are_inside(_globs(evaluation, roles)):
+        evaluation.ceiling = min(evaluation.ceiling, READ)
+        evaluation.failing |= WRITE_OUT_OF_SCOPE.bit
+
+
+def bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
+    """The roles whose scopes together bound a write; empty where one of them may write anywhere."""
+    resource, view = evaluation.resource, evaluation.view
+    if evaluation.essential and not resource.path_arguments:
+        return ()
+    giving = [
+        role
+        for role in evaluation.roles
+        if LEVEL[view.tool_levels_of(role).get(resource.id, "none")] >= evaluation.required
+    ]
+    roles = tuple(giving or evaluation.roles)
+    return roles if all(view.records.posts[role].profile.file_scope for role in roles) else ()
+
+
+def is_bounded(evaluation: Evaluation) -> bool:
+    """Whether a scope bounds what is asked for."""
+    target = Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
+    return _compile(target) is not None and bool(bounding_roles(evaluation))
+
+
+def scope_holds(evaluation: Evaluation, part: str) -> bool:
+    """Whether the scope of the subject surely holds every path of a glob."""
+    globs = _globs(evaluation, bounding_roles(evaluation))
+    return any(glob_is_inside(part, glob, evaluation.tables.root) for glob in globs)
+
+
+def _globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:
+    posts = evaluation.view.records.posts
+    return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
+
+
+def _out_of_scope(evaluation: Evaluation) -> Sentence:
+    roles, posts = bounding_roles(evaluation), evaluation.view.records.posts
+    globs = _globs(evaluation, roles)
+    why: tuple[Why, ...] = tuple(
+        why_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
+    )
+    bound = f"{evaluation.who} may write only in {listing(globs)}"
+    if evaluation.path is not None:
+        return f"{bound}, and {' and '.join(_say_outside(evaluation.path, globs))}", why
+    if evaluation.resource.path_arguments:
+        return f"{bound}, and the request states no path", why
+    text = f"{bound}, and the request states no path: {evaluation.what} declares no `path_arguments`"
+    return text, (*why, *why_tool(evaluation, "path_arguments"))
+
+
+def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
+    for path in stated.texts:
+        if path is None:
+            yield "the input states no path that can be read"
+        elif not stated._replace(texts=(path,)).are_inside(globs):
+            known = read_path(path, stated.root) is not None
+            yield f"{quote(path)} {'lies outside' if known else 'cannot be compared with it'}"
+
+
+def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    if not evaluation.has_open_path or not is_bounded(evaluation):
+        return ()
+    return (f"path:{glob}" for glob in _globs(evaluation, bounding_roles(evaluation)))
+
+
+def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+    """Kindly the request states a path in the scope; unkindly it states none."""
+    if evaluation.has_open_path and kindly:
+        evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_scope=True)
+    elif evaluation.has_open_path:
+        evaluation.path = None
+
+
+WRITE_OUT_OF_SCOPE = ReasonCode("WRITE_OUT_OF_SCOPE", _out_of_scope, remedies=("role",))
+FILE_SCOPE = AccessLayer(
+    "file scope", (WRITE_OUT_OF_SCOPE,), _compile, circumstances=_words, suppose=_suppose
+)

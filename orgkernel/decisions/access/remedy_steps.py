@@ -1,0 +1,208 @@
+"""How a remedy is carried out: what to say, the commands to paste, and the lines to edit."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from orgkernel.decisions.access.decision import Remedy, RemedyChange, RemedyEdit
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.identity import UNKNOWN_SENDER
+from orgkernel.decisions.access.layers.identity import RESUMED_AS
+from orgkernel.decisions.access.layers.lock import find_lock
+from orgkernel.decisions.access.lines import place_in_profile
+from orgkernel.decisions.access.resource import LOCK
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import listing, quote
+
+_AFTERWARDS = ("lock", "state")
+"""What can only be done once all else is done."""
+
+
+def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
+    """A set of changes as something to do."""
+    ordered = tuple(sorted(changes, key=lambda change: change.kind in _AFTERWARDS))
+    return Remedy(
+        ordered,
+        " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),
+        tuple(command for change in ordered for command in _commands(evaluation, change, ordered)),
+        tuple(edit for change in ordered for edit in _edits(evaluation, change)),
+        opens,
+    )
+
+
+# -- in words ----------------------------------------------------------------------------------------------------------
+
+
+def _grant(evaluation: Evaluation, change: RemedyChange) -> str:
+    waiving = f", waiving {', '.join(change.waives)}" if change.waives else ""
+    others = f" to {quote(change.subject)}" if change.subject != evaluation.subject.subject else ""
+    return f"grant {quote(change.value)} at level {quote(change.level)}{others}{waiving}"
+
+
+def _rank(evaluation: Evaluation, change: RemedyChange) -> str:
+    if change.subject.startswith("role:"):
+        return f"raise the entry rank to {quote(change.value)}"
+    who = f"{quote(change.subject)} " if change.subject != evaluation.subject.subject else ""
+    return f"promote {who}to {quote(change.value)}"
+
+
+def _qualification(evaluation: Evaluation, change: RemedyChange) -> str:
+    who = f" as {quote(change.subject)}" if change.subject != evaluation.subject.subject else ""
+    return f"pass {quote(change.value)}{who}"
+
+
+def _lock(evaluation: Evaluation, change: RemedyChange) -> str:
+    lock = find_lock(evaluation)
+    broken = f"break the lock that {quote(lock.holder)} holds of {quote(change.value)}" if lock else ""
+    if evaluation.action == LOCK:
+        return broken
+    return f"{broken} and take it" if broken else f"take the lock of {quote(change.value)}"
+
+
+def _equip(evaluation: Evaluation, change: RemedyChange) -> str:
+    if change.value.startswith("role:"):
+        return f"let {quote(change.subject)} dispatch {quote(change.value)}"
+    level = f" at level {quote(change.level)}" if change.level else ""
+    return f"add {quote(change.value)}{level} to {quote(change.subject)}"
+
+
+_TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
+    "state": lambda _, change: f"state {listing(change.value.split(','))}",
+    "lock": _lock,
+    "resume": lambda _, change: f"resume agent {quote(change.value)}",
+    "lift": lambda _, change: f"lift restriction {quote(change.value)}",
+    "qualification": _qualification,
+    "grant": _grant,
+    "rank": _rank,
+    "role": lambda _, change: f"fill role {quote(change.value)}",
+    "equip": _equip,
+    "declare": lambda _, change: f"declare {quote(change.value)}",
+    "policy_removed": lambda _, change: f"remove policy {quote(change.value)}",
+}
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def _commands(
+    evaluation: Evaluation, change: RemedyChange, changes: tuple[RemedyChange, ...]
+) -> Iterator[str]:
+    org, kind = evaluation.tables.org_id, change.kind
+    name = change.subject.partition(":")[2]
+    if kind == "grant":
+        waives = [word for waiver in change.waives for word in ("--waive", waiver)]
+        yield _line(
+            "grant", "issue", change.subject, change.value, "--level", change.level, *waives, "--org", org
+        )
+    elif kind == "rank" and change.subject.startswith("agent:"):
+        yield _line("agent", "set-rank", name, change.value, "--org", org)
+    elif kind == "resume":
+        lifecycle = RESUMED_AS[evaluation.state.agents[change.value].lifecycle]
+        yield _line("agent", "move", change.value, lifecycle, "--org", org)
+    elif kind == "lift":
+        yield _line("restriction", "lift", change.value)
+    elif kind == "lock":
+        if find_lock(evaluation) is not None:
+            yield _line("lock", "break", org, change.value)
+        if evaluation.action != LOCK:
+            said = _stated(
+                evaluation,
+                [name for each in changes if each.kind == "state" for name in each.value.split(",")],
+            )
+            context = ["--context", json.dumps(said)] if said else []
+            yield _line("lock", "acquire", org, change.value, change.subject, *context)
+    elif kind == "state":
+        yield _question(evaluation, change.value.split(","))
+
+
+def _question(evaluation: Evaluation, names: list[str]) -> str:
+    """The question once more, with places to fill in what is not stated."""
+    request, stated = evaluation.request, _stated(evaluation, names)
+    words = ["can", request.subject, request.action, request.resource, "--org", evaluation.tables.org_id]
+    words += [] if request.on_behalf_of is None else ["--on-behalf-of", request.on_behalf_of]
+    words += [word for each in request.via for word in ("--via", each)]
+    return _line(*words, "--context", json.dumps(stated))
+
+
+def _stated(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
+    """The circumstances of the question without the time, and those that have to be stated, as there being none."""
+    context = evaluation.request.context
+    said = {
+        name: getattr(context, name)
+        for name in context.__struct_fields__
+        if name not in ("now", "utc_offset")
+    }
+    return {name: value for name, value in said.items() if value not in (None, 0)} | dict.fromkeys(names, "")
+
+
+def _line(*words: str) -> str:
+    return shlex.join(("orgkernel", *words))
+
+
+# -- edits -------------------------------------------------------------------------------------------------------------
+
+
+def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]:
+    records, kind = evaluation.view.records, change.kind
+    name = change.subject.partition(":")[2]
+    if kind == "rank" and change.subject.startswith("role:"):
+        yield _edit(place_in_profile(records.posts[name], "entry_rank"), f"entry_rank: {change.value}")
+    elif kind == "equip":
+        yield _profile_entry(evaluation, change, name)
+    elif kind == "role":
+        place = records.agents[name].place("assignments", key=True)
+        yield _edit(place, f"- role: {change.value}", f"agents.{name}.assignments")
+    elif kind == "policy_removed":
+        yield _edit(records.policies[change.value].place(), "enabled: false", f"policies.{change.value}")
+    elif kind == "declare":
+        yield from _declaration(evaluation, change.value)
+
+
+def _edit(place: Place, write: str, under: str = "") -> RemedyEdit:
+    return RemedyEdit(place.file, place.line, write, under)
+
+
+def _profile_entry(evaluation: Evaluation, change: RemedyChange, role: str) -> RemedyEdit:
+    post = evaluation.view.records.posts[role]
+    kind, _, name = change.value.partition(":")
+    if kind == "tool":
+        place = place_in_profile(post, "capabilities", "tools")
+        return _edit(place, f"- {{tool: {name}, level: {change.level}}}", "capabilities.tools")
+    if kind == "role":
+        return _edit(place_in_profile(post, "dispatch", "may_to"), f"- {name}", "dispatch.may_to")
+    field = {"credential": "credentials"}.get(kind, kind)
+    return _edit(place_in_profile(post, field), f"- {name}", field)
+
+
+def _identity(written: str) -> str:
+    """A sender as an identity of a person; one nobody wrote is to be filled in."""
+    platform, *rest = written.split("/")
+    if not rest:
+        return "{platform: PLATFORM, id: ID}"
+    space = f"space: {rest[0]}, " if len(rest) > 1 and rest[0] else ""
+    return f"{{platform: {platform}, {space}id: {'/'.join(rest[1:]) if len(rest) > 1 else rest[0]}}}"
+
+
+def _declaration(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
+    """Where others of the kind are declared; nothing where there are none, or the kind does not exist."""
+    records = evaluation.view.records
+    kind, _, name = subject.partition(":")
+    if subject == f"person:{UNKNOWN_SENDER}":
+        kind, name = "sender", ""
+    if kind == "role":
+        place = records.document.place("hierarchy", key=True)
+        yield _edit(place, f"{name}: {{}}", "hierarchy")
+        return
+    known: dict[str, tuple[Mapping[str, Any], str, str]] = {
+        "agent": (records.agents, f"{name}: {{assignments: [{{role: ROLE}}]}}", "agents"),
+        "person": (records.people, f"{name}: {{relationship: RELATIONSHIP}}", "people"),
+        "sender": (records.people, f"identities: [{_identity(name)}]", "people.PERSON"),
+        "system": (records.system_origins, f"{name}: {{}}", "system_origins"),
+        "webhook": (records.webhooks, f"{name}: {{}}", "webhooks"),
+    }  # fmt: skip
+    declared, write, under = known.get(kind, ({}, "", ""))
+    for definition in list(declared.values())[:1]:
+        yield _edit(definition.document.place(definition.section, key=True), write, under)

@@ -1,0 +1,285 @@
+r"""Compare paths with globs: the one place where grants, restrictions and file scopes do.
+
+There are two questions, and neither guesses. `is_inside` is true only if every reading of a path lies in the glob: it
+opens. `may_touch` is false only if no reading of it can reach the glob: it closes. What cannot be compared is therefore
+outside a grant and inside a restriction.
+
+A relative path starts at the root of the workspace. Without a stated root, relative and absolute forms cannot be
+compared. The root also says what kind of host it is: `C:/work` is Windows, where a backslash separates; everywhere else a
+backslash is a name to one program and a separator to the next, so that a path with one cannot be compared.
+
+In a glob, `*`, `?` and `[…]` stay within one name, and `**` as a whole name stands for any number of folders. A glob
+without them is one file or folder. Symbolic links are not known here: whoever opens the file resolves them first.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from fnmatch import translate
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+MOST_CHARACTERS: Final = 4096
+"""A longer path cannot be compared: no host opens it."""
+MOST_NAMES: Final = 256
+ANYWHERE: Final = "**"
+
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+# What a program may replace before it opens a file: a home folder, a variable, an escaped character.
+_REPLACED: Final = re.compile(r"^~|^\$|\$[{(]|%[0-9A-Fa-f]{2}|%\w+%")
+_SHORT_NAME: Final = re.compile(r"~[0-9]")
+_WILD: Final = re.compile(r"[*?\[]")
+_CLASS: Final = re.compile(r"\[!?\]?[^\]]*\]|[?]")
+
+
+class FilePath(NamedTuple):
+    """A path that can be compared: where it starts, and the names that lead to the file."""
+
+    start: str
+    """`/`, a drive such as `C:/`, or nothing for a path relative to a root that nobody stated."""
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.start + "/".join(self.names) or "."
+
+
+def read_path(path: str, root: str | None = None) -> FilePath | None:
+    r"""A path without `.`, `..`, doubled and trailing separators; None if it cannot be compared.
+
+    >>> str(read_path("src/../docs//a.md", "/work")), str(read_path("/work/docs/./a.md/", "/work"))
+    ('/work/docs/a.md', '/work/docs/a.md')
+    >>> read_path("../a.md"), read_path("~/a.md", "/work"), read_path("a\\b", "/work")
+    (None, None, None)
+    """
+    if not path or len(path) > MOST_CHARACTERS or path != path.strip() or not path.isprintable():
+        return None
+    if _REPLACED.search(path) or _has_hidden_separator(path):
+        return None
+    if root is not None and _DRIVE.match(root):
+        return _on_windows(path, root)
+    if "\\" in path or _SCHEME.match(path) or _DRIVE.match(path):
+        return None
+    if path.startswith("/"):
+        return _walk("/", (), path)
+    if root is None:
+        return _walk("", (), path)
+    start = _walk("/", (), root) if root.startswith("/") else None
+    return None if start is None else _walk(start.start, start.names, path)
+
+
+def _on_windows(path: str, root: str) -> FilePath | None:
+    path, root = path.replace("\\", "/"), root.replace("\\", "/")
+    start = _walk(f"{root[0].upper()}:/", (), root[2:])
+    drive = _DRIVE.match(path)
+    if drive is not None:
+        # `C:a` starts at a folder that the process remembers for the drive.
+        found = _walk(f"{path[0].upper()}:/", (), path[2:]) if path[2:3] == "/" else None
+    elif path.startswith("//"):
+        # A share or a device may be a second name of a file on a drive.
+        found = None
+    elif start is None or path.startswith("/"):
+        found = start and _walk(start.start, (), path)
+    else:
+        found = _walk(start.start, start.names, path)
+    if found is None or any(":" in name or _SHORT_NAME.search(name) for name in found.names):
+        return None
+    return found
+
+
+def _walk(start: str, above: tuple[str, ...], path: str) -> FilePath | None:
+    names = list(above)
+    for name in path.split("/"):
+        if name == "..":
+            if names:
+                if names.pop() == ANYWHERE:
+                    return None
+            elif not start:
+                return None
+        elif name not in ("", "."):
+            # Windows drops dots at the end of a name, so that `...` may be the folder itself.
+            if not name.strip(". "):
+                return None
+            names.append(name)
+    return FilePath(start, tuple(names)) if len(names) <= MOST_NAMES else None
+
+
+def _has_hidden_separator(path: str) -> bool:
+    """Whether characters of full width and the like become separators or dots where a host simplifies them."""
+    if path.isascii():
+        return False
+    plain = unicodedata.normalize("NFKC", path)
+    return any(plain.count(mark) != path.count(mark) for mark in ("/", "\\", "..", ":", "~"))
+
+
+def is_inside(path: str, glob: str, root: str | None = None) -> bool:
+    """Whether a path surely lies in a glob: for what opens.
+
+    >>> is_inside("src/a.py", "/work/src/**", "/work"), is_inside("src/../a.py", "src/**"), is_inside("SRC/a.py", "src/**")
+    (True, False, False)
+    """
+    read = read_path(path, root)
+    pattern = _compile(glob, root)
+    if read is None or pattern is None or not pattern.is_exact or read.start != pattern.start:
+        return False
+    if any("*" in name or "?" in name for name in read.names):
+        return False
+    return _fits(read.names, pattern.exact)
+
+
+def may_touch(path: str, glob: str, root: str | None = None) -> bool:
+    """Whether a path may be in a glob, in a folder it names, or a folder that contains it: for what closes.
+
+    >>> may_touch("/ETC/passwd", "/etc/**", "/work"), may_touch("../etc", "/etc/**", "/work"), may_touch("a", "/etc/**")
+    (True, True, True)
+    >>> may_touch("/work/a", "/etc/**", "/work"), may_touch("/", "/etc/**", "/work")
+    (False, True)
+    """
+    read = read_path(path, root)
+    pattern = _compile(glob, root)
+    if read is None or pattern is None or read.start != pattern.start:
+        # Two drives are all that is known to lie apart.
+        return read is None or pattern is None or not (read.start[1:2] == pattern.start[1:2] == ":")
+    names = tuple(map(fold, read.names))
+    wild = next((number for number, name in enumerate(read.names) if _WILD.search(name)), None)
+    if wild is not None:
+        # A program may expand it to anything in that folder.
+        names = names[:wild]
+        if pattern.fixed == names[: len(pattern.fixed)]:
+            return True
+    if names == pattern.fixed[: len(names)]:
+        return True
+    return _fits(names, pattern.folded) or _fits(read.names, pattern.below)
+
+
+def glob_is_inside(given: str, held: str, root: str | None = None) -> bool:
+    """Whether every path that one glob surely holds is surely in another: for what is passed on.
+
+    >>> glob_is_inside("/srv/a/*.py", "/srv/**"), glob_is_inside("/srv/**", "/srv/*"), glob_is_inside("/srv", "/srv/**")
+    (True, False, False)
+    """
+    one, other = _compile(given, root), _compile(held, root)
+    if one is None or other is None or not (one.is_exact and other.is_exact) or one.start != other.start:
+        return given == held
+    return _is_within(one.names, other.names)
+
+
+def globs_may_meet(one: str, other: str, root: str | None = None) -> bool:
+    """Whether two globs may hold one path, or one a folder that contains what the other holds.
+
+    >>> globs_may_meet("/etc/**", "/srv/**"), globs_may_meet("/etc/**", "/**"), globs_may_meet("/ETC/**", "/etc/passwd")
+    (False, True, True)
+    """
+    first, second = _compile(one, root), _compile(other, root)
+    if first is None or second is None or first.start != second.start:
+        return first is None or second is None or not (first.start[1:2] == second.start[1:2] == ":")
+    common = min(len(first.fixed), len(second.fixed))
+    return first.fixed[:common] == second.fixed[:common]
+
+
+def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
+    # Row by row from the end: whether what is left of `given` is within what is left of `held`.
+    below = [each == len(given) for each in range(len(given) + 1)]
+    for number in reversed(range(len(held))):
+        name, last = held[number], number == len(held) - 1
+        row = [False] * (len(given) + 1)
+        for at in reversed(range(len(given) + 1)):
+            if name == ANYWHERE:
+                row[at] = at < len(given) if last else below[at] or (at < len(given) and row[at + 1])
+            elif at < len(given):
+                row[at] = _name_is_within(given[at], name) and below[at + 1]
+        below = row
+    return below[0]
+
+
+def _name_is_within(given: str, held: str) -> bool:
+    if given == ANYWHERE or held in (given, "*"):
+        return given != ANYWHERE
+    return not _WILD.search(given) and re.fullmatch(translate(held), given) is not None
+
+
+def fold(name: str) -> str:
+    r"""A name as the most forgiving file system compares it: without case, accents in one form, no dots at the end.
+
+    >>> fold("ÉTC. ") == fold("e\\u0301tc"), fold("file.txt::$DATA")
+    (True, 'file.txt')
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name)
+        name = unicodedata.normalize("NFKC", name.upper().casefold())
+        name = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    name = name.casefold()
+    before, colon, _ = name.partition(":")
+    name = before if colon and before else name
+    return name.rstrip(". ")
+
+
+_Patterns = tuple[re.Pattern[str] | None, ...]
+_ANY_NAME: Final = re.compile(r"(?s:.)+")
+
+
+class _Pattern(NamedTuple):
+    start: str
+    is_exact: bool
+    """Whether every part of the glob is understood."""
+    exact: _Patterns
+    """What is in it: a pattern for each name, None for any number of folders. What a folder holds is not the folder."""
+    below: _Patterns
+    """The same, and whatever lies below."""
+    folded: _Patterns
+    """The same for folded names."""
+    fixed: tuple[str, ...]
+    """The folded names before the first that is not fixed."""
+    names: tuple[str, ...]
+    """The names as they are written."""
+
+
+@lru_cache(maxsize=4096)
+def _compile(glob: str, root: str | None) -> _Pattern | None:
+    read = read_path(glob, root)
+    if read is None:
+        return None
+    exact: list[re.Pattern[str] | None] = []
+    folded: list[re.Pattern[str] | None] = []
+    fixed: list[str] = []
+    understood = True
+    for name in read.names:
+        if name == ANYWHERE:
+            exact.append(None)
+            folded.append(None)
+        elif ANYWHERE in name or "{" in name:
+            understood = False
+            break
+        else:
+            exact.append(re.compile(translate(name)))
+            # Folding may change the number of letters.
+            loose = _CLASS.sub("*", name)
+            folded.append(re.compile(translate(fold(loose) or "*")))
+            if len(fixed) == len(folded) - 1 and not _WILD.search(name):
+                fixed.append(fold(name))
+    within = (*exact[:-1], _ANY_NAME, None) if exact and exact[-1] is None else exact
+    return _Pattern(
+        read.start, understood, tuple(within), (*exact, None), (*folded, None), tuple(fixed), read.names
+    )
+
+
+def _fits(names: tuple[str, ...], patterns: _Patterns) -> bool:
+    """Whether names follow patterns, the nearest folder for each None tried first."""
+    at = here = 0
+    back: tuple[int, int] | None = None
+    while at < len(names):
+        pattern = patterns[here] if here < len(patterns) else ...
+        if pattern is None:
+            here += 1
+            back = at, here
+        elif pattern is not ... and pattern.fullmatch(names[at]):
+            at, here = at + 1, here + 1
+        elif back is not None:
+            at, here = back[0] + 1, back[1]
+            back = at, here
+        else:
+            return False
+    return all(pattern is None for pattern in patterns[here:])

@@ -1,0 +1,447 @@
+"""Every field of every kind of document changes an answer, is told to people or to the runtime, or is marked "not yet".
+
+An answer is a finding, a decision about access or dispatch, or what the bundle tells a host about PACE, doctrine and
+domains; a manifest is none. So no field that a reader takes for protection can be without effect: it is among those whose
+other value changes an answer here or in the two files beside this one, or its description says that nothing depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.exchange.agent_zero.compiling import compile_bundle
+from orgkernel.model.json_schema import build_json_schema
+from orgkernel.model.kinds import KINDS
+from orgkernel.snapshots.snapshot import Snapshot
+from tests.meta.test_access_fields_have_readers import FIELDS as OF_ACCESS
+from tests.support.trees import read, write_tree
+
+TREE = """
+_schema: orgkernel:organization
+org_id: yard
+hierarchy: {chief: {subordinates: [mason, guard]}}
+layers: [top, bottom]
+dispatch_edges: [{from: top, to: bottom}]
+departments: {works: {}}
+workspace_root: /work
+domains: [build]
+external: [board]
+domain_routing: {build: [mason]}
+rank_matrix: usual
+communication_channels: {lateral: {allowed_pairs: [[mason, guard]]}}
+separations: {apart: {roles: [mason, chief], tools: [saw, horn]}}
+overrides:
+  mason:
+    doctrine: {salute_interval_turns: 3}
+    pace_plan: {alternate: {action: fallback_chain, trigger: consecutive_tool_failures >= 2}}
+    department: works
+    layer: bottom
+---
+_schema: orgkernel:domain_catalog
+domains:
+  build: {examples: [build a wall], triggers: [brick]}
+  wall: {broader: build}
+  small_talk: {passthrough: true}
+aliases: {masonry: build}
+unmapped: [other]
+---
+_schema: orgkernel:plan_catalog
+plans:
+  raise_wall: {domains: [build], steps: [{step: cut, tools: [saw]}], tools: [notes]}
+---
+_schema: orgkernel:tool_catalog
+tools:
+  saw:
+    type: deterministic_function
+    side_effects: destructive
+    actions: {look: read, cut: {level: write}}
+    falls_back_to: [notes]
+    path_arguments: [path]
+    names: {agent_zero: saw_tool}
+    input_schema: {type: object, required: [path]}
+  notes: {type: infra_service, side_effects: write, path_arguments: [], departments: [works]}
+  horn: {type: communication, side_effects: write, essential: {with_tools: [saw]}}
+  hands: {type: utility_agent, side_effects: write, essential: {delegating: true}}
+---
+_schema: orgkernel:skill_catalog
+categories: {craft: {}}
+skills:
+  laying: {category: craft, domain: build, prerequisites: [mixing], preferred_tools: [saw]}
+  mixing: {}
+---
+_schema: orgkernel:qualification_catalog
+qualifications: {basics: {unlocks: [notes]}, more: {prerequisites: [basics], unlocks: [horn]}}
+---
+_schema: orgkernel:rank_ladder
+ranks: [{id: apprentice}, {id: master, trust_from: 0.9}]
+promotions: {master: {requirements: [{scope: universal, min_proficiency: 2, min_count: 2}]}}
+matrices: {usual: [{name: all, types: [deterministic_function], side_effects: [destructive], levels: {apprentice: write}}]}
+---
+_schema: orgkernel:crew_roster
+agents: {ann: {assignments: [{role: mason}, {role: guard}]}}
+---
+_schema: orgkernel:role_profile
+role_id: chief
+role_type: commander
+description: Leads.
+layer: top
+chain_of_command: {reports_to: board}
+capabilities: {tools_primary: [hands], bst_domains: [build]}
+may_grant: [{tool: saw, level: read}]
+---
+_schema: orgkernel:role_profile
+role_id: mason
+description: Builds walls.
+chain_of_command: {reports_to: chief}
+position: unified
+entry_rank: apprentice
+capabilities:
+  bst_domains: [build]
+  htn_plans: [raise_wall]
+  tools: [{tool: saw, level: full}]
+  tools_secondary: [notes]
+  skills: [{skill: laying}]
+pace_plan:
+  contingent: {action: escalate, trigger: consecutive_tool_failures >= 5, escalate_to: chief}
+dispatch: {may_to: [guard]}
+credentials: [key]
+data: [drawings]
+file_scope: ["walls/**"]
+suppressions: [{rule: ORG606, reason: known}]
+---
+_schema: orgkernel:role_profile
+role_id: guard
+description: Guards.
+capabilities: {bst_domains: [build]}
+---
+_schema: orgkernel:role_profile
+role_id: visitor
+description: Visits.
+"""
+# Document (its kind, or for a role its id) and route to another valid value.
+CHANGES: dict[str, Any] = {
+    "organization:limits.max_spawn_depth": 1,
+    "organization:limits.max_children": 1,
+    "organization:limits.max_concurrent": 1,
+    "organization:limits.delegation": "strict",
+    "organization:limits.span_of_control": 1,
+    "organization:workspace_root": "/srv",
+    "organization:domains": ["build", "wall", "small_talk"],
+    "organization:external": ["guild"],
+    "organization:domain_routing.build": ["guard"],
+    "organization:layers": ["bottom"],
+    "organization:dispatch_edges.0.from": "bottom",
+    "organization:dispatch_edges.0.to": "top",
+    "organization:departments": {"hall": {}},
+    "organization:org_id": "court",
+    "organization:hierarchy.chief.subordinates": ["mason"],
+    "organization:hierarchy.visitor": {},
+    "organization:rank_matrix": None,
+    "organization:communication_channels.lateral.allowed_pairs": [["mason", "nobody"]],
+    "organization:separations.apart.roles": ["mason", "guard"],
+    "organization:separations.apart.tools": ["saw", "notes"],
+    "organization:overrides.mason.department": "attic",
+    "organization:overrides.mason.layer": "top",
+    "organization:overrides.mason.doctrine": {"max_turns_without_progress": 2},
+    "organization:overrides.mason.pace_plan.alternate": {
+        "action": "escalate",
+        "trigger": "unrecoverable_error",
+    },
+    "organization:overrides.mason.pace_plan": {"contingent": {"action": "abort_and_report"}},
+    "organization:overrides.mason.pace_plan.emergency": {
+        "action": "abort_and_report",
+        "trigger": "unrecoverable_error",
+    },
+    "organization:overrides.mason.pace_plan.primary": {"action": "escalate"},
+    "organization:suppressions": [{"rule": "ORG601", "reason": "no crew yet"}],
+    "organization:defaults": {"anything": 1},
+    "domain_catalog:domains.wall.broader": None,
+    "domain_catalog:domains.small_talk.passthrough": False,
+    "domain_catalog:domains.build.examples": ["build a house"],
+    "domain_catalog:domains.build.triggers": ["mortar"],
+    "domain_catalog:aliases.masonry": "wall",
+    "domain_catalog:unmapped": [],
+    "plan_catalog:plans.raise_wall.domains": ["wall"],
+    "plan_catalog:plans.raise_wall.steps.0.tools": ["horn", "drill"],
+    "plan_catalog:plans.raise_wall.tools": ["drill"],
+    "tool_catalog:tools.saw.type": "communication",
+    "tool_catalog:tools.saw.actions.cut.level": "full",
+    "tool_catalog:tools.notes.side_effects": "destructive",
+    "tool_catalog:tools.saw.falls_back_to": ["drill"],
+    "tool_catalog:tools.saw.path_arguments": ["other"],
+    "tool_catalog:tools.saw.names": {"agent_zero": "cutter"},
+    "tool_catalog:tools.saw.input_schema": {"type": "object", "required": ["speed"]},
+    "tool_catalog:tools.horn.essential.with_tools": ["hands"],
+    "tool_catalog:tools.hands.essential.delegating": False,
+    "skill_catalog:categories": {"art": {}},
+    "skill_catalog:skills.laying.category": "art",
+    "skill_catalog:skills.laying.domain": "attic",
+    "skill_catalog:skills.laying.prerequisites": ["laying"],
+    "skill_catalog:skills.laying.preferred_tools": ["drill"],
+    "qualification_catalog:qualifications.more.prerequisites": ["more"],
+    "qualification_catalog:qualifications.more.raises": ["nothing"],
+    "rank_ladder:promotions.master.requirements.0.scope": "role",
+    "rank_ladder:promotions.master.requirements.0.min_count": 9,
+    "rank_ladder:promotions.master.qualifications": ["nothing"],
+    "mason:role_id": "stranger",
+    "mason:role_type": "executive",
+    "mason:chain_of_command.reports_to": "guard",
+    "mason:chain_of_command.authority_level": 3,
+    "chief:chain_of_command.can_delegate": False,
+    "mason:capabilities.bst_domains": ["wall"],
+    "mason:capabilities.htn_plans": [],
+    "mason:capabilities.tools_primary": ["horn"],
+    "mason:capabilities.tools_secondary": [],
+    "mason:capabilities.tools.0.tool": "notes",
+    "mason:capabilities.tools.0.level": "read",
+    "mason:capabilities.skills.0.skill": "flying",
+    "mason:capabilities.skills.0.optional": True,
+    "mason:pace_plan.contingent.action": "abort_and_report",
+    "mason:pace_plan.contingent.trigger": "consecutive_tool_failures >= 3",
+    "mason:pace_plan.contingent.escalate_to": "board",
+    "mason:pace_plan.alternate": {"action": "fallback_chain"},
+    "mason:pace_plan.emergency": {"action": "abort_and_report", "trigger": "unrecoverable_error"},
+    "mason:pace_plan.primary": {"action": "escalate", "trigger": "unrecoverable_error"},
+    "mason:doctrine.salute_interval_turns": 9,
+    "mason:doctrine.max_turns_without_progress": 3,
+    "mason:doctrine.report_on_completion": False,
+    "mason:doctrine.report_on_failure": False,
+    "mason:dispatch.may_to": [],
+    "mason:dispatch.may_from": ["guard"],
+    "mason:department": "works",
+    "chief:tier": "external",
+    "guard:layer": "bottom",
+    "mason:position": "worker",
+    "mason:entry_rank": "nobody",
+    "chief:may_grant.0.tool": "drill",
+    "chief:may_grant.0.level": "full",
+    "mason:credentials": [],
+    "mason:data": [],
+    "mason:file_scope": ["**"],
+    "mason:description": "",
+    "mason:suppressions.0.rule": "ORG701",
+    "mason:suppressions.0.subject": "role:guard",
+    "mason:_version": "1.9",
+    "mason:_schema": "orgkernel:plan_catalog",
+}
+# Changes of the organization for which a field has no effect by itself: with them another field is looked at.
+TOGETHER = {
+    "mason:department": {"organization:overrides.mason.department": None},
+    "mason:capabilities.skills.0.optional": {
+        "rank_ladder:promotions.master.requirements": [
+            {"scope": "required_role", "min_proficiency": 2, "min_count": 1}
+        ]
+    },
+    "mason:doctrine.salute_interval_turns": {"organization:overrides.mason.doctrine": None},
+    "mason:pace_plan.alternate": {"organization:overrides.mason.pace_plan": None},
+    "organization:limits.delegation": {"chief:capabilities.tools_primary": ["hands", "notes"]},
+}
+# What is told to people, to agents or to the runtime: the manifest, a brief or a comparison shows it, and no answer depends on it.
+TOLD_ONLY: dict[str, set[str]] = {
+    "Suppression": {"reason"},
+    "RoleProfile": {"role_name", "does_not_have", "standing_orders", "requirements"},
+    "Capabilities": {"intents"},
+    "Requirements": {"min_context_tokens", "preferred_model", "required_extensions"},
+    "PaceTier": {"description"},
+    "Doctrine": {"autonomous_retry_limit"},
+    "Organization": {"org_name", "description", "mission", "mode", "microcosm_config", "macrocosm_config"},
+    "Mission": {"objective", "success_criteria", "constraints"},
+    "HierarchyEntry": {"role_id", "role_name"},
+    "Channel": {"description", "direction", "protocol"},
+    "MicrocosmConfig": {"execution_model", "role_activation", "state_sharing", "salute_storage"},
+    "MacrocosmConfig": {"execution_model", "role_activation", "state_sharing", "salute_storage", "network"},
+    "Network": {"protocol", "discovery", "heartbeat_interval_seconds"},
+    "Department": {"name", "description"},
+    "Separation": {"description"},
+    "RoleOverride": {"requirements"},
+    "DomainCatalog": {"description"},
+    "Domain": {"description"},
+    "PlanCatalog": {"description"},
+    "Plan": {"name", "description", "stale_after_turns"},
+    "PlanStep": {"step"},
+    "ToolCatalog": {"description"},
+    "Tool": {"name", "description", "provider"},
+    "Action": {"description"},
+    "SkillCatalog": {"description", "proficiency_scale"},
+    "SkillCategory": {"name", "description"},
+    "Skill": {"name", "description"},
+    "RankLadder": {"description"},
+    "Rank": {"name", "description"},
+    "QualificationCatalog": {"description"},
+    "Qualification": {"name", "description", "tier", "threshold"},
+    "Directory": {"description"},
+    "Person": {"name"},
+    "SystemOrigin": {"description"},
+    "Webhook": {"description"},
+    "AccessPolicies": {"description"},
+    "Policy": {"description"},
+    "CrewRoster": {"description"},
+    "RosterMember": {"callsign", "description"},
+}  # fmt: skip
+# What a later part of the kernel reads; an answer may still depend on whether its names are declared.
+NOT_YET: dict[str, set[str]] = {
+    "RoleProfile": {"clearance", "lmc_mode"},
+    "SkillUse": {"min_proficiency"},
+    "Skill": {"decay_rate_days"},
+    "Rank": {"agency", "recall_tier"},
+    "Promotion": {"requirements", "qualifications"},
+    "Requirement": {"min_proficiency"},
+    "Qualification": {"raises", "prerequisites"},
+    "Assignment": {"watches"},
+    "Location": {"resources_claimed"},
+}
+# Kinds that are questions or reports, not declarations: each case has an answer, and a report is read as a whole.
+NO_DECLARATIONS = ("decision_cases", "salute_report")
+
+
+def write(folder: Path, changes: dict[str, Any]) -> Path:
+    """The tree with some values changed; None takes a field away."""
+    documents = list(yaml.safe_load_all(TREE))
+    for change, value in changes.items():
+        kind, _, route = change.partition(":")
+        document = next(
+            each for each in documents if kind in (each["_schema"].partition(":")[2], each.get("role_id"))
+        )
+        *above, last = route.split(".")
+        inner: Any = document
+        for step in above:
+            inner = inner[int(step)] if isinstance(inner, list) else inner.setdefault(step, {})
+        if value is None:
+            inner.pop(last)
+        else:
+            inner[last] = value
+    texts = {f"{number}.yaml": yaml.safe_dump(each, sort_keys=False) for number, each in enumerate(documents)}
+    return write_tree(folder, texts)
+
+
+def observe(snapshot: Snapshot) -> Any:
+    """Findings, decisions, and what the bundle tells a host; no texts of manifests."""
+    seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
+    for organization in snapshot.organizations.values():
+        view = organization.index
+        for domain in (*view.records.domains, *view.records.aliases, "other"):
+            decision = decide_dispatch(view, domain)
+            seen.append(
+                (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
+            )
+        for request in requests(list(view.roles)):
+            decided = decide_access(view, request)
+            seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip
+        try:
+            bundle = compile_bundle(view, "tests")
+        except Exception:
+            continue
+        roles = bundle["roles"].values()
+        seen.append([(role["pace"], role["max_turns"], _kept(role["doctrine"]), role["tools"], role["host_tools"]) for role in roles])  # fmt: skip
+        seen.append([(name, each["examples"], each["triggers"]) for name, each in bundle["domains"].items()])
+        seen.append((bundle["aliases"], bundle["dispatch"], list(bundle["tools"])))
+    return seen
+
+
+def _kept(doctrine: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in doctrine.items() if name in ("salute_interval_turns", "report_on_completion", "report_on_failure")}  # fmt: skip
+
+
+def requests(roles: list[str]) -> Iterator[AccessRequest]:
+    """Everything that can be asked about the tree."""
+    runs: list[dict[str, Any]] = [
+        {},
+        {"context": AccessContext(depth=2)},
+        {"context": AccessContext(children=2, concurrent=2)},
+        {"via": ("role:chief",)},
+        {"context": AccessContext(input={"path": "/work/walls/a"})},
+    ]
+    resources = [
+        *((f"tool:{tool}", action) for tool in ("notes", "horn", "hands", "drill") for action in ("use", "look")),
+        *((f"tool:saw{path}", action) for path in ("", ":walls/a", ":/srv/walls/a", ":gate") for action in ("look", "cut")),
+        ("credential:key", "use"), ("data:drawings", "read"), ("data:full", "read"),
+        *((f"role:{role}", action) for role in ("chief", "mason", "guard") for action in ("dispatch", "escalate")),
+    ]  # fmt: skip
+    for subject in (*(f"role:{role}" for role in roles), "agent:ann", "person:user"):
+        for resource, action in resources:
+            for run in runs:
+                yield AccessRequest(subject, action, resource, **run)
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return observe(read(write(tmp_path_factory.mktemp("before"), {})))
+
+
+@pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in CHANGES.items()])
+def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path, before: Any) -> None:
+    """A finding, a decision or what a host is told to do."""
+    together = TOGETHER.get(field, {})
+    if together:
+        before = observe(read(write(tmp_path / "before", together)))
+    snapshot = read(write(tmp_path / "after", {**together, field: value}))
+    invalid = [found for found in snapshot.diagnostics if found.code.startswith("ORG1")]
+    assert field.endswith("_schema") or not invalid, "not a valid value"
+    assert observe(snapshot) != before
+
+
+def models() -> Iterator[type[BaseModel]]:
+    """Every record that a kind of declarations is made of, each once."""
+
+    def within(kind: Any) -> Iterator[type[BaseModel]]:
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield kind
+        for argument in get_args(kind):
+            yield from within(argument)
+
+    pending: list[type[BaseModel]] = [KINDS[kind] for kind in KINDS if kind not in NO_DECLARATIONS]
+    seen: set[type[BaseModel]] = set()
+    while pending:
+        model = pending.pop(0)
+        if model not in seen:
+            seen.add(model)
+            yield model
+            pending += [each for field in model.model_fields.values() for each in within(field.annotation)]
+
+
+def fields() -> set[tuple[str, str]]:
+    """Every field by its record."""
+    common = {"_schema", "_version", "suppressions"}
+    return {
+        ("Document" if (field.alias or name) in common else model.__name__, field.alias or name)
+        for model in models()
+        for name, field in model.model_fields.items()
+    }
+
+
+def _listed(table: dict[str, set[str]]) -> set[tuple[str, str]]:
+    return {(model, name) for model, names in table.items() for name in names}
+
+
+def test_every_field_is_accounted_for() -> None:
+    """None is forgotten, and none is said to be without effect that a change here or beside this file shows to have one."""
+    shown = {step for field in (*CHANGES, *OF_ACCESS) for step in field.partition(":")[2].split(".")}
+    # Written as values of conditions.
+    shown |= {"time"}
+    quiet = _listed(TOLD_ONLY) | _listed(NOT_YET)
+    assert {each for each in fields() - quiet if each[1] not in shown} == set()
+    also = {("Location", "resources_claimed")}
+    assert quiet - fields() == also, "no such field"
+    assert not _listed(TOLD_ONLY) & _listed(NOT_YET)
+
+
+def test_what_is_not_yet_read_says_so() -> None:
+    """In its description, which the JSON Schema and the reference page show; and nothing else does."""
+    marked: set[tuple[str, str]] = set()
+    for kind in KINDS:
+        schema = build_json_schema(kind)
+        for name, part in {KINDS[kind].__name__: schema, **schema.get("$defs", {})}.items():
+            for field, about in part.get("properties", {}).items():
+                if "Not yet" in about.get("description", ""):
+                    marked.add((name, field))
+    missing = {("Requirement", "min_proficiency")}
+    assert marked == _listed(NOT_YET) - missing
