@@ -25,10 +25,10 @@ Moment = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-
 
 
 class Circumstances(Record, frozen=True, kw_only=True):
-    """The circumstances of a question about access. Missing values are unknown."""
+    """The circumstances of a question about access. Missing values are unknown; an empty text says that there is none."""
     at: Moment | None = None
     channel: str | None = None
-    peer_kind: Literal['dm', 'group'] | None = None
+    peer_kind: Literal['dm', 'group', ''] | None = None
     peer_id: str | None = None
     account: str | None = None
     guild: str | None = None
@@ -56,7 +56,7 @@ class AccessQuestion(Record, frozen=True, kw_only=True):
 class AccessCase(Record, frozen=True, kw_only=True):
     """A question and the expected answer."""
     ask: AccessQuestion
-    outcome: Literal['allow', 'deny', 'ask']
+    outcome: Literal['allow', 'deny', 'ask', 'conditional']
     because: tuple[str, ...] | None = None
     level: str | None = None
     obligations: tuple[str, ...] | None = None

@@ -10,7 +10,7 @@ TextOrLines = str | tuple[str, ...]
 
 
 class Mission(Record, frozen=True, kw_only=True):
-    """The organization's mission."""
+    """The organization's mission. Agents read it; no decision depends on it."""
     objective: str = ''
     success_criteria: TextOrLines = ''
     constraints: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class HierarchyEntry(Record, frozen=True, kw_only=True):
 
 
 class Channel(Record, frozen=True, kw_only=True):
-    """A communication channel between roles."""
+    """A communication channel between roles. The runtime carries messages; no decision depends on it."""
     description: str = ''
     direction: str = ''
     protocol: str = ''
@@ -32,7 +32,7 @@ class Channel(Record, frozen=True, kw_only=True):
 
 
 class MicrocosmConfig(Record, frozen=True, kw_only=True):
-    """All roles run in one container, one after the other."""
+    """All roles run in one container, one after the other. Only the runtime reads it."""
     execution_model: str = 'sequential_role_switching'
     role_activation: str = 'bst_domain_routing'
     state_sharing: str = 'shared_agent_object'
@@ -40,14 +40,14 @@ class MicrocosmConfig(Record, frozen=True, kw_only=True):
 
 
 class Network(Record, frozen=True, kw_only=True):
-    """How the containers of an organization find each other."""
+    """How the containers of an organization find each other. Only the runtime reads it."""
     protocol: str = 'ssh'
     discovery: str = 'static_manifest'
     heartbeat_interval_seconds: Annotated[int, msgspec.Meta(ge=1)] = 30
 
 
 class MacrocosmConfig(Record, frozen=True, kw_only=True):
-    """Each role runs in its own container, all at the same time."""
+    """Each role runs in its own container, all at the same time. Only the runtime reads it."""
     execution_model: str = 'concurrent_containers'
     role_activation: str = 'announce_volunteer'
     state_sharing: str = 'shared_volume'
@@ -156,5 +156,6 @@ class Organization(Document, frozen=True, kw_only=True):
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
     separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    workspace_root: Annotated[str, msgspec.Meta(pattern='^(/|[A-Za-z]:[/\\\\\\\\])')] | None = None
     authzen: Authzen = Authzen()
     rank_matrix: Id | None = None

@@ -42,7 +42,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
 
 
 class Requirements(Record, frozen=True, kw_only=True):
-    """What the role needs from its runtime."""
+    """What the role needs from its runtime. The manifest shows it; no decision depends on it."""
     min_context_tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
     preferred_model: str | None = None
     required_extensions: tuple[str, ...] = ()
@@ -99,6 +99,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     position: Literal['manager', 'worker', 'unified'] | None = None
     clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None
     entry_rank: Id | None = None
+    open_to_probation: bool = False
     may_grant: tuple[ToolUse, ...] = ()
     credentials: tuple[Id, ...] = ()
     data: tuple[Id, ...] = ()

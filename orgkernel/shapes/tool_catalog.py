@@ -6,6 +6,7 @@ import msgspec
 from orgkernel.shapes.levels import SideEffects, ToolLevel
 from orgkernel.shapes.record import Document, Id, QualificationId, RankId, Record, ToolId
 ToolType = Literal['utility_agent', 'infra_service', 'mcp_server', 'remote_api', 'computer_use', 'browser', 'communication', 'federation', 'deterministic_function']
+FILE_TYPES: tuple[ToolType, ...] = ('infra_service', 'mcp_server', 'computer_use', 'deterministic_function')
 
 
 class Action(Record, frozen=True, kw_only=True):
@@ -34,8 +35,8 @@ class Tool(Record, frozen=True, kw_only=True):
     falls_back_to: tuple[ToolId, ...] = ()
     essential: Essential = False
     input_schema: dict[str, Any] | None = None
+    path_arguments: tuple[str, ...] | None = None
     names: dict[Id, str] = msgspec.field(default_factory=dict)
-    tags: tuple[str, ...] = ()
     enabled: bool = True
     departments: tuple[Id, ...] = ()
     restricted_to: tuple[Id, ...] = ()
