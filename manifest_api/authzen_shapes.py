@@ -30,7 +30,7 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     via: tuple[str, ...] = ()
     envelope: dict[str, ToolLevel] | None = None
     channel: str | None = None
-    peer_kind: Literal["dm", "group"] | None = None
+    peer_kind: Literal["dm", "group", ""] | None = None
     peer_id: str | None = None
     account: str | None = None
     guild: str | None = None

@@ -160,7 +160,9 @@ def _annotated(kind: ast.expr, said: list[ast.expr]) -> ast.expr:
 def _pattern(text: str) -> str:
     """The same pattern for Python, where `$` would also accept a line break at the end."""
     assert "$" not in text[:-1], f"`$` stands before the end of {text}"
-    assert not re.search(r"\\[a-zA-Z]", text), f"pydantic and Python read a class of characters in {text} differently"
+    assert not re.search(r"\\[a-zA-Z]", text), (
+        f"pydantic and Python read a class of characters in {text} differently"
+    )
     return text[:-1] + r"\Z" if text.endswith("$") else text
 
 

@@ -83,10 +83,10 @@ def command(
         )
     if store is not None:
         from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
-        from orgkernel.kernel.stored import locate_store, read_stored
+        from orgkernel.kernel.stored import locate_store, open_store
 
-        state = read_stored(locate_store(project, os.getcwd(), store))
-        drift = find_drift(snapshot, state, project.severities)
+        with open_store(locate_store(project, os.getcwd(), store), create=False) as opened:
+            drift = find_drift(snapshot, opened.read_view, project.severities)
         snapshot = replace(snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift)))
     found: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0

@@ -108,7 +108,7 @@ def grantable(view: OrgView, member: Member) -> dict[str, Edge]:
 
 
 def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: str | None) -> Right | None:
-    """As a superior: of an agent in any organization that has both, of a role in each that the act reaches."""
+    """As a superior: of an agent in an organization, of a role or of all agents of a name in each that the act reaches."""
     chains: list[tuple[Edge, ...]] = []
     for view in _reached(kernel, org_id):
         roles = _roles_of(view, subject)
@@ -117,7 +117,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
         chain = _find_chain(view, _commanding_names(view, member), roles)
         if chain:
             chains.append(chain)
-        elif subject.startswith("role:"):
+        elif org_id in _EVERYWHERE or subject.startswith("role:"):
             return None
     if not chains:
         return None
@@ -129,7 +129,7 @@ def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     state = kernel.state
     if org_id in _EVERYWHERE:
         return views_of(state)
-    return views_of(state, org_id) if org_id in state.served else ()
+    return views_of(state, org_id)
 
 
 def _commanding_names(view: OrgView, member: Member) -> tuple[str, ...]:

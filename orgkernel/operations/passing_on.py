@@ -21,7 +21,7 @@ from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_records import Approval, PermissionRequest
+from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
 from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLock
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused
@@ -94,10 +94,7 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
     not the credential that asked in its name.
     """
     now, holds = context.store.context.clock(), GRANTED.get(approval)
-    wanted = Grant(
-        "", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id, asked.channel, asked.session,
-        expires_at=None if holds is None else now + holds,
-    )  # fmt: skip
+    wanted = replace(grant_asked_for(asked), expires_at=None if holds is None else now + holds)
     right = require_may_give(context, wanted)
     said, actor = asked.context or {}, context.actor
     is_same = said.get("credential") == actor.name or (
@@ -150,7 +147,7 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
     needed = (
         LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
     )
-    for action in _actions_at(target, needed):
+    for action in _actions_at(target, needed) if wanted.action is None else (wanted.action,):
         request = AccessRequest(member.subject, action, whole, context)
         found = evaluate(_ask_part(tables, request, held, part))
         asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
@@ -230,7 +227,7 @@ def _held_by(
     state, root = desk.state, desk.view.records.organization.workspace_root
     grants = {
         key: tuple(
-            replace(each, channel=None, session=None, resources=resources)
+            replace(each, channel=None, session=None, action=None, input_digest=None, resources=resources)
             for each in state.grants.get(key, ())
             if not _lacks(each, wanted) and (resources := _covering(each, part, root))
         )
@@ -267,6 +264,10 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
         only = getattr(grant, field)
         if only is not None and only != getattr(wanted, field):
             return f"holds only in the {field} {quote(only)}"
+    if grant.action is not None and grant.action != wanted.action:
+        return f"is for the action {quote(grant.action)} alone"
+    if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
+        return "is for one input alone"
     return ""
 
 

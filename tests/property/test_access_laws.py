@@ -711,9 +711,16 @@ def apply(
             changed["state"]["agents"][name] = {
                 **changed["state"]["agents"].get(name, {}),
                 "rank": change.value,
+                "org_id": "o",
             }
         if change.kind == "qualification":
-            passed = {"agent_id": name, "qualification": change.value, "passed": True, "at": 1e9}
+            passed = {
+                "agent_id": name,
+                "qualification": change.value,
+                "score": 1.0,
+                "passed": True,
+                "at": 1e9,
+            }
             changed["state"]["results"] = [*changed["state"]["results"], passed]
         if change.kind == "grant":
             grant = {
