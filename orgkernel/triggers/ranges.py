@@ -177,11 +177,13 @@ def is_free(tree: TriggerTree, max_turns: int | None = None) -> bool:
         if part[0] in ("or", "and", "not"):
             pending += part[1:]
             continue
+        name = ""
         for wanted in (True, False):
             limit = _find_limit(part, wanted, max_turns)
             if limit is None or limit.name in names or find_lowest([limit], max_turns) is None:
                 return False
-        names.add(limit.name)
+            name = limit.name
+        names.add(name)
     return True
 
 
