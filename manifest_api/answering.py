@@ -23,7 +23,7 @@ from orgkernel.manifest.v1 import encode
 
 SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"
-# Whoever may read gets the same answers; the guards have let nobody else pass. What differs by who asks is not kept.
+# All callers with the scope `read` get the same answers. Answers that differ between callers are not cached.
 _ASKER = "read"
 # A store that changes faster than an answer can be made must not keep anybody waiting.
 _TRIES = 5

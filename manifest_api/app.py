@@ -27,9 +27,10 @@ from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import Reloader
 from manifest_api.routes.authzen import EVALUATION
-from manifest_api.store_access import StoreAccess, note_what_ran_out
+from manifest_api.store_access import StoreAccess, VanishedGrants, note_what_ran_out
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.registry_state import Reload
 from orgkernel.kernel.stored import StoreLocation
 
 
@@ -79,13 +80,15 @@ def create_app(
     answers = Answers(kernel)
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
     authenticator = build_authenticator(KeyRing(stored, time.time), verifier, time.monotonic, rate)
-    reloader = Reloader(answers)
+    vanishing = VanishedGrants(stored)
+    reloader = Reloader(answers, vanishing.note)
     feed = Feed(stored)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         watching = asyncio.create_task(reloader.watch()) if watch else None
-        noting = asyncio.create_task(note_what_ran_out(stored))
+        await vanishing.note(kernel.state, Reload())
+        noting = asyncio.create_task(note_what_ran_out(stored, vanishing))
         yield
         reloader.stop()
         noting.cancel()

@@ -211,7 +211,7 @@ class Evaluator:
         evaluation = await evaluate(self._auditor, question, caller)
         said = Said(encode(evaluation), evaluation.context.snapshot)
         if answer_version is not None:
-            # Were the documents read again meanwhile, nobody stands there any more and nobody finds it.
+            # If the documents were reloaded meanwhile, the entry belongs to an old version and is never found.
             self.cache.put(answer_version, asked, said)
         return said
 

@@ -100,6 +100,11 @@ ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is revoked alr
     "A revocation cannot be undone. Issue a new record.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
     "The grant was used, revoked or expired in the meantime.")
+NOT_ASLEEP = ProblemCode("NOT_ASLEEP", 409, "The grant is not asleep", "It gives its permission already.")
+NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
+    "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")
+OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",
+    "The detail names the organization. A grant cannot be moved to another one.")
 MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change to this state",
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",

@@ -14,7 +14,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import anyio
 from watchfiles import Change, awatch
@@ -37,8 +37,12 @@ _NOISE = frozenset({"node_modules", "__pycache__"})
 class Reloader:
     """Keeps a kernel up to date with the disk."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(
+        self, answers: Answers, note: Callable[[RegistryState, Reload], Awaitable[None]] | None = None
+    ) -> None:
+        """`note` is told of every load before the next one."""
         self._answers = answers
+        self._note = note
         self._stop = anyio.Event()
         self._polling: bool | None = None
         self._seen: dict[str, PathIdentity] = {}
@@ -76,7 +80,9 @@ class Reloader:
             logger.exception("the reload failed; the last good versions keep answering")
             return
         self._answers.reading_failed = False
-        log_reload(before, self._answers.kernel.state, report)
+        log_reload(before, kernel.state, report)
+        if self._note is not None:
+            await self._note(kernel.state, report)
 
     def _find_linked(self) -> tuple[str, ...]:
         kernel = self._answers.kernel

@@ -15,10 +15,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
+from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
 
@@ -153,13 +156,52 @@ class StoreAccess:
             read.set_result(None)
 
 
-async def note_what_ran_out(store_access: StoreAccess, every_seconds: float = EVERY_SECONDS) -> None:
+class VanishedGrants:
+    """Puts to sleep, at every load of the documents, the grants of those who are not declared any more.
+
+    INVARIANT: no load is passed over. What the store could not take is tried again, with the load it was found in, so a
+    subject that was missing in one load and is there in the next does not find its grants awake.
+    """
+
+    def __init__(self, store_access: StoreAccess) -> None:
+        self._store_access = store_access
+        self._loads: list[tuple[RegistryState, Reload]] = []
+
+    async def note(self, state: RegistryState, report: Reload) -> None:
+        """Take a load, and try to write down what it says."""
+        self._loads.append((state, report))
+        await self.retry()
+
+    async def retry(self) -> None:
+        """Write down what the loads say that are not written down yet."""
+        try:
+            while self._loads:
+                state, report = self._loads[0]
+                await self._store_access.refresh()
+                slept = await self._store_access.work(partial(_put_to_sleep, state, report))
+                del self._loads[0]
+                for grant in slept or ():
+                    logger.warning(
+                        "grant %s is asleep: no document declares %s", grant.grant_id, quote(grant.subject)
+                    )
+        except StoreError as error:
+            logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
+
+
+def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[Grant, ...]:
+    return upkeep.note_vanished(store, state, report.removed)
+
+
+async def note_what_ran_out(
+    store_access: StoreAccess, vanishing: VanishedGrants, every_seconds: float = EVERY_SECONDS
+) -> None:
     """Audit expired records at intervals, until cancelled (docs/how-to/store.md).
 
     Decisions do not depend on it: an expired record has no effect from the moment it expires.
     """
     while True:
         await asyncio.sleep(every_seconds)
+        await vanishing.retry()
         try:
             await store_access.refresh()
             await store_access.work(upkeep.note_expired)

@@ -65,6 +65,10 @@ class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     context: ContextData = {}
 
 
+_COUNTED = 5
+"""Remedies of an explanation for which it is counted what else they would open."""
+
+
 class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may this subject do?"""
 
@@ -104,7 +108,7 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     asked = _understand(question.org, question.subject, question.action, question.resource, question.context)
 
     def ask(kernel: Kernel) -> ExplanationAnswer:
-        found = kernel.explain(asked.org, asked.request)
+        found = kernel.explain(asked.org, asked.request, counted=_COUNTED)
         return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
             who_can=found.who_can, ignored=asked.ignored,

@@ -12,11 +12,11 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
-from orgkernel.decisions.state_view import AgentState, Lifecycle
+from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry import ACTIVE
 from orgkernel.manifest.v1 import AgentManifest
-from orgkernel.operations.agents import move_agent, set_rank
+from orgkernel.operations.agents import move_agent, record_result, set_rank
 from orgkernel.operations.permissions import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -58,6 +58,14 @@ class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     reason: Text = ""
 
 
+class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an agent scored in a test."""
+
+    qualification: Name
+    score: float
+    reason: Text = ""
+
+
 @router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, org=True))
 async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
     """List the agents of an organization with their current state."""
@@ -89,10 +97,27 @@ async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) 
     **change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
 async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
-    """Suspend, reactivate or decommission an agent. The credential of an agent cannot do this for itself."""
+    """Suspend, reactivate or decommission an agent, with `org=*` in all organizations. The credential of an agent cannot do
+    this for itself.
+    """
     return await write(
         request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
         lambda context, change: move_agent(context, agent, change.lifecycle, org=org, reason=change.reason),
+    )  # fmt: skip
+
+
+@router.post(
+    "/v1/agents/{agent}/results",
+    **change(QualificationResult, ResultBody, {"qualification": "first_aid", "score": 0.93}, made=True),
+)
+async def post_result(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Record the score of an agent in a test. Never by its own credential. The declared threshold says whether it passed."""
+    return await write(
+        request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',
+        lambda context, test: record_result(
+            context, agent, test.qualification, test.score, org=org, reason=test.reason
+        ),
+        201,
     )  # fmt: skip
 
 

@@ -25,11 +25,14 @@ from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.permissions import (
     GrantDraft,
+    Name,
     RestrictionDraft,
+    Text,
     issue_grant,
     issue_restriction,
     lift_restriction,
     revoke_grant,
+    wake_grant,
 )
 
 router = APIRouter(tags=["grants"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -98,6 +101,22 @@ async def post_revocation(request: Request, grant: GrantId) -> Response:
     return await write_with_reason(
         request, "grant", lambda context, reason: revoke_grant(context, grant, reason)
     )
+
+
+class WakeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The organization to wake a grant for, if it has none, and why."""
+
+    org_id: Name | None = None
+    reason: Text = ""
+
+
+@router.post("/v1/grants/{grant}/wake", **change(Grant, WakeBody, {"reason": "the role is meant to have it"}))
+async def post_waking(request: Request, grant: GrantId) -> Response:
+    """Let a grant that is asleep give again. A grant without an organization is woken for the one that is named."""
+    return await write(
+        request, "grant", WakeBody, '{"reason": "…"}',
+        lambda context, body: wake_grant(context, grant, body.org_id, body.reason),
+    )  # fmt: skip
 
 
 class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):

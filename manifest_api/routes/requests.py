@@ -17,6 +17,7 @@ from manifest_api.store_requests import (
     json_response,
     page_from_store,
     record_response,
+    with_store,
     write,
     write_with_reason,
 )
@@ -24,8 +25,17 @@ from orgkernel.decisions.state_records import Approval, RequestStatus
 from orgkernel.decisions.state_records import PermissionRequest as StoredRequest
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.context import Context
-from orgkernel.operations.permissions import RequestDraft, Text, approve, ask, deny
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.context import Actor, Context
+from orgkernel.operations.permissions import (
+    RequestDraft,
+    RequestInFull,
+    Text,
+    approve,
+    ask,
+    deny,
+    describe_request,
+)
 
 router = APIRouter(tags=["requests"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 RequestId = Annotated[str, Path(description="Id of a request.", examples=["r-0123456789ab"])]
@@ -77,6 +87,16 @@ async def get_request(request: Request, request_id: RequestId) -> Response:
     return await record_response(
         request, lambda store: store.requests.get(request_id), f"request {quote(request_id)}", "/v1/requests"
     )
+
+
+@router.get("/v1/requests/{request_id}/widening", responses=stored(RequestInFull, 404, 409))
+async def get_widening(request: Request, request_id: RequestId) -> Response:
+    """A request, and what granting it would change: the level before and after, of every resource that it opens."""
+    kernel: Kernel = request.app.state.answers.kernel
+    found = await with_store(
+        request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id)
+    )
+    return json_response(found)
 
 
 @router.post(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any, get_args
 
 import click
@@ -11,15 +10,17 @@ import click
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.stores import (
     acting,
+    acting_here,
+    all_orgs_option,
     change_options,
     echo_record,
     echo_records,
     find_declared,
-    find_for_actor,
     is_there,
+    named_org,
     store_option,
 )
-from orgkernel.decisions.state_view import AgentState, Lifecycle
+from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import printable
 from orgkernel.operations.agents import (
@@ -27,6 +28,7 @@ from orgkernel.operations.agents import (
     declared_agents,
     list_agents,
     move_agent,
+    record_result,
     set_rank,
     set_trust,
 )
@@ -41,11 +43,12 @@ def command() -> None:
     """
 
 
-# The options of every command that changes an agent.
-_change_options = with_options(
-    click.option("--org", metavar="ORG", help="Organization whose roster and ranks count. Default: all."),
-    change_options,
+_org_option = click.option(
+    "--org", metavar="ORG", help="Organization of the agent.  [default: the only or the active one]"
 )
+_agent_argument = click.argument("agent_id", metavar="AGENT")
+# What every command takes that changes an agent of one organization.
+_change_options = with_options(_org_option, change_options)
 
 
 def _acting(
@@ -57,9 +60,9 @@ def _acting(
 
 
 @command.command("add")
-@click.argument("agent_id", metavar="AGENT")
+@_agent_argument
 @click.option("--rank", metavar="RANK")
-@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="Mean of its trust.")
+@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="How far it is trusted.")
 @click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True)
 @_change_options
 def add(
@@ -67,15 +70,13 @@ def add(
     **values: Any,
 ) -> None:  # fmt: skip
     """Add an agent to the store. A roster declares it, or will declare it."""
-    find = find_declared if rank is not None else partial(find_for_actor, actor)
-    kernel = find(paths, no_cache=no_cache)
-    with acting(actor, store, kernel, create=True) as context:
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
         agent = add_agent(context, agent_id, rank=rank, **values)
     echo_record(form, agent, f"{agent_id} added")
 
 
 @command.command("set-rank")
-@click.argument("agent_id", metavar="AGENT")
+@_agent_argument
 @click.argument("rank")
 @_change_options
 def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str, **where: Any) -> None:
@@ -86,7 +87,7 @@ def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str,
 
 
 @command.command("set-trust")
-@click.argument("agent_id", metavar="AGENT")
+@_agent_argument
 @click.argument("trust", type=click.FloatRange(0, 1))
 @_change_options
 def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
@@ -97,14 +98,37 @@ def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: 
 
 
 @command.command("move")
-@click.argument("agent_id", metavar="AGENT")
+@_agent_argument
 @click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
+@all_orgs_option
 @_change_options
-def move(agent_id: str, lifecycle: Lifecycle, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Suspend, reactivate or decommission an agent, or end its probation."""
+def move(
+    agent_id: str, lifecycle: Lifecycle, org: str | None, all_orgs: bool, reason: str, form: str, **where: Any
+) -> None:
+    """Suspend, reactivate or decommission an agent, or end its probation.
+
+    With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
+    """
+    org = named_org(org, all_orgs)
     with _acting(**where) as context:
         agent = move_agent(context, agent_id, lifecycle, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
+
+
+@command.command("qualify")
+@_agent_argument
+@click.argument("qualification")
+@click.option("--score", type=float, required=True, metavar="0..1", help="What it scored.")
+@_change_options
+def qualify(
+    agent_id: str, qualification: str, score: float, org: str | None, reason: str, form: str, **where: Any
+) -> None:
+    """Record the score of an agent in a test. It passes from the threshold on that is declared for the test."""
+    with _acting(**where) as context:
+        result = record_result(context, agent_id, qualification, score, org=org, reason=reason)
+    echo_record(
+        form, result, f"{agent_id} {'passed' if result.passed else 'failed'} {qualification} with {score:g}"
+    )
 
 
 @command.command("list")
@@ -115,7 +139,7 @@ def move(agent_id: str, lifecycle: Lifecycle, org: str | None, reason: str, form
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
     """List the agents of the rosters and of the store, as they stand now; where the two differ is said on stderr."""
     kernel = find_declared(paths, no_cache=no_cache)
-    agents: tuple[AgentState, ...] = tuple(declared_agents(kernel).values())
+    agents = declared_agents(kernel)
     drift: tuple[Diagnostic, ...] = ()
     if not agents or is_there(store):
         with acting("", store, kernel) as context:
@@ -123,8 +147,8 @@ def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) 
     echo_records(
         form,
         agents,
-        ("agent", "rank", "trust", "lifecycle"),
-        lambda agent: (agent.agent_id, agent.rank, agent.trust, agent.lifecycle),
+        ("agent", "organization", "rank", "trust", "lifecycle"),
+        lambda agent: (agent.agent_id, agent.org_id, agent.rank, agent.trust, agent.lifecycle),
     )
     for each in drift:
         click.echo(f"{each.severity.value}[{each.code}] {printable(each.message)}", err=True)

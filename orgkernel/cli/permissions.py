@@ -7,22 +7,26 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.opening import format_option, with_options
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
     acting,
     acting_here,
+    all_orgs_option,
     change_options,
     echo_record,
     echo_records,
     find_for_actor,
+    named_org,
     opened,
     parse_until,
     show_time,
     store_option,
 )
 from orgkernel.decisions.access.waivers import list_grant
-from orgkernel.decisions.state_records import Approval
-from orgkernel.decisions.state_view import Waiver
+from orgkernel.decisions.state_records import Approval, PermissionRequest
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
+from orgkernel.diagnostics.wording import printable
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import (
     GrantDraft,
@@ -31,26 +35,41 @@ from orgkernel.operations.permissions import (
     approve,
     ask,
     deny,
+    describe_request,
     issue_grant,
     issue_restriction,
     lift_restriction,
     revoke_grant,
+    wake_grant,
 )
+from orgkernel.operations.widening import Widening
 from orgkernel.records.levels import LEVELS
 
 _KINDS = ("access", "command", "action")
 _STATES = ("pending", "approved", "denied", "expired")
 _Decorator = Callable[[Any], Any]
+_org_option = click.option(
+    "--org", "org_id", metavar="ORG", help="Organization it is for.  [default: the only or the active one]"
+)
+_action_option = click.option(
+    "--action", metavar="ACTION", help="Only this action. Default: all of the level."
+)
+_digest_option = click.option(
+    "--input-digest", metavar="SHA256", help="Only the input with this digest. Default: every input."
+)
 
 
-def _issue_options(level: str, help: str, *more: _Decorator) -> _Decorator:
+def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorator:
     """What a command that issues takes, with the `level` it has by default; `more` come after the level."""
     return with_options(
         click.argument("subject"),
         click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
-        click.option("--level", type=click.Choice(LEVELS), default=level, show_default=True, help=help),
+        click.option(
+            "--level", type=click.Choice(LEVELS), default=level, show_default=level or False, help=help
+        ),
         *more,
-        click.option("--org", "org_id", metavar="ORG", help="Organization it holds in. Default: all."),
+        _org_option,
+        all_orgs_option,
         click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never."),
         change_options,
     )
@@ -73,8 +92,8 @@ def grant() -> None:
 
 @grant.command("issue")
 @_issue_options(
-    "full",
-    "What is given.",
+    None,
+    "What is given. Default: full, or what --action requires.",
     click.option(
         "--waive",
         "waives",
@@ -90,6 +109,8 @@ def grant() -> None:
         metavar="N",
         help="How often it can be used. Default: without limit.",
     ),
+    _action_option,
+    _digest_option,
 )
 def _issue_grant(**values: Any) -> None:
     """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
@@ -97,13 +118,13 @@ def _issue_grant(**values: Any) -> None:
     Only what a document declares can be given. With `--by`, a role or an agent gives what its `may_grant` names, and
     nobody gives more than they are allowed themselves.
     """
-    _issue(issue_grant, GrantDraft, "grant_id", **values)
+    _issue(issue_grant, GrantDraft, _given, **values)
 
 
 @grant.command("list")
 @_list_options("revoked, used up or has expired")
 def _list_grants(subject: str | None, everything: bool, store: str | None, form: str) -> None:
-    """List grants, and how often they were used."""
+    """List grants, how often they were used, and which are asleep."""
     with opened(store) as state:
         grants = state.grants.list(subject, active_only=not everything)
         uses = state.grants.count_uses()
@@ -111,12 +132,32 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
     def row(each: Any) -> tuple[Any, ...]:
         left = "" if each.uses_left is None else f", {each.uses_left} left"
         used = f"{uses.get(each.grant_id, 0)}{left}"
-        until = _show_end(each, "revoked")
+        until = "asleep" if each.asleep_since is not None else _show_end(each, "revoked")
         resources = " ".join(each.resources) + (f" ({each.lifts})" if each.lifts else "")
-        return each.grant_id, each.subject, each.level, until, used, each.issued_by, resources
+        return each.grant_id, each.subject, each.org_id, _bound(each), until, used, each.issued_by, resources
 
-    headings = ("grant", "subject", "level", "until", "used", "by", "resources")
+    headings = ("grant", "subject", "organization", "level", "until", "used", "by", "resources")
     echo_records(form, tuple(map(list_grant, grants)), headings, row)
+
+
+@grant.command("wake")
+@click.argument("grant_ids", nargs=-1, required=True, metavar="GRANT...")
+@_org_option
+@all_orgs_option
+@change_options
+def _wake_grants(
+    grant_ids: tuple[str, ...], org_id: str | None, all_orgs: bool, reason: str, form: str, **where: Any
+) -> None:
+    """Let GRANTs that are asleep give again.
+
+    A grant falls asleep when no document declares its subject any more. Grants from before they belonged to
+    organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
+    """
+    org = named_org(org_id, all_orgs)
+    with acting_here(**where) as context:
+        woken = [wake_grant(context, grant_id, org, reason) for grant_id in grant_ids]
+    lines = (f"{each.grant_id} is awake and gives {_what_is_given(each)}" for each in woken)
+    echo_record(form, woken[0] if len(woken) == 1 else woken, "\n".join(lines))
 
 
 @click.group("restriction")
@@ -131,7 +172,7 @@ def _issue_restriction(**values: Any) -> None:
 
     With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
     """
-    _issue(issue_restriction, RestrictionDraft, "restriction_id", **values)
+    _issue(issue_restriction, RestrictionDraft, _left, **values)
 
 
 @restriction.command("list")
@@ -143,19 +184,55 @@ def _list_restrictions(subject: str | None, everything: bool, store: str | None,
 
     def row(each: Any) -> tuple[Any, ...]:
         until = _show_end(each, "lifted")
-        return each.restriction_id, each.subject, each.level, until, each.issued_by, " ".join(each.resources)
+        what = " ".join(each.resources)
+        return each.restriction_id, each.subject, each.org_id, each.level, until, each.issued_by, what
 
-    echo_records(form, found, ("restriction", "subject", "level", "until", "by", "resources"), row)
+    headings = ("restriction", "subject", "organization", "level", "until", "by", "resources")
+    echo_records(form, found, headings, row)
 
 
 def _issue(
-    issue: Callable[[Context, Any], Any], draft: type, id_field: str, *, expires: str | None, actor: str,
-    paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **values: Any,
+    issue: Callable[[Context, Any], Any], draft: type, say: Callable[[Any], str], *, expires: str | None, actor: str,
+    paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
+    **values: Any,
 ) -> None:  # fmt: skip
-    until = parse_until(expires)
+    until, org = parse_until(expires), named_org(org_id, all_orgs)
     with acting_here(actor, paths, store, no_cache, create=True) as context:
-        made = issue(context, draft(expires_at=until, **values))
-    echo_record(form, made, f"{getattr(made, id_field)} issued")
+        made = issue(context, draft(expires_at=until, org_id=org, **values))
+    echo_record(form, made, say(made))
+
+
+def _given(grant: Grant) -> str:
+    return f"{grant.grant_id} gives {_what_is_given(grant)}"
+
+
+def _left(restriction: Restriction) -> str:
+    where, what = _where(restriction.org_id), ", ".join(restriction.resources)
+    level = restriction.level
+    return f"{restriction.restriction_id} leaves {restriction.subject} no more than level {level} of {what} {where}"
+
+
+def _what_is_given(grant: Grant) -> str:
+    """A grant in words: level, resources, subject and organization."""
+    what = ", ".join(grant.resources)
+    return f"{grant.subject} level {_level(grant)} of {what} {_where(grant.org_id)}"
+
+
+def _level(record: Grant | PermissionRequest) -> str:
+    """The level, and what is waived."""
+    waives = f", waives {' '.join(record.waives)}" if record.waives else ""
+    return f"{_bound(record)}{waives}"
+
+
+def _bound(record: Grant | PermissionRequest) -> str:
+    """The level, and the only action or input it is for."""
+    action = "" if record.action is None else f" for {record.action}"
+    one = "" if record.input_digest is None else " with one input"
+    return f"{record.level}{action}{one}"
+
+
+def _where(org_id: str | None) -> str:
+    return "in all organizations" if org_id == ALL_ORGANIZATIONS else f"in {org_id}"
 
 
 def _add_ending(
@@ -196,23 +273,63 @@ def request() -> None:
     "--kind", type=click.Choice(_KINDS), default="access", show_default=True,
     help="Answered within 24 h, 2 min or 1 h; else expired.",
 )  # fmt: skip
-@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True)
+@click.option(
+    "--level", type=click.Choice(LEVELS), help="What is asked for. Default: full, or what --action requires."
+)
 @click.option(
     "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
 )
-@click.option("--org", "org_id", metavar="ORG", help="Organization it is for. Default: all.")
+@_action_option
+@_digest_option
+@_org_option
+@all_orgs_option
 @change_options
 def _create_request(
-    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **draft: Any
-) -> None:
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
+    **draft: Any,
+) -> None:  # fmt: skip
     """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
 
     An agent (`--by`) asks for itself and for nobody else.
     """
+    org = named_org(org_id, all_orgs)
     with acting_here(actor, paths, store, no_cache, create=True) as context:
-        asked = ask(context, RequestDraft(**draft))
+        asked = ask(context, RequestDraft(org_id=org, **draft))
     until = show_time(asked.expires_at)
     echo_record(form, asked, f"{asked.request_id} is pending until {until}")
+
+
+@request.command("show")
+@click.argument("request_id", metavar="REQUEST")
+@path_option
+@store_option
+@cache_option
+@format_option("text", "json")
+def _show_request(
+    request_id: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
+) -> None:
+    """Show a request in full, and what granting it would change for the requester."""
+    with acting_here("", paths, store, no_cache) as context:
+        found = describe_request(context, request_id)
+    if form == "json":
+        echo_indented(found)
+        return
+    asked = found.request
+    lines = [
+        f"{asked.request_id}: {asked.requester} asks for level {_level(asked)} of {', '.join(asked.resources)} {_where(asked.org_id)}",
+        f"status: {asked.status}, until {show_time(asked.expires_at)}",
+        f"reason: {asked.reason or 'none given'}",
+        "granting it would change:" if found.widens else "granting it would change nothing",
+        *(f"  {_change(each)}" for each in found.widens),
+    ]
+    for line in lines:
+        click.echo(printable(line))
+
+
+def _change(widening: Widening) -> str:
+    before = f"{widening.outcome_before}, level {widening.level_before}"
+    after = f"{widening.outcome_after}, level {widening.level_after}"
+    return f"{widening.org_id}: {widening.action} {widening.resource}: from {before} to {after}"
 
 
 @request.command("approve")
@@ -227,7 +344,7 @@ def _approve_request(request_id: str, approval: Approval, reason: str, form: str
     """
     with acting_here(**where) as context:
         approved, given = approve(context, request_id, approval, reason)
-    echo_record(form, approved, f"{request_id} approved {approval}: {given.grant_id}")
+    echo_record(form, approved, f"{request_id} approved {approval}: {_given(given)}")
 
 
 @request.command("deny")
@@ -261,9 +378,9 @@ def _list_requests(status: str | None, subject: str | None, store: str | None, f
     echo_records(
         form,
         requests,
-        ("request", "subject", "status", "until", "grant", "resources"),
+        ("request", "subject", "organization", "status", "until", "grant", "level", "reason", "resources"),
         lambda each: (
-            each.request_id, each.requester, each.status, show_time(each.expires_at), each.grant_id,
-            " ".join(each.resources),
+            each.request_id, each.requester, each.org_id, each.status, show_time(each.expires_at), each.grant_id,
+            _level(each), each.reason, " ".join(each.resources),
         ),
     )  # fmt: skip

@@ -14,6 +14,7 @@ import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
 from orgkernel.cli.output import echo_indented
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.settings import find_project
@@ -45,6 +46,16 @@ reason_option = click.option("--reason", default="", metavar="TEXT", help="Reaso
 change_options = with_options(
     by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
 )
+
+
+all_orgs_option = click.option("--all-orgs", is_flag=True, help="All organizations, in place of one.")
+
+
+def named_org(org: str | None, all_orgs: bool) -> str | None:
+    """The organization that the options name, `*` for all of them; raises `UsageError` for both."""
+    if org is not None and all_orgs:
+        raise UsageError("`--org` and `--all-orgs` exclude each other", "leave one of them out")
+    return ALL_ORGANIZATIONS if all_orgs else org
 
 
 def open_with_state(paths: tuple[str, ...], org: str, store: str | None, *, no_cache: bool = False) -> Kernel:
@@ -87,6 +98,11 @@ def acting(
 ) -> Iterator[Context]:
     """The context of an operation: documents, store, and the actor of `--by`."""
     with opened(store, create=create) as state:
+        from orgkernel.operations.upkeep import note_vanished  # slow to import: it imports the store
+
+        for grant in () if kernel is None else note_vanished(state, kernel.state):
+            text = f"note: grant {grant.grant_id} is asleep now, because no document declares {grant.subject}"
+            click.echo(printable(text), err=True)
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
 
 

@@ -63,6 +63,8 @@ def _tool_words(tool: ToolItem) -> str:
         f"grant {grant.id}" + (f" until {grant.expires_at}" if grant.expires_at else "")
         for grant in tool.grants
     )
+    if tool.conditional_actions and not tool.allowed_actions:
+        words.append("conditional")
     if tool.conditional:
         words.append(f"depends on {tool.conditional}")
     return ", ".join(words)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.state_view import Waiver
+from orgkernel.decisions.state_view import Grant, Waiver
 from orgkernel.records.levels import ToolLevel
 
 RequestKind = Literal["access", "command", "action"]
@@ -59,6 +59,7 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
     org_id: str | None = None
+    """The organization it is for; `*` for all of them."""
     channel: str | None = None
     session: str | None = None
     reason: str = ""
@@ -72,6 +73,18 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     """`once`, `day`, `always` or `deny`."""
     response_at: float | None = None
     grant_id: str | None = None
+    action: str | None = None
+    """The only action that is asked for; None for every action of the level."""
+    input_digest: str | None = None
+    """SHA-256 of the only input that is asked for; None for every input."""
+
+
+def grant_asked_for(request: PermissionRequest) -> Grant:
+    """The grant that a request asks for; it has no id yet."""
+    return Grant(
+        "", request.requester, request.resources, request.level, request.waives, request.org_id or "", request.channel,
+        request.session, action=request.action, input_digest=request.input_digest,
+    )  # fmt: skip
 
 
 class ApiKey(msgspec.Struct, frozen=True):

@@ -20,6 +20,8 @@ from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
 """What a grant may lift; nothing else can ever be waived."""
+ALL_ORGANIZATIONS = "*"
+"""Written in place of an organization, by whoever means all of them."""
 
 
 class AgentState(msgspec.Struct, frozen=True, gc=False):
@@ -30,6 +32,8 @@ class AgentState(msgspec.Struct, frozen=True, gc=False):
     trust: float | None = None
     """Mean of the trust distribution, 0 to 1."""
     lifecycle: Lifecycle = "active"
+    org_id: str = ""
+    """The organization it is stored for. What is stored for all of them (`*`) can lower a rank and never raise it."""
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):
@@ -40,8 +44,8 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     resources: tuple[str, ...]
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
-    org_id: str | None = None
-    """The organization it holds in; None for all of them."""
+    org_id: str = ALL_ORGANIZATIONS
+    """The organization it holds in; `*` for all of them."""
     channel: str | None = None
     session: str | None = None
     reason: str = ""
@@ -53,6 +57,12 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     """How often it can still be used; None for without limit."""
     request_id: str | None = None
     """The request it answers."""
+    action: str | None = None
+    """The only action it gives; None for every action of its level."""
+    input_digest: str | None = None
+    """SHA-256 of the only input it is good for; None for every input."""
+    asleep_since: float | None = None
+    """Since when it gives nothing because no document declared its subject; None while it is awake."""
 
 
 class Restriction(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +73,8 @@ class Restriction(msgspec.Struct, frozen=True, gc=False):
     resources: tuple[str, ...]
     level: ToolLevel = "none"
     """The most that is left."""
-    org_id: str | None = None
+    org_id: str = ALL_ORGANIZATIONS
+    """The organization it holds in; `*` for all of them."""
     reason: str = ""
     issued_by: str = ""
     issued_at: float = 0.0
@@ -80,6 +91,8 @@ class QualificationResult(msgspec.Struct, frozen=True, gc=False):
     passed: bool
     at: float
     expires_at: float | None = None
+    org_id: str = ""
+    """The organization whose qualification it is."""
 
 
 class ToolLock(msgspec.Struct, frozen=True, gc=False):
@@ -142,6 +155,8 @@ class StateView(msgspec.Struct, frozen=True):
     """The latest reports by `role:ID`, and by `agent:ID` where an agent is known; newest first."""
     raised: frozenset[str] = frozenset()
     """Those of their subjects whose newest report is of a raised tier: nearly always nobody."""
+    asleep: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
+    """Grants that sleep, by subject; they decide nothing and are told as drift."""
 
 
 EMPTY_STATE = StateView()

@@ -13,6 +13,7 @@ from orgkernel.diff.normal_form import default_name
 from orgkernel.diff.sections import (
     ACTIONS,
     ASKED,
+    DEPENDING,
     DIRECTORY,
     ECHO,
     ELEMENTS,
@@ -220,13 +221,15 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
             return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {list_words(after)}"
         gained = change.kind == "gained"
         actions = after if gained else before
-        if field not in (ACTIONS, ASKED):
+        if field not in (ACTIONS, ASKED, DEPENDING):
             verb = field if gained else f"no longer {field}"
             return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {list_words(actions)}"
         if field == ASKED:
             word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
             return f"{who} {'may now ask' if gained else 'no longer asks'} for {word}"
         word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
+        if field == DEPENDING:
+            return f"{who}: {word} {'now depends' if gained else 'no longer depends'} on circumstances"
         return f"{who} {'may now' if gained else 'may no longer'} use {word}"
     if field == "value":
         if key == "can_delegate":

@@ -21,7 +21,7 @@ from typing import Any
 
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import effect_of_policy
-from orgkernel.diff.sections import ACTIONS, ASKED, ORDER, ROLES, address_of
+from orgkernel.diff.sections import ACTIONS, ASKED, DEPENDING, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
@@ -55,7 +55,7 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     if part in _TOOLS and key is not None and old is not None and new is not None:
         if field == ACTIONS:
             return _presence(change)
-        if field == ASKED:
+        if field in (ASKED, DEPENDING):
             return _asked(change, old, new, key)
         if field == "conditional":
             return _conditions(change, old, new, part, key)

@@ -35,7 +35,8 @@ ECHO = ("name", "role_type", "authority_level", "external")
 """What a manifest repeats of another role."""
 ACTIONS = "allowed_actions"
 ASKED = "ask_actions"
-ELEMENTS = frozenset({ACTIONS, ASKED, "allows", "asks", "denies", "spares", "bounds"})
+DEPENDING = "conditional_actions"
+ELEMENTS = frozenset({ACTIONS, ASKED, DEPENDING, "allows", "asks", "denies", "spares", "bounds"})
 """Fields of an item whose elements are gained and lost one by one: actions of a tool, what a policy speaks of."""
 
 _QUALIFIER = {"peers": "channel", "escalation": "tier"}

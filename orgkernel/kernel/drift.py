@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -14,12 +14,16 @@ from orgkernel.snapshots.snapshot import Snapshot
 
 
 def find_drift(
-    snapshot: Snapshot, state: StateView, severities: Mapping[str, Severity | None]
+    snapshot: Snapshot, read_view: Callable[[str], StateView], severities: Mapping[str, Severity | None]
 ) -> tuple[Diagnostic, ...]:
-    """Findings of the rules about a state, in the order of their places, without those that documents suppress."""
-    if not state.agents:
+    """Findings of the rules about the state of each organization, in the order of their places.
+
+    Those that documents suppress are left out.
+    """
+    states = {org_id: read_view(org_id) for org_id in snapshot.organizations}
+    if not any(state.agents or state.grants or state.asleep for state in states.values()):
         return ()
     views = [each.index for each in snapshot.organizations.values()]
-    found = [each for rule in rules_of(RuleScope.STATE) for each in rule.run(views, state)]
+    found = [each for rule in rules_of(RuleScope.STATE) for each in rule.run(views, states)]
     found = [each for each in found if not is_suppressed(each, snapshot.tree)]
     return sort_diagnostics(with_severities(found, severities))

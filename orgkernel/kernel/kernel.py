@@ -96,7 +96,7 @@ class Kernel(Registry):
         return self._answer_versions.current(self._state, self._store, self._clock)
 
     def drift(self) -> tuple[Diagnostic, ...]:
-        """Where what is stored about agents differs from what the rosters say. Raises `StoreError`.
+        """Where what is stored differs from what the documents say. Raises `StoreError`.
 
         >>> Kernel.open().drift()
         ()
@@ -105,7 +105,7 @@ class Kernel(Registry):
             return ()
         from orgkernel.kernel.drift import find_drift
 
-        return find_drift(self._state.latest, self._store.read_view(), self._severities)
+        return find_drift(self._state.latest, self._store.read_view, self._severities)
 
     def dispatch(
         self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False

@@ -26,7 +26,6 @@ __all__ = [
     "locate_store",
     "open_store",
     "read_state",
-    "read_stored",
 ]  # fmt: skip
 VARIABLE = "ORGKERNEL_STORE"
 
@@ -60,12 +59,6 @@ def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:
         return EMPTY_STATE
     with open_store(location, create=False) as store:
         return store.read_view(org_id)
-
-
-def read_stored(location: StoreLocation) -> StateView:
-    """The state of a store that has to be there. Raises `BadStore` where it is not, and what reading raises."""
-    with open_store(location, create=False) as store:
-        return store.read_view()
 
 
 class StateAt:

@@ -222,6 +222,7 @@ def effective_item(
         declared_level=LEVELS[holder.bound.get(tool.resource, 0)],
         allowed_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "allow"]),
         ask_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "ask"]),
+        conditional_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "conditional"]),
         decided_by=item.decided_by
         if level == item.level and not evaluation.failing
         else _decisive(evaluation),
@@ -250,10 +251,9 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
 
 
 def _in_order(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Actions in the order that the tool declares, without taking the lock."""
+    """Actions in the order that the tool declares, and last taking the lock."""
     found = {action for group in groups for action in group}
-    declared = () if tool.tool is None else tool.tool.required_levels
-    return tuple(action for action in declared if action in found)
+    return tuple(action for action in tool.actions if action in found)
 
 
 def _held(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:

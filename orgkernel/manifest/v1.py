@@ -95,7 +95,7 @@ class ToolItem(Named, frozen=True, kw_only=True):
     actions: dict[str, str]
     """Each action and the level that it requires."""
     allowed_actions: tuple[str, ...]
-    """Actions that are allowed now."""
+    """Actions that are allowed now, whatever the circumstances that only the caller knows; for an exclusive tool also `lock`."""
     falls_back_to: tuple[str, ...]
     names: dict[str, str]
     input_schema: dict[str, Any] | None
@@ -110,6 +110,8 @@ class ToolItem(Named, frozen=True, kw_only=True):
     """The level from the role, if a layer could have changed it. Null if none could."""
     ask_actions: tuple[str, ...] = ()
     """Actions that need an approval first."""
+    conditional_actions: tuple[str, ...] = ()
+    """Actions that are allowed only once the circumstances of the request are stated."""
     declared: bool = True
     wired: bool | None = None
     """Whether the role's runtime has registered the tool. Null if unknown."""

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Refused, UnknownAgent, UnknownRecord
+from orgkernel.errors import Conflict, Refused, UnknownAgent, UnknownRecord
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
+
+_AT_WORK: tuple[Lifecycle, ...] = ("active", "probationary")
 
 
 def add_agent(
@@ -33,11 +36,20 @@ def add_agent(
     reason: str = "",
 ) -> AgentState:
     """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
-    store = noted_in(context, _right_over(context, org, agent_id, f"add {_named(agent_id)}", "add itself"))
+    org_id = choose_organization(context, org)
+    require_one(org_id, "an agent")
+    right = _right_over(context, org_id, agent_id, f"add {_named(agent_id)}", "add itself")
+    store = noted_in(context, right)
     if rank is not None:
-        _require_rank(context.kernel, org, rank)
+        _require_rank(context.kernel, org_id, rank)
     return store.agents.add(
-        agent_id, actor=context.actor.name, rank=rank, trust=trust, lifecycle=lifecycle, reason=reason
+        agent_id,
+        org_id=org_id,
+        actor=context.actor.name,
+        rank=rank,
+        trust=trust,
+        lifecycle=lifecycle,
+        reason=reason,
     )
 
 
@@ -45,31 +57,40 @@ def set_rank(
     context: Context, agent_id: str, rank: str, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a rank")
     what, itself = f"change the rank of {_named(agent_id)}", "change its own rank"
-    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
-    _require_rank(context.kernel, org, rank)
-    _note(store, context, agent_id)
-    return store.agents.set_rank(agent_id, rank, actor=context.actor.name, reason=reason)
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    _require_rank(context.kernel, org_id, rank)
+    _note(store, context, org_id, agent_id)
+    return store.agents.set_rank(agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def set_trust(
     context: Context, agent_id: str, trust: float, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
     """Set the trust in an agent, 0 to 1; raises as `set_rank`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"
-    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
-    _note(store, context, agent_id)
-    return store.agents.set_trust(agent_id, trust, actor=context.actor.name, reason=reason)
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    _note(store, context, org_id, agent_id)
+    return store.agents.set_trust(agent_id, trust, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def move_agent(
     context: Context, agent_id: str, lifecycle: Lifecycle, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Suspend, reactivate or decommission; raises as `set_rank`, and `Conflict` for a move that is not allowed."""
+    """Suspend, reactivate or decommission, in one organization or (`*`) in all that have an agent of this name.
+
+    Raises as `set_rank`, and `Conflict` for a move that is not allowed.
+    """
+    org_id = choose_organization(context, org)
     what, itself = f"change the lifecycle of {_named(agent_id)}", "change its own lifecycle"
-    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
-    _note(store, context, agent_id)
-    return store.agents.move(agent_id, lifecycle, actor=context.actor.name, reason=reason)
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    _require_no_wider_stop(context, org_id, agent_id, lifecycle)
+    _note(store, context, org_id, agent_id)
+    return store.agents.move(agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def record_result(
@@ -82,74 +103,72 @@ def record_result(
     reason: str = "",
 ) -> QualificationResult:
     """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "the result of a test")
     what, itself = f"record a test of {_named(agent_id)}", "record its own test"
-    store = noted_in(context, _require_agent(context, org, agent_id, what, itself))
-    declared = {
-        name: definition.record
-        for snapshot in reversed(_snapshots(context.documents, org))
-        for name, definition in snapshot.records.qualifications.items()
-    }
+    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    found = context.documents.organization(org_id).snapshot.records.qualifications
+    declared = {name: definition.record for name, definition in found.items()}
     if qualification not in declared:
         help = did_you_mean(qualification, declared) or "declare it in a `qualification_catalog`"
         raise Refused(f"there is no qualification {quote(qualification)}", help, UNKNOWN_NAME)
     return store.results.record(
-        agent_id, qualification, score=score, passed=score >= declared[qualification].threshold,
+        agent_id, qualification, org_id=org_id, score=score, passed=score >= declared[qualification].threshold,
         actor=context.actor.name, reason=reason,
     )  # fmt: skip
 
 
 def list_agents(context: Context) -> tuple[tuple[AgentState, ...], tuple[Diagnostic, ...]]:
-    """All agents by id, and where roster and store differ. Stored values win; missing ones are as declared."""
-    by_id = declared_agents(context.kernel)
+    """All agents by id and organization, and where roster and store differ. Stored values win, the rest is as declared."""
+    known = {(each.agent_id, each.org_id): each for each in declared_agents(context.kernel)}
     for each in context.store.agents.list():
-        start = by_id.get(each.agent_id, each)
+        start = known.get((each.agent_id, each.org_id), each)
         rank = start.rank if each.rank is None else each.rank
         trust = start.trust if each.trust is None else each.trust
-        by_id[each.agent_id] = AgentState(each.agent_id, rank, trust, each.lifecycle)
+        known[each.agent_id, each.org_id] = AgentState(
+            each.agent_id, rank, trust, each.lifecycle, each.org_id
+        )
     drift = () if context.kernel is None else context.kernel.drift()
-    return tuple(by_id[agent_id] for agent_id in sorted(by_id)), drift
+    return tuple(known[key] for key in sorted(known)), drift
 
 
-def declared_agents(kernel: Kernel | None) -> dict[str, AgentState]:
-    """The agents of all rosters with their starting values, by id."""
-    found: dict[str, AgentState] = {}
-    for snapshot in _snapshots(kernel):
-        for agent_id, definition in snapshot.records.agents.items():
-            found.setdefault(agent_id, AgentState(agent_id, definition.record.rank, definition.record.trust))
-    return dict(sorted(found.items()))
+def declared_agents(kernel: Kernel | None) -> tuple[AgentState, ...]:
+    """The agents of all rosters with their starting values, by id and organization."""
+    found = (
+        AgentState(agent_id, definition.record.rank, definition.record.trust, org_id=snapshot.org_id)
+        for snapshot in _snapshots(kernel)
+        for agent_id, definition in snapshot.records.agents.items()
+    )
+    return tuple(sorted(found, key=lambda each: (each.agent_id, each.org_id)))
 
 
-def _snapshots(kernel: Kernel | None, org: str | None = None) -> list[OrgSnapshot]:
+def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[OrgSnapshot]:
     """The organization that is named, or all that are served."""
     if kernel is None:
         return []
-    served = kernel.state.served.values() if org is None else [kernel.organization(org)]
+    served = kernel.state.served.values() if org_id == ALL_ORGANIZATIONS else [kernel.organization(org_id)]
     return [each.snapshot for each in served]
 
 
-def _require_agent(context: Context, org: str | None, agent_id: str, what: str, itself: str) -> Right | None:
+def _require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
     """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
-    snapshots = _snapshots(context.kernel, org)
-    declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
-    if agent_id not in declared:
-        if org is not None and snapshots:
-            help = did_you_mean(agent_id, declared) or (f"agents are {listing(declared)}" if declared else "")
-            org_id = snapshots[0].org_id
-            raise UnknownAgent(f"organization {quote(org_id)} has no agent {quote(agent_id)}", help)
-        stored = [each.agent_id for each in context.store.agents.list()]
-        if agent_id not in stored:
-            help = (
-                did_you_mean(agent_id, [*declared, *stored])
-                or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
-            )
-            raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
-    return _right_over(context, org, agent_id, what, itself)
-
-
-def _right_over(context: Context, org: str | None, agent_id: str, what: str, itself: str) -> Right | None:
-    org_id = (
-        None if org is None or context.kernel is None else context.kernel.organization(org).snapshot.org_id
+    declared = dict.fromkeys(
+        each for snapshot in _snapshots(context.kernel, org_id) for each in snapshot.records.agents
     )
+    if agent_id not in declared and context.store.agents.get(org_id, agent_id) is None:
+        if context.kernel is not None and org_id != ALL_ORGANIZATIONS:
+            help = did_you_mean(agent_id, declared) or (f"agents are {listing(declared)}" if declared else "")
+            raise UnknownAgent(f"organization {quote(org_id)} has no agent {quote(agent_id)}", help)
+        stored = dict.fromkeys(each.agent_id for each in context.store.agents.list())
+        help = (
+            did_you_mean(agent_id, [*declared, *stored])
+            or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
+        )
+        raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
+    return _right_over(context, org_id, agent_id, what, itself)
+
+
+def _right_over(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
     return require_authority(context, f"agent:{agent_id}", what, itself=itself, org_id=org_id)
 
 
@@ -157,15 +176,34 @@ def _named(agent_id: str) -> str:
     return quote(f"agent:{agent_id}")
 
 
-def _require_rank(kernel: Kernel | None, org: str | None, rank: str) -> None:
-    """Raise `Refused` if no ladder declares the rank."""
-    ranks = dict.fromkeys(each.id for snapshot in _snapshots(kernel, org) for each in snapshot.records.ranks)
+def _require_rank(kernel: Kernel | None, org_id: str, rank: str) -> None:
+    """Raise `Refused` if the ladder of the organization does not declare the rank."""
+    ranks = dict.fromkeys(
+        each.id for snapshot in _snapshots(kernel, org_id) for each in snapshot.records.ranks
+    )
     if kernel is not None and rank not in ranks:
         help = did_you_mean(rank, ranks) or (f"ranks are {listing(ranks)}" if ranks else "")
         raise Refused(f"there is no rank {quote(rank)}", help, UNKNOWN_NAME)
 
 
-def _note(store: Store, context: Context, agent_id: str) -> None:
+def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecycle: Lifecycle) -> None:
+    """Raise `Conflict` if an agent that is stopped in all organizations would be put to work in one of them."""
+    shared = context.store.agents.get(ALL_ORGANIZATIONS, agent_id)
+    if (
+        shared is None
+        or org_id == ALL_ORGANIZATIONS
+        or lifecycle not in _AT_WORK
+        or shared.lifecycle in _AT_WORK
+    ):
+        return
+    raise Conflict(
+        f"the agent {quote(agent_id)} is {shared.lifecycle} in all organizations",
+        f"`orgkernel agent move {agent_id} {lifecycle} --all-orgs` changes that",
+        "MOVE_NOT_ALLOWED",
+    )
+
+
+def _note(store: Store, context: Context, org_id: str, agent_id: str) -> None:
     """Add a roster's agent to the store, if nothing is stored about it yet."""
-    if store.agents.get(agent_id) is None:
-        store.agents.add(agent_id, actor=context.actor.name, reason="declared by the roster")
+    if store.agents.get(org_id, agent_id) is None:
+        store.agents.add(agent_id, org_id=org_id, actor=context.actor.name, reason="declared by the roster")

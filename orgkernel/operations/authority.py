@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.rights import EVERYWHERE, Member, Right, find_member, refuse_itself, views_of
+from orgkernel.operations.rights import Member, Right, find_member, refuse_itself, views_of
 from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 NO_AUTHORITY = "NO_AUTHORITY"
+_EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
+"""How an act or a record says that it is about every organization."""
 
 
 def require_authority(
@@ -106,7 +109,7 @@ def grantable(view: OrgView, member: Member) -> dict[str, Edge]:
 
 
 def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: str | None) -> Right | None:
-    """As a superior: of an agent in any organization that has both, of a role in each that the act reaches."""
+    """As a superior: of an agent in an organization, of a role or of all agents of a name in each that the act reaches."""
     chains: list[tuple[Edge, ...]] = []
     for view in _reached(kernel, org_id):
         roles = _roles_of(view, subject)
@@ -115,7 +118,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
         chain = _find_chain(view, _commanding_names(view, member), roles)
         if chain:
             chains.append(chain)
-        elif subject.startswith("role:"):
+        elif org_id in _EVERYWHERE or subject.startswith("role:"):
             return None
     if not chains:
         return None
@@ -124,8 +127,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
 
 def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     """The organizations an act reaches."""
-    state = kernel.state
-    return views_of(state, org_id) if org_id in EVERYWHERE or org_id in state.served else ()
+    return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
 def _commanding_names(view: OrgView, member: Member) -> tuple[str, ...]:

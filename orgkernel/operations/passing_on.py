@@ -8,7 +8,7 @@ channel, session or part. So a grant for a number of uses is never passed on: se
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_records import Approval, PermissionRequest
+from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
 from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLock
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused
@@ -51,9 +51,12 @@ if TYPE_CHECKING:
 _PLAIN = Grant("", "", ())
 _COMPARED = {
     "grant_id", "subject", "resources", "level", "waives", "org_id", "channel", "session", "reason", "issued_by", "issued_at",
-    "expires_at", "revoked_at", "uses_left", "request_id",
+    "expires_at", "revoked_at", "uses_left", "request_id", "action", "input_digest",
 }  # fmt: skip
 """The fields of a grant that bind nobody, or that are compared with what is given."""
+
+_UNBOUND: dict[str, Any] = dict.fromkeys(("channel", "session", "expires_at", "action", "input_digest"))
+"""What a grant that covers what is given is asked about without: it has been compared."""
 
 
 def require_may_give(
@@ -101,10 +104,7 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
     not the credential that asked in its name.
     """
     now, holds = context.store.context.clock(), GRANTED.get(approval)
-    wanted = Grant(
-        "", asked.requester, asked.resources, asked.level, asked.waives, asked.org_id, asked.channel, asked.session,
-        expires_at=None if holds is None else now + holds,
-    )  # fmt: skip
+    wanted = replace(grant_asked_for(asked), expires_at=None if holds is None else now + holds)
     right = require_may_give(context, wanted)
     said, actor = asked.context or {}, context.actor
     is_same = said.get("credential") == actor.name or (
@@ -157,7 +157,7 @@ def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resou
     needed = (
         LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
     )
-    for action in _actions_at(target, needed):
+    for action in _actions_at(target, needed) if wanted.action is None else (wanted.action,):
         request = AccessRequest(member.subject, action, whole, context)
         found = evaluate(_ask_part(tables, request, held, part))
         asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
@@ -235,11 +235,14 @@ def _held_by(
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
     state, root = desk.state, desk.view.records.organization.workspace_root
+    now = desk.here_and_now().now
     grants = {
         key: tuple(
-            replace(each, channel=None, session=None, resources=resources)
+            replace(each, **_UNBOUND, resources=resources)
             for each in state.grants.get(key, ())
-            if not _lacks(each, wanted) and (resources := _covering(each, part, root))
+            if is_active(each, desk.view.org_id, now)
+            and not _lacks(each, wanted)
+            and (resources := _covering(each, part, root))
         )
         for key in giver.keys
     }
@@ -274,6 +277,10 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
         only = getattr(grant, field)
         if only is not None and only != getattr(wanted, field):
             return f"holds only in the {field} {quote(only)}"
+    if grant.action is not None and grant.action != wanted.action:
+        return f"is for the action {quote(grant.action)} alone"
+    if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
+        return "is for one input alone"
     for field in grant.__struct_fields__:  # INVARIANT: a bond that nobody compares here is not passed on.
         if field not in _COMPARED and getattr(grant, field) != getattr(_PLAIN, field):
             return f"is bound by its {quote(field)}"

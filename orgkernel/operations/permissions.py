@@ -8,16 +8,28 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
-from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind
-from orgkernel.decisions.state_view import Grant, Restriction, Waiver
-from orgkernel.diagnostics.wording import quote
+from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind, grant_asked_for
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
-from orgkernel.operations.rights import find_member, noted_in, require_declared, speaks_for
-from orgkernel.records.levels import ToolLevel
+from orgkernel.operations.rights import (
+    UNKNOWN_NAME,
+    find_member,
+    noted_in,
+    require_declared,
+    speaks_for,
+    views_of,
+)
+from orgkernel.operations.widening import Widening, find_widening, resources_of
+from orgkernel.records.levels import LEVELS, ToolLevel
 
+OTHER_ORGANIZATION = "OTHER_ORGANIZATION"
 LONGEST_WORD = 200
 ID = "[!-~]{1,150}$"
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
@@ -26,6 +38,7 @@ Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webho
 Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{ID}")]
 GrantableResource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{ID}")]
 Resources = Annotated[tuple[GrantableResource, ...], msgspec.Meta(min_length=1, max_length=100)]
+Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 
 
@@ -34,11 +47,17 @@ class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     subject: Grantee
     resources: Resources
-    level: ToolLevel = "full"
+    level: ToolLevel | None = None
+    """Left out for full, or for what `action` requires."""
     waives: tuple[Waiver, ...] = ()
     org_id: Name | None = None
+    """The organization it holds in, or `*` for all of them; left out where there is only one."""
     channel: Name | None = None
     session: Name | None = None
+    action: Name | None = None
+    """The only action it gives; left out for every action of the level."""
+    input_digest: Digest | None = None
+    """SHA-256 of the only input it is good for, as JSON with sorted keys and no spaces."""
     reason: Text = ""
     expires_at: float | None = None
     """Seconds since 1970-01-01 UTC."""
@@ -53,6 +72,7 @@ class RestrictionDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     level: ToolLevel = "none"
     """The most that is left."""
     org_id: Name | None = None
+    """The organization it holds in, or `*` for all of them; left out where there is only one."""
     reason: Text = ""
     expires_at: float | None = None
     """Seconds since 1970-01-01 UTC."""
@@ -65,28 +85,39 @@ class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Left out by the credential of an agent, which asks for that agent and for nobody else."""
     resources: Resources
     kind: RequestKind = "access"
-    level: ToolLevel = "full"
+    level: ToolLevel | None = None
+    """Left out for full, or for what `action` requires."""
     waives: tuple[Waiver, ...] = ()
     org_id: Name | None = None
+    """The organization it is for, or `*` for all of them; left out where there is only one."""
     channel: Name | None = None
     session: Name | None = None
+    action: Name | None = None
+    """The only action that is asked for; left out for every action of the level."""
+    input_digest: Digest | None = None
+    """SHA-256 of the only input that is asked for, as JSON with sorted keys and no spaces."""
     reason: Text = ""
     summary: Text = ""
     original_message: Text = ""
     tool_call_id: Name | None = None
 
 
+class RequestInFull(msgspec.Struct, frozen=True):
+    """A request, and what granting it would widen."""
+
+    request: PermissionRequest
+    widens: tuple[Widening, ...]
+
+
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
     """Give a permission; raises `Refused`."""
-    wanted = Grant(
-        "", draft.subject, draft.resources, draft.level, draft.waives, draft.org_id, draft.channel, draft.session,
-        expires_at=draft.expires_at,
-    )  # fmt: skip
-    store = noted_in(context, require_may_give(context, wanted))
+    wanted = _wanted(context, draft.subject, draft)
+    store = noted_in(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
     return store.grants.issue(
-        draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, waives=draft.waives,
-        org_id=draft.org_id, channel=draft.channel, session=draft.session, reason=draft.reason,
-        expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses),
+        wanted.subject, wanted.resources, issued_by=context.actor.name, level=wanted.level, waives=wanted.waives,
+        org_id=wanted.org_id, channel=wanted.channel, session=wanted.session, reason=draft.reason,
+        expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses), action=wanted.action,
+        input_digest=wanted.input_digest,
     )  # fmt: skip
 
 
@@ -105,20 +136,42 @@ def revoke_grant(context: Context, grant_id: str, reason: str = "") -> Grant:
     return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
 
 
+def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: str = "") -> Grant:
+    """Let a grant that sleeps give again; raises `Refused`, `UnknownRecord` and `Conflict`. Waking is giving anew.
+
+    A grant that was issued for no organization is woken for the one that is named, or served.
+    """
+    found = context.store.grants.get(grant_id)
+    if found is None:
+        raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
+    org_id = found.org_id
+    if org_id == ALL_ORGANIZATIONS or org is not None:
+        org_id = choose_organization(context, org)
+    if found.org_id not in (ALL_ORGANIZATIONS, org_id):
+        raise Refused(
+            f"the grant {quote(grant_id)} belongs to organization {quote(found.org_id)}",
+            "issue another one with `orgkernel grant issue`",
+            OTHER_ORGANIZATION,
+        )
+    store = noted_in(context, require_may_give(context, replace(found, org_id=org_id)))
+    return store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
+
+
 def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
     """Restrict somebody; raises `Refused`. Names are checked: a misspelled one would restrict nobody, unnoticed.
 
     It opens nothing, so that it needs a right over the subject and no more.
     """
+    org_id = choose_organization(context, draft.org_id)
     if context.kernel is not None:
-        require_declared(context.kernel.state, Grant("", draft.subject, draft.resources, org_id=draft.org_id))
+        require_declared(context.kernel.state, Grant("", draft.subject, draft.resources, org_id=org_id))
     right = require_authority(
         context, draft.subject, f"restrict {quote(draft.subject)}", itself="restrict itself",
-        org_id=draft.org_id, resources=draft.resources,
+        org_id=org_id, resources=draft.resources,
     )  # fmt: skip
     store = noted_in(context, right)
     return store.restrictions.issue(
-        draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=draft.org_id,
+        draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=org_id,
         reason=draft.reason, expires_at=draft.expires_at,
     )  # fmt: skip
 
@@ -144,14 +197,14 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
     """
     find_member(context.kernel, context.actor)
     requester = speaks_for(context, draft.requester, "requester")
+    wanted = _wanted(context, requester, draft)
     if context.kernel is not None:
-        wanted = Grant("", requester, draft.resources, draft.level, draft.waives, draft.org_id)
         require_declared(context.kernel.state, wanted)
     return context.store.requests.create(
-        requester, draft.resources, kind=draft.kind, level=draft.level, waives=draft.waives, org_id=draft.org_id,
-        channel=draft.channel, session=draft.session, reason=draft.reason, summary=draft.summary,
+        wanted.subject, wanted.resources, kind=draft.kind, level=wanted.level, waives=wanted.waives, org_id=wanted.org_id,
+        channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
-        context=_asked_by(context),
+        context=_asked_by(context), action=wanted.action, input_digest=wanted.input_digest,
     )  # fmt: skip
 
 
@@ -181,6 +234,45 @@ def deny(context: Context, request_id: str, reason: str = "") -> PermissionReque
         )  # fmt: skip
     store = noted_in(context, right)
     return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
+
+
+def describe_request(context: Context, request_id: str) -> RequestInFull:
+    """A request, and what granting it would widen; nothing of that where there are no documents. Raises `UnknownRecord`."""
+    found = context.store.requests.get(request_id)
+    if found is None:
+        raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
+    widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(found))
+    return RequestInFull(found, widens)
+
+
+def _wanted(context: Context, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
+    """The grant that a draft describes. Raises `Refused` for an action that no resource of it has."""
+    org_id = choose_organization(context, draft.org_id)
+    level = draft.level or _level_of(context, org_id, draft)
+    return Grant(
+        "", subject, draft.resources, level, draft.waives, org_id, draft.channel, draft.session, action=draft.action,
+        input_digest=draft.input_digest,
+    )  # fmt: skip
+
+
+def _level_of(context: Context, org_id: str, draft: GrantDraft | RequestDraft) -> ToolLevel:
+    """The level that the action of a draft requires, the highest of all its resources; full without an action."""
+    if draft.action is None or context.kernel is None:
+        return "full"
+    found = [
+        resource.required[draft.action]
+        for view in views_of(context.kernel.state, org_id)
+        for written in draft.resources
+        for resource in resources_of(view, written)
+        if draft.action in resource.required
+    ]
+    if not found:
+        raise Refused(
+            f"{listing(draft.resources)} has no action {quote(draft.action)}",
+            "`orgkernel what-can SUBJECT` lists actions",
+            UNKNOWN_NAME,
+        )
+    return LEVELS[max(found)]
 
 
 def _asked_by(context: Context) -> dict[str, str]:

@@ -8,20 +8,20 @@ it (docs/architecture.md). How a call ended is noted afterwards.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tool_input import digest_input
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
@@ -34,19 +34,6 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 """How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
 _AGENT = "agent:"
-
-
-def encode_input(tool_input: Mapping[str, Any]) -> bytes:
-    r"""An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
-
-    >>> encode_input({"b": 1, "a": ["ü"]})
-    b'{"a":["\\u00fc"],"b":1}'
-    """
-    try:
-        text = json.dumps(dict(tool_input), sort_keys=True, allow_nan=False, separators=(",", ":"))
-    except (TypeError, RecursionError) as error:
-        raise ValueError(str(error)) from None
-    return text.encode("ascii")
 
 
 class Permit:
@@ -142,7 +129,7 @@ class Permits:
             raise PermitRefused(f"the permit to call {quote(tool_id)} has expired", "ask again")
         tool = terms.resource.split(":", 2)[1]
         if terms.process != os.getpid() or (tool, terms.action, terms.digest) != (
-            tool_id, action, _digest(tool_input),
+            tool_id, action, digest_input(tool_input),
         ):  # fmt: skip
             raise PermitRefused(
                 f"the permit is not for this call of {quote(tool_id)}", "it is void now; ask again"
@@ -153,7 +140,13 @@ class Permits:
         permit, now = Permit(), self._clock()
         until = now + self._seconds
         terms = Terms(
-            org, request.subject, request.resource, request.action, _digest(tool_input), until, os.getpid()
+            org,
+            request.subject,
+            request.resource,
+            request.action,
+            digest_input(tool_input),
+            until,
+            os.getpid(),
         )
         with self._lock:
             while self._order and self._order[0][0] <= now:
@@ -174,10 +167,6 @@ class Permits:
         view = self._opened.organization(org).snapshot.index
         entry = build_entry(view, request, decision, at=self._wall_clock(), actor=request.on_behalf_of or "")
         return self._store.audit.write(entry, uses)
-
-
-def _digest(tool_input: bytes) -> str:
-    return hashlib.sha256(tool_input).hexdigest()
 
 
 def record_use(

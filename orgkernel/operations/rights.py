@@ -14,7 +14,7 @@ import msgspec
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, is_at_work
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
 RightKind = Literal["owner", "superior", "approver"]
-EVERYWHERE = (None, "", "*")
-"""How a record says that it holds in every organization."""
 _SHOW_CHECK = "see `orgkernel check`"
 
 
@@ -185,7 +183,7 @@ def noted_in(context: Context, right: Right | None) -> Store:
 
 def require_declared(state: RegistryState, grant: Grant) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if no document declares the organization, the subject or a resource of a grant."""
-    if grant.org_id not in EVERYWHERE and grant.org_id not in state.served:
+    if grant.org_id != ALL_ORGANIZATIONS and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
     views = views_of(state, grant.org_id)
@@ -197,10 +195,11 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def views_of(state: RegistryState, org_id: str | None = None) -> tuple[OrgView, ...]:
-    """The organization of that id, or all that are served."""
-    served = state.served.values() if org_id in EVERYWHERE else [state.served[org_id]]
-    return tuple(each.snapshot.index for each in served)
+def views_of(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
+    """The organization of that id, or all that are served; none for one that is not served."""
+    if org_id == ALL_ORGANIZATIONS:
+        return tuple(each.snapshot.index for each in state.served.values())
+    return (state.served[org_id].snapshot.index,) if org_id in state.served else ()
 
 
 def require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from orgkernel.decisions.access.vanished import find_vanished
 from orgkernel.decisions.state_records import AuditFilter, AuditRow
+from orgkernel.decisions.state_view import Grant
 from orgkernel.state.audit import (
     DAY,
     AuditStats,
@@ -23,8 +25,11 @@ from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.verify import Verification, verify_audit
 
 if TYPE_CHECKING:
+    from orgkernel.kernel.registry_state import RegistryState
     from orgkernel.kernel.stored import Store, StoreLocation
 
+NOTING = "system:orgkernel"
+"""Who is written in the audit where nobody acted."""
 AuditCount = Literal["senders", "policies", "decisions"]
 
 
@@ -80,3 +85,19 @@ def describe_store(store: Store) -> StoreInfo:
 def note_expired(store: Store) -> None:
     """Note in the audit which requests, grants and restrictions expired since the last time."""
     store.expire()
+
+
+def note_vanished(store: Store, state: RegistryState, removed: Collection[str] = ()) -> tuple[Grant, ...]:
+    """Put to sleep the grants of subjects that no document declares any more, and of organizations that were removed.
+
+    A subject that is declared again later is somebody else, so its grants wait until somebody wakes them. An organization
+    that answers from an older version says nothing about who is declared now. Raises `StoreError`.
+    """
+    given = [grant for grants in store.read_view().grants.values() for grant in grants]
+    current = [each.snapshot.index for each in state.served.values() if not each.stale]
+    vanished = find_vanished(current, given, complete=not state.refused)
+    gone = dict.fromkeys(grant.grant_id for grant in vanished)
+    gone |= dict.fromkeys(grant.grant_id for grant in given if grant.org_id in removed)
+    if not gone:
+        return ()
+    return store.grants.put_to_sleep(tuple(gone), actor=NOTING, reason="no document declares the subject")

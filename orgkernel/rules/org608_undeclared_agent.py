@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every agent in the store is declared by a roster of an organization that was read. Decommissioned agents are exempt. The
+Every agent in the store is declared by a roster of its organization. Decommissioned agents are exempt. The
 rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a registry
 that has one.
 
@@ -30,8 +30,7 @@ agents:
 
 ## Known limits
 
-If several trees share a store, the rule reports the agents of the other trees, because it knows only its own. Nothing is
-reported while a roster could not be read.
+Agents of organizations that were not read are not reported. Nothing is reported while a roster cannot be read.
 
 ## Since
 
@@ -40,39 +39,45 @@ reported while a roster could not be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, StateView
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
-def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
-    """Agents in the store that no roster declares."""
-    if not views or any("crew_roster" in view.records.incomplete for view in views):
+def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
+    """Agents in the store that no roster of their organization declares; one for all organizations is told once."""
+    if any("crew_roster" in view.records.incomplete for view in views):
         return
     declared = {agent_id for view in views for agent_id in view.records.agents}
-    for agent_id, agent in sorted(state.agents.items()):
-        if agent_id not in declared and agent.lifecycle != "decommissioned":
-            meant = did_you_mean(agent_id, declared)
+    for view in views:
+        for agent_id, agent in sorted(states[view.org_id].agents.items()):
+            is_shared = agent.org_id == ALL_ORGANIZATIONS
+            known = declared if is_shared else view.records.agents
+            if agent_id in known or agent.lifecycle == "decommissioned":
+                continue
+            if is_shared:
+                declared.add(agent_id)
+            end = f"orgkernel agent move {agent_id} decommissioned {_where(view, agent)}"
             yield Finding(
-                _place(views),
+                _place(view),
                 f"agent {quote(agent_id)} is {agent.lifecycle} in the store, but no roster declares it",
-                meant or f"declare it, or run `orgkernel agent move {agent_id} decommissioned`",
+                did_you_mean(agent_id, known) or f"declare it, or run `{end}`",
                 f"agent:{agent_id}",
             )
 
 
-def _place(views: Sequence[OrgView]) -> Place:
-    """The agents of the first roster; without a roster, the first organization."""
-    rosters = [
-        definition.document.place("agents", key=True)
-        for view in views
-        for definition in view.records.agents.values()
-    ]
-    return min(rosters) if rosters else views[0].records.document.place("org_id", key=True)
+def _where(view: OrgView, agent: AgentState) -> str:
+    return "--all-orgs" if agent.org_id == ALL_ORGANIZATIONS else f"--org {view.org_id}"
+
+
+def _place(view: OrgView) -> Place:
+    """The agents of the first roster; without a roster, the organization."""
+    rosters = [definition.document.place("agents", key=True) for definition in view.records.agents.values()]
+    return min(rosters) if rosters else view.records.document.place("org_id", key=True)
 
 
 RULE = Rule("ORG608", "undeclared-agent", Severity.WARNING, RuleScope.STATE, check)

@@ -7,6 +7,8 @@ The rule compares every agent that is both in a roster and in the store:
 - If the roster states a rank, the agent has this rank in the store.
 - Its rank in the store is a rank of the ladder.
 - It is neither suspended nor decommissioned.
+- Its rank is stored for this organization. A rank that was stored before agents belonged to organizations holds in all of
+  them, where it can lower the rank of the roster and never raise it.
 
 The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a
 registry that has one.
@@ -44,9 +46,9 @@ not stored: only the roster says which roles an agent fills.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.state_view import AgentState, StateView
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
@@ -55,14 +57,14 @@ from orgkernel.records.crew_roster import RosterMember
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
-def check(views: Sequence[OrgView], state: StateView) -> Iterator[Finding]:
-    """Agents that differ; an agent that several organizations share is compared once."""
-    seen = set()
+def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
+    """Agents that differ; what is stored for all organizations is compared once with a roster that they share."""
+    seen: set[object] = set()
     for view in views:
         for agent_id, definition in view.records.agents.items():
-            stored = state.agents.get(agent_id)
-            if stored is not None and definition.place() not in seen:
-                seen.add(definition.place())
+            stored = states[view.org_id].agents.get(agent_id)
+            if stored is not None and (definition.place(), stored) not in seen:
+                seen.add((definition.place(), stored))
                 yield from _differing(view, definition, stored)
 
 
@@ -77,6 +79,13 @@ def _differing(view: OrgView, definition: Definition[RosterMember], stored: Agen
             did_you_mean(stored.rank, ranks) or f"use one of {listing(ranks)}",
             subject,
         )
+    elif stored.org_id == ALL_ORGANIZATIONS and stored.rank is not None:
+        yield Finding(
+            definition.place(),
+            f"{who} has rank {quote(stored.rank)} in the store for all organizations, which can only lower its rank",
+            f"run `orgkernel agent set-rank {stored.agent_id} {stored.rank} --org {view.org_id}` if it has this rank",
+            subject,
+        )
     elif None not in (stored.rank, start) and stored.rank != start:
         yield Finding(
             definition.place("rank"),
@@ -84,9 +93,10 @@ def _differing(view: OrgView, definition: Definition[RosterMember], stored: Agen
             "write the stored rank in the roster if a new store should start the agent there",
             subject,
         )
+    where = "--all-orgs" if stored.org_id == ALL_ORGANIZATIONS else f"--org {view.org_id}"
     if stored.lifecycle in ("suspended", "decommissioned"):
         way = (
-            f"remove it from the roster, or run `orgkernel agent move {stored.agent_id} active`"
+            f"remove it from the roster, or run `orgkernel agent move {stored.agent_id} active {where}`"
             if stored.lifecycle == "suspended"
             else "remove it from the roster"
         )

@@ -24,7 +24,7 @@ class RuleScope(Enum):
     TREE = "tree"
     """`check(assembly: Assembly)`: everything that was read."""
     STATE = "state"
-    """`check(views: Sequence[OrgView], state: StateView)`: all organizations and the stored state, if there is a store."""
+    """`check(views: Sequence[OrgView], states: Mapping[str, StateView])`: all organizations, and the stored state of each."""
     SUPPRESSION = "suppression"
     """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
 

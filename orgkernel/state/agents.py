@@ -1,6 +1,7 @@
 """Stored data about agents: rank, trust, lifecycle, test results and tool usage.
 
-The roster declares that an agent exists, and its starting values. From then on, these rows count.
+The roster of an organization declares that an agent exists, and its starting values. From then on, these rows count in
+that organization. An agent with the same name in another organization is another agent.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 from typing import get_args
 
 import msgspec
-from sqlalchemy import insert, select, update
+from sqlalchemy import ColumnElement, insert, select, update
 
 from orgkernel.decisions.state_records import AuditEntry, ToolUsage
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.errors import Conflict, Refused
-from orgkernel.state.rows import StoreContext, require_id, require_record, require_time, require_word, row_of
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.rows import StoreContext, record_of, require_id, require_time, require_word, row_of
 from orgkernel.state.tables import agents, qualification_results, tool_usage
 from orgkernel.state.writer import Ticket, Transaction
 
@@ -39,18 +40,22 @@ class Agents:
         self,
         agent_id: str,
         *,
+        org_id: str,
         actor: str,
         rank: str | None = None,
         trust: float | None = None,
         lifecycle: Lifecycle = "active",
         reason: str = "",
     ) -> AgentState:
-        """Add an agent. Raises `Conflict` if its id exists already."""
-        agent = AgentState(require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle)
+        """Add an agent to an organization. Raises `Conflict` if its id exists there already."""
+        agent = AgentState(
+            require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle,
+            require_id("the organization", org_id),
+        )  # fmt: skip
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
 
         def change(transaction: Transaction) -> AgentState:
-            known = select(agents).where(agents.c.agent_id == agent_id)
+            known = select(agents).where(*_is_agent(org_id, agent_id))
             if transaction.connection.execute(known).first() is not None:
                 raise Conflict(
                     f"there is an agent {quote(agent_id)} already", "`orgkernel agent list` shows it"
@@ -58,49 +63,63 @@ class Agents:
             transaction.connection.execute(
                 insert(agents).values(**row_of(agent), version=transaction.touch())
             )
-            _note(transaction, agent_id, "created", actor, reason, agent)
+            _note(transaction, "created", actor, reason, agent)
             return agent
 
         return self._context.change(change)
 
-    def set_rank(self, agent_id: str, rank: str | None, *, actor: str, reason: str = "") -> AgentState:
+    def set_rank(
+        self, agent_id: str, rank: str | None, *, org_id: str, actor: str, reason: str = ""
+    ) -> AgentState:
         """Promote or demote; raises `UnknownRecord`."""
-        return self._set(agent_id, "ranked", actor, reason, rank=_rank(rank))
+        return self._set(org_id, agent_id, "ranked", actor, reason, rank=_rank(rank))
 
-    def set_trust(self, agent_id: str, trust: float | None, *, actor: str, reason: str = "") -> AgentState:
+    def set_trust(
+        self, agent_id: str, trust: float | None, *, org_id: str, actor: str, reason: str = ""
+    ) -> AgentState:
         """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
-        return self._set(agent_id, "trusted", actor, reason, trust=_trust(trust))
+        return self._set(org_id, agent_id, "trusted", actor, reason, trust=_trust(trust))
 
-    def move(self, agent_id: str, lifecycle: Lifecycle, *, actor: str, reason: str = "") -> AgentState:
+    def move(
+        self, agent_id: str, lifecycle: Lifecycle, *, org_id: str, actor: str, reason: str = ""
+    ) -> AgentState:
         """Change the state of an agent. Raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
         require_word("the lifecycle", lifecycle, MOVES)
-        return self._set(agent_id, lifecycle, actor, reason, lifecycle=lifecycle)
+        return self._set(org_id, agent_id, lifecycle, actor, reason, lifecycle=lifecycle)
 
-    def get(self, agent_id: str) -> AgentState | None:
-        """A stored agent, or None."""
-        return self._context.find(AgentState, select(agents).where(agents.c.agent_id == agent_id))
+    def get(self, org_id: str, agent_id: str) -> AgentState | None:
+        """The stored agent of an organization, or of all of them (`*`); or None."""
+        return self._context.find(AgentState, select(agents).where(*_is_agent(org_id, agent_id)))
 
     def list(self) -> tuple[AgentState, ...]:
-        """All of them, by id."""
-        return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id))
+        """All of them, by id and organization."""
+        return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id, agents.c.org_id))
 
-    def _set(self, agent_id: str, activity: str, actor: str, reason: str, **values: object) -> AgentState:
+    def _set(
+        self, org_id: str, agent_id: str, activity: str, actor: str, reason: str, **values: object
+    ) -> AgentState:
         def change(transaction: Transaction) -> AgentState:
-            old = require_record(
-                transaction, AgentState, agents, agent_id, "agent", "`orgkernel agent add` adds one"
-            )
+            where = _is_agent(org_id, agent_id)
+            row = transaction.connection.execute(select(agents).where(*where)).first()
+            if row is None:
+                raise UnknownRecord(
+                    f"there is no agent {quote(agent_id)}", "add it with `orgkernel agent add`"
+                )
+            old = record_of(AgentState, row)
             new = msgspec.structs.replace(old, **values)
             if "lifecycle" in values:
                 _require_move(old, new.lifecycle)
             transaction.connection.execute(
-                update(agents)
-                .where(agents.c.agent_id == agent_id)
-                .values(**values, version=transaction.touch())
+                update(agents).where(*where).values(**values, version=transaction.touch())
             )
-            _note(transaction, agent_id, activity, actor, reason, new)
+            _note(transaction, activity, actor, reason, new)
             return new
 
         return self._context.change(change)
+
+
+def _is_agent(org_id: str, agent_id: str) -> tuple[ColumnElement[bool], ...]:
+    return agents.c.org_id == org_id, agents.c.agent_id == agent_id
 
 
 def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
@@ -133,17 +152,16 @@ def _trust(trust: float | None) -> float | None:
     return trust
 
 
-def _note(
-    transaction: Transaction, agent_id: str, activity: str, actor: str, reason: str, now: AgentState
-) -> None:
+def _note(transaction: Transaction, activity: str, actor: str, reason: str, now: AgentState) -> None:
     transaction.audit(
         AuditEntry(
             "agent",
             transaction.now,
             activity,
-            subject=f"agent:{agent_id}",
+            subject=f"agent:{now.agent_id}",
             actor=actor,
-            record_id=agent_id,
+            org_id=now.org_id,
+            record_id=now.agent_id,
             reason=reason,
             detail={"rank": now.rank, "trust": now.trust, "lifecycle": now.lifecycle},
         )
@@ -161,6 +179,7 @@ class Results:
         agent_id: str,
         qualification: str,
         *,
+        org_id: str,
         score: float,
         passed: bool,
         actor: str,
@@ -168,6 +187,7 @@ class Results:
         reason: str = "",
     ) -> QualificationResult:
         """Store the result of one test. A score is between 0 and 1. Raises `Refused`."""
+        require_id("the organization", org_id)
         require_id("the agent", agent_id)
         require_id("the qualification", qualification)
         if not 0 <= score <= 1:
@@ -178,7 +198,9 @@ class Results:
         require_time("the end", expires_at)
 
         def change(transaction: Transaction) -> QualificationResult:
-            result = QualificationResult(agent_id, qualification, score, passed, transaction.now, expires_at)
+            result = QualificationResult(
+                agent_id, qualification, score, passed, transaction.now, expires_at, org_id
+            )
             transaction.connection.execute(
                 insert(qualification_results).values(**row_of(result), version=transaction.touch())
             )
@@ -189,6 +211,7 @@ class Results:
                     "passed" if passed else "failed",
                     subject=f"agent:{agent_id}",
                     actor=actor,
+                    org_id=org_id,
                     record_id=qualification,
                     reason=reason,
                     detail={"score": score, "expires_at": expires_at},

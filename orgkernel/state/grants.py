@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Table, func, insert, or_, select, update
 
 from orgkernel.decisions.state_records import AuditEntry, GrantUse
-from orgkernel.decisions.state_view import Grant, Restriction, Waiver
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.records.levels import LEVELS, ToolLevel
@@ -22,6 +22,8 @@ from orgkernel.state.rows import (
     StoreContext,
     clean_record,
     record_of,
+    require_bound,
+    require_id,
     require_record,
     require_reference,
     require_time,
@@ -118,6 +120,7 @@ def insert_issued(
     require_reference("the subject", draft.subject, SUBJECTS)
     require_resources(kind, draft.resources)
     require_word("the level", draft.level, LEVELS)
+    require_id("the organization", draft.org_id)
     if draft.expires_at is not None and draft.expires_at <= transaction.now:
         raise Refused(f"the {kind} would have expired before it was issued", code="BAD_VALUE")
     record = msgspec.structs.replace(clean_record(draft), issued_at=transaction.now)
@@ -162,7 +165,7 @@ def note(
     transaction.audit(
         AuditEntry(
             kind_of(record), transaction.now, activity, subject=record.subject, actor=actor,
-            resource=record.resources[0], level=record.level, org_id=record.org_id or "", record_id=id_of(record),
+            resource=record.resources[0], level=record.level, org_id=record.org_id, record_id=id_of(record),
             reason=reason, detail=detail,
         )
     )  # fmt: skip
@@ -181,20 +184,53 @@ class Grants(Issued[Grant]):
         issued_by: str,
         level: ToolLevel = "full",
         waives: Sequence[Waiver] = (),
-        org_id: str | None = None,
+        org_id: str = ALL_ORGANIZATIONS,
         channel: str | None = None,
         session: str | None = None,
         reason: str = "",
         expires_at: float | None = None,
         uses: int | None = None,
+        action: str | None = None,
+        input_digest: str | None = None,
     ) -> Grant:
         """Give a permission; raises `Refused` for what cannot be stored."""
         require_time("the end", expires_at)
         grant = Grant(
             self._context.new_id("g"), subject, tuple(resources), level, tuple(waives), org_id, channel, session, reason,
-            issued_by, expires_at=expires_at, uses_left=uses,
+            issued_by, expires_at=expires_at, uses_left=uses, action=action, input_digest=input_digest,
         )  # fmt: skip
         return self._context.change(lambda transaction: insert_grant(transaction, grant))
+
+    def put_to_sleep(self, grant_ids: Sequence[str], *, actor: str, reason: str) -> tuple[Grant, ...]:
+        """Let grants give nothing until they are woken; those that sleep already, or that ended, are left as they are."""
+
+        def change(transaction: Transaction) -> tuple[Grant, ...]:
+            slept = []
+            for grant_id in grant_ids:
+                grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
+                if grant.asleep_since is None and grant.revoked_at is None:
+                    self._update(transaction, grant_id, asleep_since=transaction.now)
+                    slept.append(msgspec.structs.replace(grant, asleep_since=transaction.now))
+                    note(transaction, slept[-1], "slept", actor, reason)
+            return tuple(slept)
+
+        return self._context.change(change)
+
+    def wake(self, grant_id: str, *, org_id: str, actor: str, reason: str = "") -> Grant:
+        """Let a grant that sleeps give again, in an organization; raises `UnknownRecord` and `Conflict`."""
+
+        def change(transaction: Transaction) -> Grant:
+            grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
+            if grant.revoked_at is not None:
+                raise Conflict(f"the grant {quote(grant_id)} is revoked already", code="ALREADY_REVOKED")
+            if grant.asleep_since is None:
+                raise Conflict(f"the grant {quote(grant_id)} is awake", code="NOT_ASLEEP")
+            self._update(transaction, grant_id, asleep_since=None, org_id=org_id)
+            awake = msgspec.structs.replace(grant, asleep_since=None, org_id=org_id)
+            note(transaction, awake, "woken", actor, reason)
+            return awake
+
+        return self._context.change(change)
 
     def uses(self, grant_id: str) -> tuple[GrantUse, ...]:
         """When it was used, and by which decision, oldest first."""
@@ -208,6 +244,7 @@ class Grants(Issued[Grant]):
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def _holding(self) -> tuple[ColumnElement[bool], ...]:
+        """A grant that sleeps counts as well: it holds again as soon as it is woken."""
         return (*super()._holding(), or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0))
 
 
@@ -217,10 +254,12 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
         require_word("the waiver", waiver, get_args(Waiver))
     if grant.issued_by == grant.subject:
         raise Refused(f"{quote(grant.subject)} cannot give itself a permission", code="SELF_GRANT")
+    require_bound(grant.action, grant.input_digest)
     if grant.uses_left is not None and grant.uses_left < 1:
         raise Refused("use at least 1", code="BAD_VALUE")
     detail = {
         "waives": list(grant.waives), "uses_left": grant.uses_left, "channel": grant.channel, "session": grant.session,
+        "action": grant.action, "input_digest": grant.input_digest,
     }  # fmt: skip
     return insert_issued(transaction, grants, grant, detail)
 
@@ -230,8 +269,14 @@ def use_grants(transaction: Transaction, grant_ids: Sequence[str], decision: str
     for grant_id in dict.fromkeys(grant_ids):
         grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
         is_over = grant.expires_at is not None and grant.expires_at <= transaction.now
-        if grant.revoked_at is not None or is_over or grant.uses_left == 0:
-            why = "revoked" if grant.revoked_at is not None else "expired" if is_over else "used up"
+        is_asleep = grant.asleep_since is not None
+        if grant.revoked_at is not None or is_over or is_asleep or grant.uses_left == 0:
+            why = (
+                "revoked" if grant.revoked_at is not None
+                else "expired" if is_over
+                else "asleep" if is_asleep
+                else "used up"
+            )  # fmt: skip
             raise Conflict(f"the grant {quote(grant_id)} is {why}", code="GRANT_USED_UP")
         transaction.connection.execute(
             insert(grant_uses).values(grant_id=grant_id, at=transaction.now, audit_id=decision)
@@ -257,7 +302,7 @@ class Restrictions(Issued[Restriction]):
         *,
         issued_by: str,
         level: ToolLevel = "none",
-        org_id: str | None = None,
+        org_id: str = ALL_ORGANIZATIONS,
         reason: str = "",
         expires_at: float | None = None,
     ) -> Restriction:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import and_, func, insert, select, update
 
 from orgkernel.decisions.state_records import (
     Approval,
@@ -20,7 +20,7 @@ from orgkernel.decisions.state_records import (
     RequestKind,
     RequestStatus,
 )
-from orgkernel.decisions.state_view import Grant, Waiver
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Waiver
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, TooManyRequests
 from orgkernel.records.levels import LEVELS, ToolLevel
@@ -30,6 +30,8 @@ from orgkernel.state.rows import (
     StoreContext,
     clean_record,
     record_of,
+    require_bound,
+    require_id,
     require_record,
     require_reference,
     require_word,
@@ -61,7 +63,7 @@ class RequestLimits:
 def require_room(transaction: Transaction, request: PermissionRequest, limits: RequestLimits) -> None:
     """Whether the requester may ask once more; raises `TooManyRequests`."""
     now, connection = transaction.now, transaction.connection
-    mine = requests.c.requester == request.requester
+    mine = and_(requests.c.requester == request.requester, requests.c.org_id == request.org_id)
     pending = connection.scalar(select(func.count()).where(mine, requests.c.status == "pending")) or 0
     if pending >= limits.pending:
         raise TooManyRequests(
@@ -86,6 +88,8 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
         select(requests.c.created_at).where(
             mine,
             requests.c.resources == row_of(request)["resources"],
+            requests.c.action.is_not_distinct_from(request.action),
+            requests.c.input_digest.is_not_distinct_from(request.input_digest),
             requests.c.created_at > now - limits.cooldown,
             requests.c.created_at < now + limits.cooldown,
         )
@@ -113,7 +117,7 @@ class Requests:
         kind: RequestKind = "access",
         level: ToolLevel = "full",
         waives: Sequence[Waiver] = (),
-        org_id: str | None = None,
+        org_id: str = ALL_ORGANIZATIONS,
         channel: str | None = None,
         session: str | None = None,
         reason: str = "",
@@ -121,12 +125,16 @@ class Requests:
         original_message: str = "",
         tool_call_id: str | None = None,
         context: Mapping[str, Any] | None = None,
+        action: str | None = None,
+        input_digest: str | None = None,
     ) -> PermissionRequest:
         """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
         require_reference("the requester", requester, REQUESTERS)
         require_resources("request", resources)
         require_word("the kind", kind, TIMERS)
         require_word("the level", level, LEVELS)
+        require_id("the organization", org_id)
+        require_bound(action, input_digest)
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
         draft = PermissionRequest(
@@ -146,6 +154,8 @@ class Requests:
             original_message,
             tool_call_id,
             None if context is None else clean_value(context),
+            action=action,
+            input_digest=input_digest,
         )
 
         def change(transaction: Transaction) -> PermissionRequest:
@@ -175,9 +185,10 @@ class Requests:
             holds = GRANTED[approval]
             wanted = Grant(
                 self._context.new_id("g"), request.requester, request.resources, request.level, request.waives,
-                request.org_id, request.channel, request.session, reason or request.reason, responder,
+                request.org_id or "", request.channel, request.session, reason or request.reason, responder,
                 expires_at=None if holds is None else transaction.now + holds,
-                uses_left=1 if approval == "once" else None, request_id=request_id,
+                uses_left=1 if approval == "once" else None, request_id=request_id, action=request.action,
+                input_digest=request.input_digest,
             )  # fmt: skip
             grant = insert_grant(transaction, wanted)
             done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
@@ -285,7 +296,13 @@ def _note(
             record_id=request.request_id,
             grants=(request.grant_id,) if request.grant_id else (),
             reason=reason or (request.reason if activity == "created" else ""),
-            detail={"kind": request.kind, "resources": list(request.resources)}
+            detail={
+                "kind": request.kind,
+                "resources": list(request.resources),
+                "waives": list(request.waives),
+                "action": request.action,
+                "input_digest": request.input_digest,
+            }
             if activity == "created"
             else {"response": request.response}
             if request.response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from orgkernel.state.writer import Transaction, Writer
 T = TypeVar("T")
 _JSON = frozenset({"resources", "waives", "scopes", "context", "body"})
 _LONGEST_ID = 200
+_DIGEST = re.compile("[0-9a-f]{64}")
 _FURTHEST = 1e11
 """Seconds: some three thousand years."""
 
@@ -153,6 +155,18 @@ def require_reference(what: str, text: str, kinds: Collection[str]) -> str:
             code="BAD_VALUE",
         )
     return require_id(what, text)
+
+
+def require_bound(action: str | None, input_digest: str | None) -> None:
+    """Whether the action and the input that something is bound to can be stored; raises `Refused`."""
+    if action is not None:
+        require_id("the action", action)
+    if input_digest is not None and not _DIGEST.fullmatch(input_digest):
+        raise Refused(
+            f"{quote(input_digest)} is not a digest",
+            "write the SHA-256 as 64 hexadecimal digits",
+            "BAD_VALUE",
+        )
 
 
 def require_word(what: str, word: str, known: Collection[str]) -> str:

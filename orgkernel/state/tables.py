@@ -35,6 +35,7 @@ state_version = Table(
 agents = Table(
     "agents",
     metadata,
+    Column("org_id", _WORDS, primary_key=True),
     Column("agent_id", _WORDS, primary_key=True),
     Column("rank", _WORDS),
     Column("trust", Float),
@@ -60,6 +61,9 @@ grants = Table(
     Column("revoked_at", Float),
     Column("uses_left", Integer),
     Column("request_id", _WORDS),
+    Column("action", _WORDS),
+    Column("input_digest", _WORDS),
+    Column("asleep_since", Float),
     Column("expiry_noted", Boolean, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
 )
@@ -114,6 +118,8 @@ requests = Table(
     Column("response", _WORDS),
     Column("response_at", Float),
     Column("grant_id", _WORDS),
+    Column("action", _WORDS),
+    Column("input_digest", _WORDS),
     Index("ix_requests_requester_status", "requester", "status"),
     Index("ix_requests_status_created_at", "status", "created_at"),
 )
@@ -128,6 +134,7 @@ qualification_results = Table(
     Column("passed", Boolean, nullable=False),
     Column("at", Float, nullable=False),
     Column("expires_at", Float),
+    Column("org_id", _WORDS, nullable=False, server_default=""),
     Column("version", BigInteger, nullable=False, index=True),
 )
 

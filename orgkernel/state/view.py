@@ -17,9 +17,11 @@ import msgspec
 from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.state_view import (
+    ALL_ORGANIZATIONS,
     RAISED,
     AgentState,
     Grant,
+    Lifecycle,
     QualificationResult,
     Restriction,
     StateView,
@@ -42,6 +44,9 @@ ReportingUnit = tuple[str, str, str, int]
 """An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
 LocksByTool = Mapping[tuple[str, str], ToolLock]
+_STRICTER: tuple[Lifecycle, ...] = ("active", "probationary", "registered", "suspended", "decommissioned")
+AgentsByOrganization = Mapping[tuple[str, str], AgentState]
+"""By organization and agent id."""
 
 
 class VersionReader:
@@ -119,14 +124,47 @@ def by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport
     return {(each.org_id, each.role_id, each.agent_id, each.agent_number): each for each in reports}
 
 
+def agents_of(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentState]:
+    """How agents stand in an organization: as stored for it, and no better than stored for all of them."""
+    found = {agent_id: agent for (org, agent_id), agent in stored.items() if org == ALL_ORGANIZATIONS}
+    for (org, agent_id), agent in stored.items():
+        if org == org_id and org != ALL_ORGANIZATIONS:
+            shared = found.get(agent_id)
+            found[agent_id] = agent if shared is None else _bounded(agent, shared)
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _bounded(own: AgentState, shared: AgentState) -> AgentState:
+    lifecycle = max(own.lifecycle, shared.lifecycle, key=_STRICTER.index)
+    if own.rank is not None or (shared.rank is None and shared.trust is None):
+        # Whoever puts it to work again has to do so for all organizations, if that is where it was stopped.
+        org_id = own.org_id if lifecycle == own.lifecycle else ALL_ORGANIZATIONS
+        return msgspec.structs.replace(own, lifecycle=lifecycle, org_id=org_id)
+    trust = shared.trust if own.trust is None else own.trust
+    return AgentState(own.agent_id, shared.rank, trust, lifecycle, ALL_ORGANIZATIONS)
+
+
+def results_of(
+    results: Mapping[str, tuple[QualificationResult, ...]], org_id: str
+) -> Mapping[str, tuple[QualificationResult, ...]]:
+    """The results of an organization by agent id."""
+    own = {agent: tuple(one for one in each if one.org_id == org_id) for agent, each in results.items()}
+    return MappingProxyType({agent: each for agent, each in own.items() if each})
+
+
 class _Held:
     """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
 
     def __init__(
-        self, view: StateView, locks: LocksByTool, reports: Mapping[ReportingUnit, StoredReport]
+        self,
+        view: StateView,
+        locks: LocksByTool,
+        reports: Mapping[ReportingUnit, StoredReport],
+        agents: AgentsByOrganization,
     ) -> None:
         self.view = view
         self.locks = locks
+        self.agents = agents
         self.reports = reports
         """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
@@ -140,13 +178,18 @@ class _Held:
             locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
             reports, raised = reports_by_subject(self.reports, org_id)
             found = msgspec.structs.replace(
-                self.view, locks=MappingProxyType(locks), reports=reports, raised=raised
+                self.view,
+                agents=agents_of(self.agents, org_id),
+                results=results_of(self.view.results, org_id),
+                locks=MappingProxyType(locks),
+                reports=reports,
+                raised=raised,
             )
             found = self._of_org.setdefault(org_id, found)
         return found
 
 
-_NOTHING = _Held(StateView(version=-1), {}, {})
+_NOTHING = _Held(StateView(version=-1), {}, {}, {})
 
 
 class Views:
@@ -159,7 +202,7 @@ class Views:
         self._version = VersionReader(context)
 
     def read(self, org_id: str | None = None) -> StateView:
-        """The state now. Tools are locked per organization: with `org_id` the view has the locks of that one."""
+        """The state now, for an organization. Without one, its agents are those that are stored for all organizations."""
         with self._refreshing:
             if self._version.read() != self._held.view.version:
                 # All tables at one moment, and the version of that moment.
@@ -202,33 +245,45 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
             locks.pop((row.org_id, row.tool_id), None)
         else:
             locks[row.org_id, row.tool_id] = record_of(ToolLock, row)
-    known_agents = dict(last.agents)
+    known_agents = dict(known.agents)
     for row in _changed(connection, agents, since):
-        known_agents[row.agent_id] = record_of(AgentState, row)
+        known_agents[row.org_id, row.agent_id] = record_of(AgentState, row)
     results = dict(last.results)
     for row in _changed(connection, qualification_results, since):
         result = record_of(QualificationResult, row)
         results[result.agent_id] = (*results.get(result.agent_id, ()), result)
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
     granted = _changed(connection, grants, since)
-    given = _replaced(last.grants, "grant_id", Grant, granted, _holds)
+    given = _replaced(last.grants, "grant_id", Grant, granted, _is_given)
     # But whoever misses it wants to know that it ran out.
     expired = _replaced(last.expired, "grant_id", Grant, granted, _ran_out)
     capped = _replaced(
         last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
     )
+    asleep = _replaced(last.asleep, "grant_id", Grant, granted, _sleeps)
     reports = {**known.reports, **by_unit(_reported_since(connection, since))}
+    latest, raised = reports_by_subject(reports, None)
     view = StateView(
         version,
-        MappingProxyType(known_agents),
+        agents_of(known_agents, ALL_ORGANIZATIONS),
         MappingProxyType(given),
         MappingProxyType(capped),
         MappingProxyType(results),
         MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
         MappingProxyType(expired),
-        *reports_by_subject(reports, None),
+        latest,
+        raised,
+        MappingProxyType(asleep),
     )
-    return _Held(view, locks, reports)
+    return _Held(view, locks, reports, known_agents)
+
+
+def _is_given(row: Any) -> bool:
+    return _holds(row) and row.asleep_since is None
+
+
+def _sleeps(row: Any) -> bool:
+    return _holds(row) and row.asleep_since is not None
 
 
 def _holds(row: Any) -> bool:

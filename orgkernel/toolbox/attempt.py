@@ -16,10 +16,11 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import Conflict, OrgkernelError
-from orgkernel.operations.permits import Ruling, encode_input, record_use
+from orgkernel.operations.permits import Ruling, record_use
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply

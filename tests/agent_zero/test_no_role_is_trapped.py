@@ -64,7 +64,7 @@ def test_a_role_that_may_delegate_always_can(root, generation, org_id, role_id):
 
 @pytest.mark.parametrize("org_id", TEMPLATES)
 def test_no_tool_that_a_plan_needs_is_taken_from_its_role(org_id):
-    """Trimming never makes a plan of the role impossible (issue 5, point 7)."""
+    """Trimming never makes a plan of the role impossible."""
     from orgkernel import Kernel
 
     view = Kernel.open().latest(org_id).index

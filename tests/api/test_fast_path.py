@@ -139,6 +139,7 @@ def test_a_fault_of_ours_is_answered_and_says_nothing(
         "subject": {"type": "a", "id": "b"},
         "action": {"name": "use"},
         "resource": {"type": "c", "id": "d"},
+        "context": {"org": "software_dev"},
     }
     said = ask(APP, json.dumps(question).encode(), b"application/json", b"", 1)
     assert said[0]["status"] == 500

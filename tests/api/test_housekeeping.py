@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from manifest_api.store_access import StoreAccess, note_what_ran_out
+from manifest_api.store_access import StoreAccess, VanishedGrants, note_what_ran_out
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation
 from tests.api.keys import opened
@@ -16,7 +16,7 @@ from tests.state.contract import history
 
 async def keep_house(store_access: StoreAccess, done: Callable[[], bool]) -> None:
     """Until something is true, for ten seconds at most."""
-    task = asyncio.create_task(note_what_ran_out(store_access, 0.01))
+    task = asyncio.create_task(note_what_ran_out(store_access, VanishedGrants(store_access), 0.01))
     for _ in range(1_000):
         if done():
             break

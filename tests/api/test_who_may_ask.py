@@ -478,8 +478,8 @@ def test_the_registry_reports_where_the_store_differs_from_the_roster(local: Tes
     first_key(store)
     assert local.get("/v1/diagnostics").json()["count"] == 0
     with opened(store) as state:
-        state.agents.add("typist", actor="test")
-        state.agents.add("clerk", actor="test", lifecycle="suspended")
+        state.agents.add("typist", org_id="household", actor="test")
+        state.agents.add("clerk", org_id="household", actor="test", lifecycle="suspended")
     found = local.get("/v1/diagnostics").json()
     assert [(each["code"], each["subject"]) for each in found["diagnostics"]] == [
         ("ORG608", "agent:typist"),
@@ -490,6 +490,6 @@ def test_the_registry_reports_where_the_store_differs_from_the_roster(local: Tes
     rest = local.get(f"/v1/diagnostics?limit=1&cursor={first['next']}").json()
     assert first["diagnostics"] + rest["diagnostics"] == found["diagnostics"]
     with opened(store) as state:
-        state.agents.move("typist", "decommissioned", actor="test")
-        state.agents.move("clerk", "active", actor="test")
+        state.agents.move("typist", "decommissioned", org_id="household", actor="test")
+        state.agents.move("clerk", "active", org_id="household", actor="test")
     assert local.get("/v1/diagnostics").json()["count"] == 0

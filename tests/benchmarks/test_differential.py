@@ -1,4 +1,4 @@
-"""Ours and Cedar's answers from an export made of documents alone (issue 4, point 7)."""
+"""Ours and Cedar's answers from an export made of documents alone."""
 
 from __future__ import annotations
 

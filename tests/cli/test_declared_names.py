@@ -1,4 +1,4 @@
-"""What is given, asked for and promoted is declared, and whoever gives may (issue 4, points 4 and 5)."""
+"""What is given, asked for and promoted is declared, and whoever gives may."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.support.in_process import run_here as run
 from tests.support.trees import write_tree
 
 COMMANDS = tuple(cli.list_commands(Context(cli)))
-# The ones other tools were promised (issue 2, point 8).
+# The exit codes that other tools rely on.
 PROMISED = {"new", "check", "rule", "schema", "dispatch", "manifest", "graph", "test", "serve"}
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

@@ -44,14 +44,26 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
         "issue",
         "agent:worf",
         "tool:browser_agent",
+        "--org",
+        "ship",
         "--expires",
         "7d",
         "--uses",
         "3",
     )
-    name = re.fullmatch(r"(g-[0-9a-f]{12}) issued\n", issued.stdout)[1]
+    said = r"(g-[0-9a-f]{12}) gives agent:worf level full of tool:browser_agent in ship\n"
+    name = re.fullmatch(said, issued.stdout)[1]
     listed = ask("grant", "list").stdout.splitlines()
-    assert re.split(r"  +", listed[0]) == ["grant", "subject", "level", "until", "used", "by", "resources"]
+    assert re.split(r"  +", listed[0]) == [
+        "grant",
+        "subject",
+        "organization",
+        "level",
+        "until",
+        "used",
+        "by",
+        "resources",
+    ]
     assert listed[1].startswith(name)
     assert listed[1].endswith("0, 3 left  system:cli  tool:browser_agent")
     (grant,) = records(ask("grant", "list", "--subject", "agent:worf", "--format", "json"))
@@ -66,7 +78,7 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
 
 def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
     """In the table and as JSON, with the level up to which they do."""
-    waiving = ("--level", "read", "--waive", "rank", "--waive", "visibility")
+    waiving = ("--org", "post", "--level", "read", "--waive", "rank", "--waive", "visibility")
     ask("grant", "issue", "agent:worf", "tool:browser_agent", *waiving)
     listed = ask("grant", "list").stdout.splitlines()
     assert listed[1].endswith("tool:browser_agent (lifts rank and visibility up to level read)")
@@ -76,35 +88,59 @@ def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
 
 def test_a_request_and_its_answers(ask: Run) -> None:
     """Approved once by default; an answer to an answered one is refused."""
-    created = ask("request", "create", "agent:worf", "tool:shell", "--kind", "action", "--reason", "repair")
+    created = ask(
+        "request",
+        "create",
+        "agent:worf",
+        "tool:shell",
+        "--org",
+        "ship",
+        "--kind",
+        "action",
+        "--reason",
+        "repair",
+    )
     name = created.stdout.split()[0]
     (request,) = records(ask("request", "list", "--status", "pending", "--format", "json"))
     assert (request["request_id"], request["kind"], request["reason"]) == (name, "action", "repair")
     refused = ask("request", "approve", name, "--by", "agent:worf", code=2).stderr
     assert "`agent:worf` is not declared, because there are no documents here" in refused
     approved = ask("request", "approve", name)
-    assert re.fullmatch(rf"{name} approved once: g-[0-9a-f]{{12}}\n", approved.stdout)
+    given = r"g-[0-9a-f]{12} gives agent:worf level full of tool:shell in ship"
+    assert re.fullmatch(f"{name} approved once: {given}\n", approved.stdout)
     assert f"error: the request `{name}` is approved" in ask("request", "deny", name, code=2).stderr
-    other = ask("request", "create", "agent:worf", "tool:other").stdout.split()[0]
+    other = ask("request", "create", "agent:worf", "tool:other", "--org", "ship").stdout.split()[0]
     assert ask("request", "deny", other).stdout == f"{other} denied\n"
     assert [row["status"] for row in records(ask("request", "list", "--format", "json"))] == [
         "approved",
         "denied",
     ]
-    again = ask("request", "create", "agent:worf", "tool:other", code=2)
+    again = ask("request", "create", "agent:worf", "tool:other", "--org", "ship", code=2)
     assert "less than 60 seconds ago" in again.stderr
 
 
 def test_agents_are_added_ranked_and_moved(ask: Run) -> None:
     """And listed."""
-    ask("agent", "add", "worf", "--rank", "ensign", "--trust", "0.5")
-    assert ask("agent", "set-rank", "worf", "lieutenant").stdout == "worf is lieutenant\n"
-    ask("agent", "set-trust", "worf", "0.75")
-    ask("agent", "move", "worf", "suspended", "--reason", "leave")
-    assert "cannot become probationary" in ask("agent", "move", "worf", "probationary", code=2).stderr
+    ask("agent", "add", "worf", "--org", "ship", "--rank", "ensign", "--trust", "0.5")
+    assert ask("agent", "set-rank", "worf", "lieutenant", "--org", "ship").stdout == "worf is lieutenant\n"
+    ask("agent", "set-trust", "worf", "0.75", "--org", "ship")
+    ask("agent", "move", "worf", "suspended", "--org", "ship", "--reason", "leave")
+    assert (
+        "cannot become probationary"
+        in ask("agent", "move", "worf", "probationary", "--org", "ship", code=2).stderr
+    )
     (agent,) = records(ask("agent", "list", "--format", "json"))
-    assert agent == {"agent_id": "worf", "rank": "lieutenant", "trust": 0.75, "lifecycle": "suspended"}
-    assert "there is no agent `data`" in ask("agent", "set-rank", "data", "ensign", code=2).stderr
+    assert agent == {
+        "agent_id": "worf",
+        "rank": "lieutenant",
+        "trust": 0.75,
+        "lifecycle": "suspended",
+        "org_id": "ship",
+    }
+    assert (
+        "there is no agent `data`"
+        in ask("agent", "set-rank", "data", "ensign", "--org", "ship", code=2).stderr
+    )
 
 
 def test_a_key_is_printed_once(ask: Run, quick_folder: Path) -> None:
@@ -141,7 +177,7 @@ def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
 
 def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> None:
     """Verify exits 0 while all is whole, 1 when it is not, and names the row."""
-    ask("agent", "add", "worf")
+    ask("agent", "add", "worf", "--org", "ship")
     assert ask("audit", "verify").stderr == "the audit is unchanged: 1 row in 1 chain\n"
     connection = sqlite3.connect(quick_folder / ".orgkernel" / "state.db")
     with connection:
@@ -158,8 +194,8 @@ def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> Non
 
 def test_the_audit_is_exported_whole(ask: Run) -> None:
     """As CSV that no spreadsheet takes for formulas, and as JSON lines, which say the same."""
-    ask("agent", "add", "worf", "--reason", "=cmd()")
-    ask("agent", "set-rank", "worf", "ensign", "--reason", 'a "quoted", \n split word')
+    ask("agent", "add", "worf", "--org", "ship", "--reason", "=cmd()")
+    ask("agent", "set-rank", "worf", "ensign", "--org", "ship", "--reason", 'a "quoted", \n split word')
     table = list(csv.DictReader(io.StringIO(ask("audit", "export").stdout)))
     lines = [json.loads(line) for line in ask("audit", "export", "--format", "jsonl").stdout.splitlines()]
     assert [row["reason"] for row in table] == ['a "quoted", \n split word', "'=cmd()"]
@@ -171,8 +207,8 @@ def test_the_audit_is_exported_whole(ask: Run) -> None:
 
 def test_the_audit_is_asked(ask: Run) -> None:
     """By kind, time and subject; and for what it adds up to."""
-    ask("agent", "add", "worf")
-    ask("grant", "issue", "agent:worf", "tool:x")
+    ask("agent", "add", "worf", "--org", "ship")
+    ask("grant", "issue", "agent:worf", "tool:x", "--all-orgs")
     assert len(records(ask("audit", "query", "--format", "json"))) == 2
     assert len(records(ask("audit", "query", "--kind", "grant", "--since", "1h", "--format", "json"))) == 1
     assert records(ask("audit", "query", "--until", "2020-01-01", "--format", "json")) == []
@@ -192,9 +228,18 @@ def test_where_the_store_is(ask: Run, quick_folder: Path) -> None:
     assert "there is no store" in nothing.stderr
     assert list(quick_folder.iterdir()) == []
     (quick_folder / "orgkernel.toml").write_text('store = "kept/../settings.db"\n')
-    ask("agent", "add", "a")
-    ask("agent", "add", "a", env={"ORGKERNEL_STORE": "environment.db"})
-    ask("agent", "add", "a", "--store", "option.db", env={"ORGKERNEL_STORE": "environment.db"})
+    ask("agent", "add", "a", "--org", "ship")
+    ask("agent", "add", "a", "--org", "ship", env={"ORGKERNEL_STORE": "environment.db"})
+    ask(
+        "agent",
+        "add",
+        "a",
+        "--org",
+        "ship",
+        "--store",
+        "option.db",
+        env={"ORGKERNEL_STORE": "environment.db"},
+    )
     below = quick_folder / "below"
     below.mkdir()
     assert run_here("agent", "list", cwd=below).returncode == 0
@@ -209,16 +254,16 @@ def test_where_the_store_is(ask: Run, quick_folder: Path) -> None:
 
 def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) -> None:
     """The copy is a store of its own."""
-    assert ask("store", "upgrade").stderr == "version none → 0003\n"
-    ask("agent", "add", "worf")
+    assert ask("store", "upgrade").stderr == "version none → 0004\n"
+    ask("agent", "add", "worf", "--org", "ship")
     info = json.loads(ask("store", "info", "--format", "json").stdout)
-    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", "0003", 1)
+    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", "0004", 1)
     assert "rows of audit" in ask("store", "info").stdout
     ask("store", "backup", "copy.db")
     assert "exists" in ask("store", "backup", "copy.db", code=2).stderr
     assert ask("agent", "list", "--store", "copy.db").stdout == ask("agent", "list").stdout
     ask("audit", "verify", "--store", "copy.db")
-    assert ask("store", "upgrade").stderr == "version 0003, nothing to do\n"
+    assert ask("store", "upgrade").stderr == "version 0004, nothing to do\n"
 
 
 @pytest.mark.parametrize(
@@ -234,13 +279,13 @@ def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) 
 def test_a_store_that_cannot_be_used_is_said(ask: Run, quick_folder: Path, store: str, says: str) -> None:
     """With exit code 2 and no traceback, and no password."""
     (quick_folder / "orgkernel.toml").write_text("# nothing\n" * 100)
-    done = ask("agent", "add", "worf", "--store", store, code=2)
+    done = ask("agent", "add", "worf", "--org", "ship", "--store", store, code=2)
     assert says in done.stderr
     assert "hunter2" not in done.stderr
 
 
 def test_a_command_of_its_own_process_writes_before_it_ends(quick_folder: Path) -> None:
     """Through the console script: nothing is left to a thread that dies with the process."""
-    assert run("agent", "add", "worf", cwd=quick_folder).stdout == "worf added\n"
+    assert run("agent", "add", "worf", "--org", "ship", cwd=quick_folder).stdout == "worf added\n"
     assert run("audit", "verify", cwd=quick_folder).returncode == 0
     assert run("agent", "list", cwd=quick_folder).stdout.splitlines()[1].split()[0] == "worf"

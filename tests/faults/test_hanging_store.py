@@ -191,8 +191,8 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
         with suppress(StoreError):
             names.append(ticket.result(30))
     names.append(impatient.audit.write(AuditEntry("decision", 2.0, "allow")))
-    impatient.agents.add("worf", actor="a")
-    assert set(impatient.read_view().agents) == {"worf"}
+    impatient.agents.add("worf", org_id="shop", actor="a")
+    assert set(impatient.read_view("shop").agents) == {"worf"}
     found = verify_audit(impatient.context, impatient.folder, is_shared=True)
     assert found.findings == ()
     assert set(names) <= {row.audit_id for row in read_rows(impatient.context, AuditFilter())}
@@ -205,11 +205,11 @@ def test_a_lock_somebody_else_keeps_is_not_waited_for(
     import psycopg
 
     with opened_store(postgres_place, busy_seconds=0.5) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         with psycopg.connect(postgres_place.url.replace("+psycopg", "")) as other:
             other.execute("SELECT * FROM state_version FOR UPDATE")
             begun = time.monotonic()
             with pytest.raises(StoreError, match="is busy"):
-                store.agents.add("data", actor="a")
+                store.agents.add("data", org_id="shop", actor="a")
             assert time.monotonic() - begun < 5
-        store.agents.add("data", actor="a")
+        store.agents.add("data", org_id="shop", actor="a")

@@ -129,17 +129,17 @@ def test_a_locked_store_is_busy_and_then_not(quick_folder: Path) -> None:
     """Writers wait so long and no longer; readers are not kept."""
     place = sqlite_at(quick_folder)
     with opened(place, busy_seconds=0.1) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         other = sqlite3.connect(place.path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="locked by another process"):
-            store.agents.add("data", actor="a")
+            store.agents.add("data", org_id="shop", actor="a")
         with pytest.raises(StoreBusy):
             store.audit.defer(decision()).result(30)
-        assert set(store.read_view().agents) == {"worf"}
+        assert set(store.read_view("shop").agents) == {"worf"}
         other.execute("ROLLBACK")
         other.close()
-        store.agents.add("data", actor="a")
+        store.agents.add("data", org_id="shop", actor="a")
         assert whole(store)
 
 
@@ -220,14 +220,14 @@ def public_folder() -> Iterator[Path]:
 def test_a_store_that_may_not_be_written_says_so(public_folder: Path) -> None:
     """Somebody without the right gets an error, whether the file or its folder is closed to them."""
     with opened(sqlite_at(public_folder)) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
     (public_folder / "state.db").chmod(0o444)
     public_folder.chmod(0o555)
     (public_folder.parent / f"{public_folder.name}-warm").mkdir()
     program = """
         import shutil
         with Store(parse_location("warm.db", sys.argv[1] + "-warm"), clock=time.time, tokens=os.urandom) as warm:
-            warm.agents.add("worf", actor="a")  # imports what root may read and others may not
+            warm.agents.add("worf", org_id="shop", actor="a")  # imports what root may read and others may not
         shutil.rmtree(sys.argv[1] + "-warm")
         if os.geteuid() == 0:
             os.setgroups([])
@@ -235,7 +235,7 @@ def test_a_store_that_may_not_be_written_says_so(public_folder: Path) -> None:
             os.setuid(65534)
         try:
             with open_store() as store:
-                store.agents.add("data", actor="a")
+                store.agents.add("data", org_id="shop", actor="a")
         except OrgkernelError as error:
             print(error.code, error.message)
     """
@@ -249,7 +249,7 @@ def test_a_store_that_may_not_be_written_says_so(public_folder: Path) -> None:
 def test_the_files_of_a_store_are_private(tmp_path: Path) -> None:
     """They say who may do what, and the key signs for it."""
     with opened(sqlite_at(tmp_path / ".orgkernel")) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
     folder = tmp_path / ".orgkernel"
     assert (folder / ".gitignore").read_text() == "*\n"
     for path in (folder / "state.db", *(folder / "state.db.audit").iterdir()):

@@ -130,6 +130,9 @@ SURFACES: dict[str, Callable[[World, str, str, Said], Happened | None]] = {
 OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "grant.issue": lambda context, said: permissions.issue_grant(context, msgspec.convert(said, GrantDraft)),
     "grant.revoke": lambda context, said: permissions.revoke_grant(context, **_renamed(said, id="grant_id")),
+    "grant.wake": lambda context, said: permissions.wake_grant(
+        context, **_renamed(said, id="grant_id", org_id="org")
+    ),
     "restriction.issue": lambda context, said: permissions.issue_restriction(
         context, msgspec.convert(said, RestrictionDraft)
     ),
@@ -173,6 +176,7 @@ def _route(path: str) -> Callable[[Said], tuple[str, Said]]:
 ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "grant.issue": _route("/v1/grants"),
     "grant.revoke": _route("/v1/grants/{id}/revoke"),
+    "grant.wake": _route("/v1/grants/{id}/wake"),
     "restriction.issue": _route("/v1/restrictions"),
     "restriction.lift": _route("/v1/restrictions/{id}/lift"),
     "request.ask": _route("/v1/requests"),
@@ -180,6 +184,7 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "request.deny": _route("/v1/requests/{id}/deny"),
     "agent.rank": _route("/v1/agents/{agent}/rank?org={org}"),
     "agent.move": _route("/v1/agents/{agent}/lifecycle?org={org}"),
+    "agent.qualify": _route("/v1/agents/{agent}/results?org={org}"),
     "lock.acquire": _route("/v1/locks"),
     "lock.release": _route("/v1/locks/{org}/{tool}/release"),
     "lock.break": _route("/v1/locks/{org}/{tool}/break"),
@@ -212,11 +217,13 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
 
 _OPTIONS = {
     "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
+    "input_digest": "--input-digest",
     "person_id": "--person",
 }  # fmt: skip
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "grant.issue": _command("grant issue {subject} {resources}"),
     "grant.revoke": _command("grant revoke {id}"),
+    "grant.wake": _command("grant wake {id}"),
     "restriction.issue": _command("restriction issue {subject} {resources}"),
     "restriction.lift": _command("restriction lift {id}"),
     "request.ask": _command("request create {requester} {resources}"),
@@ -226,6 +233,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "agent.rank": _command("agent set-rank {agent} {rank}"),
     "agent.trust": _command("agent set-trust {agent} {trust}"),
     "agent.move": _command("agent move {agent} {lifecycle}"),
+    "agent.qualify": _command("agent qualify {agent} {qualification}"),
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
@@ -317,6 +325,8 @@ def _filled(said: Any, ids: list[str]) -> Any:
     """What is said, with `$1` for the id of the first record made before."""
     if isinstance(said, dict):
         return {name: _filled(value, ids) for name, value in said.items()}
+    if isinstance(said, list):
+        return [_filled(each, ids) for each in said]
     return ids[int(said[1:]) - 1] if isinstance(said, str) and re.fullmatch(r"\$\d", said) else said
 
 

@@ -695,7 +695,9 @@ def apply(
             )
             changed["state"]["locks"] = [*rest, *taken]
         if change.kind == "resume":
-            changed["state"]["agents"][name] = {**changed["state"]["agents"][name], "lifecycle": "active"}
+            stored = changed["state"]["agents"][name]
+            next_one = {"suspended": "active", "registered": "probationary"}[stored["lifecycle"]]
+            changed["state"]["agents"][name] = {**stored, "lifecycle": next_one}
         if change.kind == "equip" and of == "tool":
             able = profile.setdefault("capabilities", {})
             able["tools"] = [*able.get("tools", []), {"tool": what, "level": change.level}]
@@ -711,9 +713,16 @@ def apply(
             changed["state"]["agents"][name] = {
                 **changed["state"]["agents"].get(name, {}),
                 "rank": change.value,
+                "org_id": "o",
             }
         if change.kind == "qualification":
-            passed = {"agent_id": name, "qualification": change.value, "passed": True, "at": 1e9}
+            passed = {
+                "agent_id": name,
+                "qualification": change.value,
+                "score": 1.0,
+                "passed": True,
+                "at": 1e9,
+            }
             changed["state"]["results"] = [*changed["state"]["results"], passed]
         if change.kind == "grant":
             grant = {

@@ -19,6 +19,9 @@ STEPS = st.lists(
         st.tuples(st.just("add"), AGENTS),
         st.tuples(st.just("rank"), AGENTS),
         st.tuples(st.just("grant"), AGENTS),
+        st.tuples(st.just("everywhere"), AGENTS),
+        st.tuples(st.just("sleep"), st.integers(0, 5)),
+        st.tuples(st.just("wake"), st.integers(0, 5)),
         st.tuples(st.just("revoke"), st.integers(0, 5)),
         st.tuples(st.just("use"), st.integers(0, 5)),
         st.tuples(st.just("restrict"), AGENTS),
@@ -37,9 +40,15 @@ def take(step: tuple[str, object], store: Store, clock: Clock) -> None:
     grants = store.grants.list()
     match what:
         case "add":
-            store.agents.add(which, actor="a")
+            store.agents.add(which, org_id="shop", actor="a")
         case "rank":
-            store.agents.set_rank(which, f"rank{clock.now:.0f}", actor="a")
+            store.agents.set_rank(which, f"rank{clock.now:.0f}", org_id="shop", actor="a")
+        case "everywhere":
+            store.agents.add(which, org_id="*", actor="a", rank="ensign", lifecycle="suspended")
+        case "sleep" if grants:
+            store.grants.put_to_sleep([grants[which % len(grants)].grant_id], actor="a", reason="gone")
+        case "wake" if grants:
+            store.grants.wake(grants[which % len(grants)].grant_id, org_id="shop", actor="a")
         case "grant":
             store.grants.issue(f"agent:{which}", ["tool:x"], issued_by="a", uses=2, expires_at=clock.now + 50)
         case "revoke" if grants:
@@ -57,7 +66,7 @@ def take(step: tuple[str, object], store: Store, clock: Clock) -> None:
         case "break":
             store.locks.break_("shop", "press", actor="a")
         case "result":
-            store.results.record(which, "helm", score=1, passed=True, actor="a")
+            store.results.record(which, "helm", score=1, passed=True, org_id="shop", actor="a")
         case "wait":
             clock.now += which
             store.expire()

@@ -8,7 +8,9 @@ an index: where this and the project differ, one of them is wrong, and this one 
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -483,6 +485,16 @@ def rank_of(world: World, subject: Subject) -> str | None:
         return None
     if subject["kind"] == "agent":
         stored, member = world["state"]["agents"].get(subject["id"], {}), world["agents"][subject["id"]]
+        if stored.get("org_id") == "*":
+            ladder = [each["id"] for each in world["ranks"]]
+            agents = world["state"]["agents"]
+            here = {key: value for key, value in stored.items() if key != "org_id"}
+            now, start = (
+                rank_of({**world, "state": {"agents": {**agents, subject["id"]: each}}}, subject)
+                for each in (here, {})
+            )
+            steps = [ladder.index(each) if each in ladder else -1 for each in (now, start)]
+            return ladder[min(steps)] if min(steps) >= 0 else None
         if stored.get("rank"):
             return str(stored["rank"])
         if member.get("rank"):
@@ -506,7 +518,9 @@ def has_passed(world: World, subject: Subject, qualification: str, now: float) -
             days = world["qualifications"].get(qualification, {}).get("expires_after_days")
             late = days is not None and result["at"] + days * 86400 <= now
             ended = result.get("expires_at") is not None and result["expires_at"] <= now
-            passed = result["passed"] and not late and not ended
+            test = world["qualifications"].get(qualification)
+            enough = test is not None and result["score"] >= test.get("threshold", 0.5)
+            passed = result["passed"] and enough and not late and not ended
     return passed
 
 
@@ -694,11 +708,22 @@ def stored_for(world: World, request: Request, subject: Subject, what: str) -> l
         each
         for each in world["state"][what]
         if each["subject"] in words_for(subject)
-        and each.get("org_id") in (None, world["organization"]["org_id"])
+        and each.get("org_id", "*") in ("*", world["organization"]["org_id"])
+        and each.get("asleep_since") is None
+        and each.get("action") in (None, request["action"])
+        and each.get("input_digest") in (None, digest_of(request["context"].get("input")))
         and (each.get("expires_at") is None or each["expires_at"] > now)
         and (each.get("revoked_at") is None or each["revoked_at"] > now)
         and (each.get("uses_left") is None or each["uses_left"] > 0)
     ]
+
+
+def digest_of(tool_input: dict[str, Any] | None) -> str:
+    """The SHA-256 of an input; empty where none is stated."""
+    if tool_input is None:
+        return ""
+    text = json.dumps(tool_input, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, dict[str, int]]:
@@ -751,7 +776,7 @@ def weigh_run(
     world: World, request: Request, subject: Subject, failing: set[str], granted: int, ceiling: int
 ) -> tuple[set[str], int]:
     """What the run adds: delegation, depth, PACE and locks."""
-    kind, name, path = split(request["resource"])
+    kind, name, _ = split(request["resource"])
     context, limits = request["context"], world["organization"].get("limits", {})
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
     needed = required_levels(world, kind, name).get(request["action"], 4)
@@ -784,10 +809,10 @@ def weigh_run(
                 ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
     if request.get("envelope") is not None and not essential and not of_role:
-        most = 0
+        most, paths = 0, stated_paths(request, tool)
         for word, level in request["envelope"].items():
             row = {"resources": [word] if ":" in word else [], "level": level}
-            most = max(most, stored_level(row, kind, name, path, is_grant=True) or 0)
+            most = max(most, stored_level(world, row, kind, name, paths, is_grant=True) or 0)
         ceiling = min(ceiling, most)
         failing |= {"PARENT_CAP"} if most < needed else set()
     depth = max(context.get("depth", 0), len(request.get("via", [])))

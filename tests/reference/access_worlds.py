@@ -18,6 +18,7 @@ from orgkernel.decisions.state_view import (
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.org_graph import OrgGraph
 from orgkernel.index.org_index import OrgIndex
+from tests.reference.access_oracle import digest_of
 from tests.reference.organizations import TOP, build_tree, build_views
 
 ROLES = ["r0", "r1", "r2", "r3"]
@@ -96,7 +97,7 @@ class WorldMaker:
             "ranks": [{"id": rank, "trust_from": number / 4} for number, rank in enumerate(RANKS)]
             if self._chance(0.8)
             else [],
-            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2) for each in QUALIFICATIONS},
+            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2, threshold=self._random.random) for each in QUALIFICATIONS},
             "tools": {tool: self._tool() for tool in TOOLS},
             "people": {
                 "p0": {"relationship": "owner"},
@@ -159,6 +160,7 @@ class WorldMaker:
                 "depth": lambda: self._one([0, 1, 1, 2, 3, 4]),
                 "children": lambda: self._number(0, 3),
                 "utc_offset": lambda: self._one([-3600, 7200]),
+                "input": lambda: {"a": self._number(1, 2)},
             }
         return self._fields(0.25, **choices)
 
@@ -280,6 +282,7 @@ class WorldMaker:
                 agent: self._fields(
                     0.4, rank=lambda: self._one([*RANKS, "ghost"]), trust=self._random.random,
                     lifecycle=lambda: self._one(["active", "probationary", "suspended", "registered"]),
+                    org_id=lambda: "*",
                 )
                 for agent in self._some(AGENTS)
             },
@@ -287,13 +290,15 @@ class WorldMaker:
                 stored(number)
                 | {"waives": self._some(waivers)}
                 | self._fields(
-                    0.15, channel=lambda: "slack", session=lambda: "s", uses_left=lambda: self._number(0, 2)
+                    0.15, channel=lambda: "slack", session=lambda: "s", uses_left=lambda: self._number(0, 2),
+                    asleep_since=lambda: 1.0, action=lambda: self._one(["use", "a0", "a1"]),
+                    input_digest=lambda: self._one([digest_of({"a": 1}), digest_of({"a": 2})]),
                 )
                 for number in range(self._number(0, 5))
             ],
             "restrictions": [stored(number) for number in range(self._one([0, 0, 1, 2]))],
             "results": [
-                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "passed": self._chance(0.8), "at": float(number * 86400)}
+                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "score": self._random.random() if self._chance(0.5) else 1.0, "passed": self._chance(0.8), "at": float(number * 86400)}
                 for number in range(self._number(0, 5))
             ],
             "locks": [
@@ -374,7 +379,7 @@ def state_of(world: Mapping[str, Any]) -> StateView:
     results: dict[str, tuple[QualificationResult, ...]] = {}
     for result in state["results"]:
         agent = result["agent_id"]
-        results[agent] = (*results.get(agent, ()), QualificationResult(score=1.0, **result))
+        results[agent] = (*results.get(agent, ()), QualificationResult(**result))
     return StateView(
         1,
         {agent: AgentState(agent, **fields) for agent, fields in state["agents"].items()},

@@ -45,47 +45,119 @@ def findings(store: Store) -> list[str]:
 class Agents:
     def test_an_agent_is_added_once(self, store: Store) -> None:
         """A second one of that id is a conflict, and nothing of it is kept."""
-        agent = store.agents.add("worf", actor="person:picard", rank="ensign", trust=0.5)
-        assert agent == AgentState("worf", "ensign", 0.5, "active") == store.agents.get("worf")
+        agent = store.agents.add("worf", org_id="shop", actor="person:picard", rank="ensign", trust=0.5)
+        assert (
+            agent == AgentState("worf", "ensign", 0.5, "active", "shop") == store.agents.get("shop", "worf")
+        )
         with pytest.raises(Conflict, match="`worf` already"):
-            store.agents.add("worf", actor="person:picard", rank="commander")
+            store.agents.add("worf", org_id="shop", actor="person:picard", rank="commander")
         assert store.agents.list() == (agent,)
         assert history(store, "agent") == [("created", "worf")]
 
     def test_rank_and_trust_change(self, store: Store) -> None:
         """The rest stays, and nobody who is not there is ranked."""
-        store.agents.add("worf", actor="a", rank="ensign")
-        store.agents.set_rank("worf", "lieutenant", actor="a")
-        assert store.agents.set_trust("worf", 0.75, actor="a") == AgentState("worf", "lieutenant", 0.75)
+        store.agents.add("worf", org_id="shop", actor="a", rank="ensign")
+        store.agents.set_rank("worf", "lieutenant", org_id="shop", actor="a")
+        assert store.agents.set_trust("worf", 0.75, org_id="shop", actor="a") == AgentState(
+            "worf", "lieutenant", 0.75, "active", "shop"
+        )
         with pytest.raises(UnknownRecord):
-            store.agents.set_rank("nobody", "ensign", actor="a")
+            store.agents.set_rank("nobody", "ensign", org_id="shop", actor="a")
         with pytest.raises(Refused, match="out of range"):
-            store.agents.set_trust("worf", 1.5, actor="a")
+            store.agents.set_trust("worf", 1.5, org_id="shop", actor="a")
         assert [what for what, _ in history(store, "agent")] == ["created", "ranked", "trusted"]
 
     def test_lifecycle_moves_as_the_facts_say(self, store: Store) -> None:
         """Registered, probationary, active and suspended to and fro; decommissioned is the end."""
-        store.agents.add("worf", actor="a", lifecycle="registered")
+        store.agents.add("worf", org_id="shop", actor="a", lifecycle="registered")
         with pytest.raises(Conflict) as refusal:
-            store.agents.move("worf", "active", actor="a")
+            store.agents.move("worf", "active", org_id="shop", actor="a")
         assert refusal.value.code == "MOVE_NOT_ALLOWED"
         for step in ("probationary", "active", "suspended", "active", "decommissioned"):
-            assert store.agents.move("worf", step, actor="a").lifecycle == step
+            assert store.agents.move("worf", step, org_id="shop", actor="a").lifecycle == step
         for step in ("registered", "probationary", "active", "suspended", "decommissioned"):
             with pytest.raises(Conflict):
-                store.agents.move("worf", step, actor="a")
+                store.agents.move("worf", step, org_id="shop", actor="a")
 
     def test_probation_ends_with_enough_trust(self, store: Store) -> None:
         """From 0.65 on, where the trust is known."""
-        store.agents.add("worf", actor="a", lifecycle="probationary", trust=0.64)
+        store.agents.add("worf", org_id="shop", actor="a", lifecycle="probationary", trust=0.64)
         with pytest.raises(Conflict) as refusal:
-            store.agents.move("worf", "active", actor="a")
+            store.agents.move("worf", "active", org_id="shop", actor="a")
         assert refusal.value.code == "TRUST_TOO_LOW"
-        store.agents.set_trust("worf", 0.65, actor="a")
-        assert store.agents.move("worf", "active", actor="a").lifecycle == "active"
+        store.agents.set_trust("worf", 0.65, org_id="shop", actor="a")
+        assert store.agents.move("worf", "active", org_id="shop", actor="a").lifecycle == "active"
 
 
 class Grants:
+    def test_an_agent_is_another_one_in_another_organization(self, store: Store) -> None:
+        """What is stored for all of them can stop it in each and lower its rank, and gives nothing."""
+        store.agents.add("worf", org_id="shop", actor="a", rank="senior")
+        assert store.read_view("yard").agents == {}
+        store.agents.add("worf", org_id="yard", actor="a")
+        store.agents.move("worf", "suspended", org_id="yard", actor="a")
+        assert store.read_view("shop").agents["worf"] == AgentState("worf", "senior", None, "active", "shop")
+        everywhere = store.agents.add("worf", org_id="*", actor="a", rank="ensign", lifecycle="registered")
+        assert store.read_view("shop").agents["worf"] == AgentState("worf", "senior", None, "registered", "*")
+        assert store.read_view("yard").agents["worf"] == AgentState("worf", "ensign", None, "suspended", "*")
+        assert store.read_view("dock").agents["worf"] == everywhere
+        assert store.read_view().agents == {"worf": everywhere}
+
+    def test_results_belong_to_an_organization(self, store: Store) -> None:
+        """Passing a test of one organization says nothing about the test of that name in another."""
+        store.results.record("worf", "helm", score=1, passed=True, org_id="shop", actor="a")
+        assert set(store.read_view("shop").results) == {"worf"}
+        assert store.read_view("yard").results == {}
+
+    def test_a_grant_sleeps_until_it_is_woken(self, store: Store, place: StoreLocation) -> None:
+        """Asleep it cannot be used, whoever still decides with an older view; falling asleep twice changes nothing."""
+        grant = store.grants.issue("role:co", ["tool:x"], issued_by="a", org_id="shop", uses=2)
+        with opened(place) as other:
+            assert other.read_view("shop").grants == {"role:co": (grant,)}
+            (asleep,) = store.grants.put_to_sleep([grant.grant_id], actor="b", reason="gone")
+            assert store.grants.put_to_sleep([grant.grant_id], actor="b", reason="gone") == ()
+            with pytest.raises(Conflict, match="is asleep"):
+                other.audit.write(AuditEntry("decision", 1.0, "allow"), uses=[grant.grant_id])
+            assert other.read_view("shop").grants == {}
+            assert other.read_view("shop").asleep == {"role:co": (asleep,)}
+        assert store.grants.list(active_only=True) == (asleep,)
+        assert store.grants.wake(grant.grant_id, org_id="shop", actor="a", reason="meant") == grant
+        with pytest.raises(Conflict, match="is awake"):
+            store.grants.wake(grant.grant_id, org_id="shop", actor="a")
+        assert store.read_view("shop").grants == {"role:co": (grant,)}
+        assert {what for what, _ in history(store, "grant")} == {"created", "slept", "woken"}
+
+    def test_a_revoked_grant_is_neither_put_to_sleep_nor_woken(self, store: Store) -> None:
+        """What has ended stays ended."""
+        grant = store.grants.issue("role:co", ["tool:x"], issued_by="a", org_id="shop")
+        store.grants.revoke(grant.grant_id, actor="a")
+        assert store.grants.put_to_sleep([grant.grant_id], actor="b", reason="gone") == ()
+        with pytest.raises(Conflict, match="is revoked"):
+            store.grants.wake(grant.grant_id, org_id="shop", actor="a")
+
+    def test_an_approval_is_bound_to_what_was_asked(self, store: Store) -> None:
+        """The organization, the action and the input of the request are those of the grant."""
+        digest = "0" * 64
+        asked = store.requests.create(
+            "agent:worf", ["tool:x"], org_id="shop", action="write", input_digest=digest
+        )
+        _, grant = store.requests.approve(asked.request_id, "once", responder="person:picard")
+        assert (grant.org_id, grant.action, grant.input_digest, grant.uses_left) == (
+            "shop",
+            "write",
+            digest,
+            1,
+        )
+        with pytest.raises(Refused, match="is not a digest"):
+            store.requests.create("agent:worf", ["tool:x"], org_id="shop", input_digest="abc")
+
+    def test_the_same_for_another_input_or_organization_is_not_the_same(self, store: Store) -> None:
+        """So it may be asked for at once."""
+        for org, digest in (("shop", None), ("shop", "0" * 64), ("shop", "1" * 64), ("yard", None)):
+            store.requests.create("agent:worf", ["tool:x"], org_id=org, input_digest=digest)
+        with pytest.raises(TooManyRequests, match="asked for the same"):
+            store.requests.create("agent:worf", ["tool:x"], org_id="shop", input_digest="1" * 64)
+
     def test_a_grant_is_kept_as_it_was_issued(self, store: Store, clock: Clock) -> None:
         """With everything it says, and the time of the store."""
         grant = store.grants.issue(
@@ -402,14 +474,20 @@ class LocksAndTheRest:
         """Of each agent, oldest first."""
         for score in (0.4, 0.9):
             store.results.record(
-                "worf", "helm", score=score, passed=score > 0.5, actor="a", expires_at=clock.now + 1
+                "worf",
+                "helm",
+                score=score,
+                passed=score > 0.5,
+                org_id="shop",
+                actor="a",
+                expires_at=clock.now + 1,
             )
             clock.now += 1
-        store.results.record("data", "helm", score=1, passed=True, actor="a")
+        store.results.record("data", "helm", score=1, passed=True, org_id="shop", actor="a")
         assert [each.score for each in store.results.list("worf")] == [0.4, 0.9]
-        assert store.read_view().results["worf"] == store.results.list("worf")
+        assert store.read_view("shop").results["worf"] == store.results.list("worf")
         with pytest.raises(Refused):
-            store.results.record("worf", "helm", score=7, passed=True, actor="a")
+            store.results.record("worf", "helm", score=7, passed=True, org_id="shop", actor="a")
         assert {what for what, _ in history(store, "result")} == {"passed", "failed"}
 
     def test_usage_adds_up(self, store: Store, clock: Clock) -> None:
@@ -467,21 +545,21 @@ class Views:
 
     def test_a_view_is_the_same_object_until_something_changes(self, store: Store) -> None:
         """Decisions, usage and refused changes are no change."""
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         view, of_shop = store.read_view(), store.read_view("shop")
         store.audit.write(decision())
         store.usage.record("worf", "x").result()
         with pytest.raises(Conflict):
-            store.agents.add("worf", actor="a")
+            store.agents.add("worf", org_id="shop", actor="a")
         assert store.read_view() is view
         assert store.read_view("shop") is of_shop
-        store.agents.add("data", actor="a")
+        store.agents.add("data", org_id="shop", actor="a")
         assert store.read_view() is not view
-        assert set(view.agents) == {"worf"}
+        assert set(of_shop.agents) == {"worf"}
 
     def test_a_view_holds_what_decisions_read(self, store: Store, clock: Clock) -> None:
         """By whom and what it is about; what was revoked is gone, what was noted as expired stands aside until then."""
-        agent = store.agents.add("worf", actor="a")
+        agent = store.agents.add("worf", org_id="shop", actor="a")
         kept = store.grants.issue("agent:worf", ["tool:x"], issued_by="a")
         gone = store.grants.issue("agent:worf", ["tool:y"], issued_by="a")
         late = store.grants.issue("role:co", ["tool:y"], issued_by="a", expires_at=clock.now + 1)
@@ -513,10 +591,10 @@ class Views:
     ) -> None:
         """By the version; a view that was patched equals one that was read anew."""
         with opened(place, clock) as other:
-            store.agents.add("worf", actor="a")
+            store.agents.add("worf", org_id="shop", actor="a")
             grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=2)
             assert other.read_view() == store.read_view()
-            other.agents.set_rank("worf", "ensign", actor="a")
+            other.agents.set_rank("worf", "ensign", org_id="shop", actor="a")
             other.audit.write(decision(), uses=[grant.grant_id])
             assert store.read_view() == other.read_view()
             assert store.read_view().grants["agent:worf"][0].uses_left == 1
@@ -550,16 +628,16 @@ class Views:
     ) -> None:
         """It stays what it was until somebody reads again."""
         assert store.last_view() == StateView()
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         assert store.last_view() == StateView()
         view = store.read_view()
         assert store.last_view() is view
 
     def test_a_view_cannot_be_changed(self, store: Store) -> None:
         """It is shared by all who decide."""
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         with pytest.raises(TypeError):
-            store.read_view().agents["worf"] = AgentState("worf", "senior")
+            store.read_view("shop").agents["worf"] = AgentState("worf", "senior")
 
 
 class Audit:
@@ -632,21 +710,25 @@ class Audit:
     def test_no_text_breaks_a_store(self, store: Store, text: str) -> None:
         """It is stored cleaned, or refused; in every place a text can come to, and beside what others hand in."""
         beside = store.audit.defer(decision())
-        store.agents.add("worf", actor=text, reason=text)
+        store.agents.add("worf", org_id="shop", actor=text, reason=text)
         anywhere = [
-            lambda: store.agents.add(text, actor="a"),
-            lambda: store.agents.set_rank("worf", text, actor=text),
-            lambda: store.agents.get(text),
+            lambda: store.agents.add(text, org_id="shop", actor="a"),
+            lambda: store.agents.set_rank("worf", text, org_id="shop", actor=text),
+            lambda: store.agents.get("shop", text),
             lambda: store.grants.issue(f"agent:{text}", [f"tool:{text}"], issued_by=text),
-            lambda: store.grants.issue("agent:worf", ["tool:x"], issued_by=text, org_id=text, channel=text, session=text, reason=text),
+            lambda: store.grants.issue("agent:worf", ["tool:x"], issued_by=text, channel=text, session=text, reason=text),
+            lambda: store.grants.issue("agent:worf", ["tool:x"], issued_by="a", org_id=text, action=text, input_digest=text),
             lambda: store.grants.revoke(text, actor=text),
             lambda: store.grants.list(text),
-            lambda: store.restrictions.issue("agent:worf", ["tool:x"], issued_by=text, org_id=text, reason=text),
-            lambda: store.requests.create("agent:worf", ["tool:x"], org_id=text, channel=text, session=text, reason=text,
+            lambda: store.restrictions.issue("agent:worf", ["tool:x"], issued_by=text, reason=text),
+            lambda: store.restrictions.issue("agent:worf", ["tool:x"], issued_by="a", org_id=text),
+            lambda: store.agents.add("data", org_id=text, actor="a"),
+            lambda: store.requests.create("agent:worf", ["tool:x"], org_id=text),
+            lambda: store.requests.create("agent:worf", ["tool:y"], channel=text, session=text, reason=text,
                                           summary=text, original_message=text, tool_call_id=text, context={text: [text]}),
             lambda: store.requests.deny(store.requests.list("pending")[0].request_id, responder=text, reason=text),
             lambda: store.requests.list(None, text),
-            lambda: store.results.record("worf", text, score=1, passed=True, actor=text, reason=text),
+            lambda: store.results.record("worf", text, score=1, passed=True, org_id="shop", actor=text, reason=text),
             lambda: store.locks.acquire(text, text, f"agent:{text}"),
             lambda: store.locks.acquire("shop", "press", "agent:worf", reason=text),
             lambda: store.locks.break_("shop", "press", actor=text, reason=text),
@@ -683,9 +765,11 @@ class Audit:
                 lambda end=number: store.keys.create("ci", ["read"], created_by="a", expires_at=end),
                 lambda end=number: store.locks.acquire("shop", "press", "agent:worf", timeout=end),
                 lambda end=number: store.results.record(
-                    "worf", "q", score=1, passed=True, actor="a", expires_at=end
+                    "worf", "q", score=1, passed=True, org_id="shop", actor="a", expires_at=end
                 ),
-                lambda end=number: store.results.record("worf", "q", score=end, passed=True, actor="a"),
+                lambda end=number: store.results.record(
+                    "worf", "q", score=end, passed=True, org_id="shop", actor="a"
+                ),
                 lambda end=number: store.usage.record("worf", "x", seconds=end),
             ):
                 with pytest.raises(Refused):
@@ -717,10 +801,10 @@ class Audit:
 
     def test_a_refused_change_takes_nothing_with_it(self, store: Store) -> None:
         """Of what was handed in together, only the refused one is missing, also from the chain."""
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         tickets = [store.context.writer.submit(decision(float(number))) for number in range(3)]
         with pytest.raises(Conflict):
-            store.agents.add("worf", actor="a")
+            store.agents.add("worf", org_id="shop", actor="a")
         tickets += [store.context.writer.submit(decision(9.0))]
         assert len({ticket.result(30) for ticket in tickets}) == 4
         assert findings(store) == []
@@ -769,7 +853,7 @@ class Audit:
         """Decisions after 90 days and history after a year; what is left still verifies, and the newest row stays."""
         for _ in range(5):
             store.audit.write(decision(clock.now))
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         clock.now += 89 * DAY
         store.audit.write(decision(clock.now))
         assert drop_old(store.context, store.folder) == ()

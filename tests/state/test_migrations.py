@@ -39,22 +39,72 @@ def test_the_versions_that_are_listed_are_those_there_are() -> None:
     assert [script.revision for script in scripts.walk_revisions()][::-1] == list(migrating.VERSIONS)
 
 
-def test_a_store_of_the_first_version_is_upgraded_when_somebody_says_so(place) -> None:
-    """Until then it is refused and left alone; what it held is there afterwards, and reports can be stored."""
+def make_old(place, version: str, *rows: str) -> None:
+    """A store as an older program left it."""
     engine = make_engine(place)
     config = Config()
     config.set_main_option("script_location", migrating._FOLDER)
     with writing(engine) as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        connection.execute(text("INSERT INTO agents VALUES ('worf', 'ensign', 0.5, 'active', 1)"))
+        command.upgrade(config, version)
+        for row in rows:
+            connection.execute(text(row))
         connection.execute(update(state_version).values(version=1))
     engine.dispose()
+
+
+def test_a_store_of_the_first_version_is_upgraded_when_somebody_says_so(place) -> None:
+    """Until then it is refused and left alone; what it held is there afterwards, and reports can be stored."""
+    make_old(place, "0001", "INSERT INTO agents VALUES ('worf', 'ensign', 0.5, 'active', 1)")
     with pytest.raises(BadStore, match="has version 0001") as refusal:
         opened(place)
     assert "orgkernel store upgrade" in refusal.value.help
     assert upgrade_store(place) == ("0001", migrating.NEWEST)
     with opened(place) as store:
-        assert store.read_view().agents == {"worf": AgentState("worf", "ensign", 0.5)}
+        assert store.read_view("shop").agents == {"worf": AgentState("worf", "ensign", 0.5, "active", "*")}
         assert store.reports.record(salute(), actor="a").outcome == "stored"
         assert set(store.read_view().reports) == {"role:bugfix_specialist"}
+
+
+_GRANT = (
+    "INSERT INTO grants (grant_id, subject, resources, level, waives, org_id, reason, issued_by, issued_at, "
+    "expiry_noted, version) VALUES ('{}', 'agent:worf', '[\"tool:x\"]', 'full', '[]', {}, '', 'a', 1, FALSE, 1)"
+)
+_RESTRICTION = (
+    "INSERT INTO restrictions (restriction_id, subject, resources, level, reason, issued_by, issued_at, "
+    "expiry_noted, version) VALUES ('x-1', 'agent:worf', '[\"tool:x\"]', 'none', '', 'a', 1, FALSE, 1)"
+)
+_REQUEST = (
+    "INSERT INTO requests (request_id, requester, resources, created_at, expires_at, kind, level, waives, org_id, "
+    "reason, summary, original_message, status) VALUES "
+    "('{}', 'agent:worf', '[\"tool:x\"]', 1, 1e10, 'access', 'full', '[]', {}, '', '', '', 'pending')"
+)
+
+
+def test_what_belonged_to_no_organization_only_takes_away(place) -> None:
+    """Grants sleep, requests have expired, results count nowhere; restrictions, suspensions and ranks hold in all."""
+    make_old(
+        place,
+        "0002",
+        "INSERT INTO agents VALUES ('worf', 'ensign', 0.5, 'suspended', 1)",
+        "INSERT INTO qualification_results (agent_id, qualification, score, passed, at, version) "
+        "VALUES ('worf', 'helm', 1, TRUE, 1, 1)",
+        _GRANT.format("g-1", "NULL"),
+        _GRANT.format("g-2", "'shop'"),
+        _RESTRICTION,
+        _REQUEST.format("r-1", "NULL"),
+        _REQUEST.format("r-2", "'shop'"),
+    )
+    upgrade_store(place)
+    with opened(place) as store:
+        for org in ("shop", "yard"):
+            view = store.read_view(org)
+            assert view.agents == {"worf": AgentState("worf", "ensign", 0.5, "suspended", "*")}
+            assert view.results == {}
+            assert [each.grant_id for each in view.grants["agent:worf"]] == ["g-2"]
+            assert [each.grant_id for each in view.asleep["agent:worf"]] == ["g-1"]
+            assert [each.org_id for each in view.restrictions["agent:worf"]] == ["*"]
+        assert view.version == 2
+        assert [each.status for each in store.requests.list()] == ["expired", "pending"]
+        assert store.grants.wake("g-1", org_id="shop", actor="a").org_id == "shop"
+        assert [each.org_id for each in store.read_view().grants["agent:worf"]] == ["shop", "shop"]

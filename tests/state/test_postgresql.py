@@ -32,14 +32,14 @@ def test_a_connection_that_was_lost_is_made_again(place: StoreLocation, postgres
     import psycopg
 
     with opened(place) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         store.read_view()
         database = place.url.partition("@/")[2].partition("?")[0]
         kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
         with psycopg.connect(postgres_server % "postgres", autocommit=True) as connection:
             connection.execute(kill, (database,))
-        store.agents.add("data", actor="a")
-        assert set(store.read_view().agents) == {"worf", "data"}
+        store.agents.add("data", org_id="shop", actor="a")
+        assert set(store.read_view("shop").agents) == {"worf", "data"}
         assert verify_audit(store.context, store.folder, is_shared=True).findings == ()
 
 
@@ -88,7 +88,7 @@ def test_a_backup_is_left_to_the_tools_of_the_server(place: StoreLocation, tmp_p
 def test_figures_of_a_store(place: StoreLocation) -> None:
     """The same as of a file, except its size."""
     with opened(place) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
         info = read_info(store)
     assert (info.engine, info.version, info.state_version, info.bytes) == ("postgresql", NEWEST, 1, None)
     assert (info.rows["agents"], info.rows["audit"]) == (1, 1)

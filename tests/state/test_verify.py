@@ -57,7 +57,7 @@ def test_what_was_not_touched_is_whole(place: StoreLocation) -> None:
     """And stays so when others write on."""
     assert problems(place) == []
     with opened(place) as store:
-        store.agents.add("worf", actor="a")
+        store.agents.add("worf", org_id="shop", actor="a")
     assert problems(place) == []
 
 

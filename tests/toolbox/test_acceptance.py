@@ -117,8 +117,10 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     assert early.steps[0].remedies == (
         "grant `tool:linkedin_post_api` at level `write`, waiving rank", "promote to `lieutenant`",
     )  # fmt: skip
-    store.agents.add("marlo", actor="person:user", trust=0.45)
-    store.agents.set_trust("marlo", 0.6, actor="person:user", reason="a month of good drafts")
+    store.agents.add("marlo", org_id="vessel", actor="person:user", trust=0.45)
+    store.agents.set_trust(
+        "marlo", 0.6, org_id="vessel", actor="person:user", reason="a month of good drafts"
+    )
     assert marlo.level("linkedin_post_api") == "write"
     assert not marlo.has_tool("linkedin_post_api", "remove")
 

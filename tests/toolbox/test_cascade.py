@@ -249,7 +249,7 @@ def test_what_a_superior_may_do_itself_is_asked_in_the_same_run(kernel: Kernel) 
 def test_a_suspension_in_the_run_ends_the_cascade(kernel: Kernel, tmp_path: Path) -> None:
     """No other tool is tried and nobody is asked."""
     with opened(sqlite_at(tmp_path)) as store:
-        store.agents.add("lea", actor="person:user", lifecycle="suspended")
+        store.agents.add("lea", org_id="post", actor="person:user", lifecycle="suspended")
         box = toolbox(kernel, store, look=PythonFunction(works), handover=Handover(reason=_no_idea))
         result = box.context("post", "agent:ann", via=["agent:lea"]).invoke_blocking("look")
         assert brief(result) == [("tool", "tool:look", "denied", "AGENT_INACTIVE")]

@@ -99,9 +99,9 @@ def test_a_grant_and_a_restriction_show_at_once(kernel: Kernel, store: Store) ->
 def test_a_suspended_agent_has_nothing(kernel: Kernel, store: Store) -> None:
     """And no cascade either."""
     context = toolbox(kernel, store, look=PythonFunction(works)).context("post", "agent:ann")
-    store.agents.add("ann", actor="person:user")
+    store.agents.add("ann", org_id="post", actor="person:user")
     assert context.has_tool("look")
-    store.agents.move("ann", "suspended", actor="person:user")
+    store.agents.move("ann", "suspended", org_id="post", actor="person:user")
     assert context.list() == ()
     result = context.invoke_blocking("look")
     assert (result.outcome, result.code, len(result.steps)) == ("denied", "AGENT_INACTIVE", 1)

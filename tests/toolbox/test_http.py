@@ -127,7 +127,7 @@ def test_no_argument_leads_out_of_its_part_of_the_path(id: Any, kernel: Kernel, 
         ("429", "unavailable", 'it answered 429: {"detail":"no, because 429"}'),
         ("500", "unavailable", 'it answered 500: {"detail":"no, because 500"}'),
         ("503", "unavailable", 'it answered 503: {"detail":"no, because 503"}'),
-        ("wrong", "failed", "the answer is not JSON that can be read"),
+        ("wrong", "failed", "the answer is not valid JSON"),
         ("away", "failed", "it answered 307"),
         ("long", "failed", "the answer is longer than 1000 bytes"),
     ],
@@ -151,7 +151,7 @@ def test_an_answer_need_not_be_json(what: str, output: Any, kernel: Kernel, url:
 def test_a_hostile_answer_is_a_failure_of_the_tool(kernel: Kernel, url: str) -> None:
     """Lists in lists, a hundred thousand deep, are no error of the toolbox."""
     result = ask(kernel, url, "deep")
-    assert (result.outcome, result.error) == ("failed", "the answer is not JSON that can be read")
+    assert (result.outcome, result.error) == ("failed", "the answer is not valid JSON")
 
 
 def test_a_server_nobody_reaches_is_a_result(kernel: Kernel) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from orgkernel import AccessRequest, Kernel
+from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.errors import PermitRefused
-from orgkernel.operations.permits import Permit, Permits, encode_input
+from orgkernel.operations.permits import Permit, Permits
 from orgkernel.toolbox import PythonFunction
 from orgkernel.toolbox.adapters.adapter import Adapter
 from tests.state.opening import opened, sqlite_at

@@ -212,8 +212,8 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         if assumed is not None:
             grants += assumed.grants
         evaluation.given = gather_grants(
-            grants, resource, evaluation.path, evaluation.tables.org_id, evaluation.request.context
-        )
+            grants, resource, evaluation.path, evaluation.action, evaluation.tables.org_id, evaluation.request.context
+        )  # fmt: skip
     if evaluation.trace is None:
         for move in steps:
             move(evaluation)

@@ -128,9 +128,9 @@ def what_can(
 
 def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
     """The rows of a resource, its actions asked one by one; one row for each outcome."""
-    resource, asked, required = template.resource, template.request.action, template.resource.required
+    asked, required = template.request.action, template.resource.required
     rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
-    for group in resource.action_groups:
+    for group in _action_groups(template):
         actions = tuple(action for action in group if asked in ("", action))
         if not actions and asked in required and required[asked] == required[group[0]]:
             actions = (asked,)
@@ -142,6 +142,17 @@ def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
                     row = msgspec.structs.replace(earlier, actions=(*earlier.actions, *row.actions))
                 rows[row.outcome, row.conditions] = row
     return rows.values()
+
+
+def _action_groups(template: Evaluation) -> Iterable[tuple[str, ...]]:
+    """The actions that are always decided alike: those of a level, unless a grant gives one of them alone."""
+    grants = template.state.grants
+    if grants and any(each.action for key in template.subject.keys for each in grants.get(key, ())):
+        asked, resource = template.request.action, template.resource
+        if asked:
+            return ((asked,),) if asked in resource.required else ()
+        return tuple((action,) for group in resource.action_groups for action in group)
+    return template.resource.action_groups
 
 
 def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:

@@ -375,7 +375,8 @@ def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange
     for change in values.get("rank", ()):
         kind, _, name = change.subject.partition(":")
         if kind == "agent":
-            agents[name] = replace(agents.get(name) or AgentState(name), rank=change.value)
+            agent = agents.get(name) or AgentState(name)
+            agents[name] = replace(agent, rank=change.value, org_id=evaluation.tables.org_id)
     for change in values.get("qualification", ()):
         name = change.subject.partition(":")[2]
         passed = QualificationResult(name, change.value, 1.0, passed=True, at=now)

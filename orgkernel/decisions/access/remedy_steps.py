@@ -14,6 +14,7 @@ from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.lines import place_in_profile
 from orgkernel.decisions.access.resource import LOCK
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 
@@ -100,8 +101,14 @@ def _commands(
     elif kind == "rank" and change.subject.startswith("agent:"):
         yield _line("agent", "set-rank", name, change.value, "--org", org)
     elif kind == "resume":
-        lifecycle = RESUMED_AS[evaluation.state.agents[change.value].lifecycle]
-        yield _line("agent", "move", change.value, lifecycle, "--org", org)
+        agent = evaluation.state.agents[change.value]
+        where = ("--all-orgs",) if agent.org_id == ALL_ORGANIZATIONS else ("--org", org)
+        yield _line("agent", "move", change.value, RESUMED_AS[agent.lifecycle], *where)
+    elif kind == "qualification" and change.subject.startswith("agent:"):
+        declared = evaluation.view.records.qualifications[change.value].record
+        yield _line(
+            "agent", "qualify", name, change.value, "--score", f"{declared.threshold:g}", "--org", org
+        )
     elif kind == "lift":
         yield _line("restriction", "lift", change.value)
     elif kind == "lock":

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stated import StatedPaths
-from orgkernel.decisions.state_view import Grant, Restriction, StateView
+from orgkernel.decisions.access.tool_input import is_input_of
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
 
 
@@ -56,11 +57,15 @@ def replace_stored(
 def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
     """Whether it holds at a moment: what has expired, was revoked or is used up is absent."""
     return (
-        (stored.org_id is None or stored.org_id == org_id)
+        stored.org_id in (org_id, ALL_ORGANIZATIONS)
         and (stored.expires_at is None or stored.expires_at > now)
         and (stored.revoked_at is None or stored.revoked_at > now)
-        and (not isinstance(stored, Grant) or stored.uses_left is None or stored.uses_left > 0)
+        and (not isinstance(stored, Grant) or _can_be_used(stored))
     )
+
+
+def _can_be_used(grant: Grant) -> bool:
+    return grant.asleep_since is None and (grant.uses_left is None or grant.uses_left > 0)
 
 
 def level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
@@ -122,14 +127,23 @@ def paths_in(stored: Grant | Restriction, resource: Resource) -> tuple[str, ...]
 
 
 def gather_grants(
-    grants: Iterable[Grant], resource: Resource, path: StatedPaths | None, org_id: str, context: AccessContext
+    grants: Iterable[Grant],
+    resource: Resource,
+    path: StatedPaths | None,
+    action: str,
+    org_id: str,
+    context: AccessContext,
 ) -> GrantedLevel:
-    """What those of some grants give that are active."""
+    """What those of some grants give to an action that are active."""
     level, waives, found = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
             continue
         if grant.channel not in (None, context.channel) or grant.session not in (None, context.session):
+            continue
+        if grant.action not in (None, action):
+            continue
+        if grant.input_digest is not None and not is_input_of(grant.input_digest, context.input):
             continue
         given = level_in(grant, resource, path)
         if given is not None:

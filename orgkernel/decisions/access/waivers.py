@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from orgkernel.decisions.state_view import Grant
+from orgkernel.diagnostics.wording import quote
+from orgkernel.records.levels import LEVELS
 
 
 class ListedGrant(Grant, frozen=True, gc=False, kw_only=True):
@@ -20,6 +24,16 @@ def list_grant(grant: Grant) -> ListedGrant:
     """
     values = {name: getattr(grant, name) for name in grant.__struct_fields__}
     return ListedGrant(**values, lifts=describe_waivers(grant))
+
+
+def describe_lift(lifted: Mapping[str, int], waiver: str) -> str:
+    """How far grants lift a cap, as the end of a sentence about the cap; empty if none lifts it.
+
+    >>> describe_lift({"rank": 2}, "rank")
+    '; a grant lifts this up to level `read`'
+    """
+    level = lifted.get(waiver, 0)
+    return f"; a grant lifts this up to level {quote(LEVELS[level])}" if level else ""
 
 
 def describe_waivers(grant: Grant) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.dispatch_order import rank_candidates
 from orgkernel.diagnostics.wording import listing
 from orgkernel.exchange.agent_zero.brief import render_brief
@@ -150,7 +151,11 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
     items = (*manifest.tools, *manifest.essential_tools)
     essential = names.essential(view, role_id)
     scoped = _scoped_actions(view, role_id) if profile.file_scope else {}
-    usable = [names.of(item.id) for item in items if item.allowed_actions or item.id in scoped]
+    usable = [
+        names.of(item.id)
+        for item in items
+        if any(each != LOCK for each in item.allowed_actions) or item.id in scoped
+    ]
     host_tools = list(dict.fromkeys([*usable, *essential]))
     rows = what_can(view, f"role:{role_id}", kinds=("role",))
     delegates_to = [

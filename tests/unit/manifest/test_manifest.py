@@ -185,7 +185,7 @@ def test_the_schema_refuses_what_lacks_a_promised_field(shipped: Kernel, key: st
 
 
 def test_a_role_has_at_least_the_promised_keys(shipped: Kernel) -> None:
-    """The list other tools were told (issue 2, point 7)."""
+    """The list other tools were told."""
     data = msgspec.json.decode(encode(shipped.manifest("software_dev", "co")))
     promised = (
         "role_id role_name role_type org_id chain_of_command subordinates domains plans tools skills escalation pace "

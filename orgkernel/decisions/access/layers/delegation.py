@@ -219,19 +219,21 @@ def _agents(count: int) -> str:
 
 
 def _passed_on(evaluation: Evaluation) -> Sentence:
-    """Who leaves the subject less although it is enough."""
-    found: list[str] = []
-    why: list[Why] = []
+    """Who leaves the subject the least, although it is enough; or who stops the run."""
+    found: list[tuple[int, str, tuple[Why, ...]]] = []
+    levels, what = evaluation.resource.levels, evaluation.what
     for parent in evaluation.parents:
-        if parent.left <= evaluation.ceiling:
-            role, more = _part_in_run(evaluation, parent)
-            level = quote(evaluation.resource.levels[parent.left])
-            found.append(f"{parent.who}, {role}, has level {level} of {evaluation.what}")
-            why += more
-    if evaluation.request.envelope is not None and _level_passed(evaluation) <= evaluation.ceiling:
-        level = quote(evaluation.resource.levels[_level_passed(evaluation)])
-        found.append(f"the envelope passes on level {level} of {evaluation.what}")
-    return ("; ".join(found), tuple(dict.fromkeys(why))) if found else _stopped(evaluation)
+        role, why = _part_in_run(evaluation, parent)
+        text = f"{parent.who}, {role}, has level {quote(levels[parent.left])} of {what}"
+        found.append((parent.left, text, why))
+    if evaluation.request.envelope is not None:
+        passed = _level_passed(evaluation)
+        found.append((passed, f"the envelope passes on level {quote(levels[passed])} of {what}", ()))
+    if not found or evaluation.failing & (UNKNOWN_PRINCIPAL.bit | AGENT_INACTIVE.bit):
+        return _stopped(evaluation)
+    least = min(level for level, _, _ in found)
+    said = [(text, why) for level, text, why in found if level == least]
+    return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
 
 
 def _stopped(evaluation: Evaluation) -> Sentence:

@@ -171,7 +171,7 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
             if ends is not None and ends <= context.now:
                 alone = [replace(grant, expires_at=None)]
                 resource, path = evaluation.resource, evaluation.path
-                if gather_grants(alone, resource, path, tables.org_id, context).grants:
+                if gather_grants(alone, resource, path, evaluation.action, tables.org_id, context).grants:
                     yield grant
 
 
@@ -179,7 +179,7 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The channels, sessions and paths that stored grants and restrictions name."""
+    """The channels, sessions, paths and ends that stored grants and restrictions name."""
     return _stored_words(evaluation) if evaluation.has_stored else ()
 
 
@@ -189,15 +189,27 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
     for key in evaluation.subject.keys:
         for grant in state.grants.get(key, ()):
             wide = _widened(grant, pathless)
+            if grant.action not in (None, evaluation.action):
+                continue
             if is_active(grant, org_id, now) and level_in(wide, resource, None) is not None:
                 if grant.channel is not None:
                     yield f"channel:{grant.channel}"
                 if grant.session is not None:
                     yield f"session:{grant.session}"
+                if grant.input_digest is not None:
+                    yield f"input:{grant.input_digest}"
                 yield from _path_words(grant, resource) if pathless else ()
+                yield from _end(grant)
         for restriction in state.restrictions.get(key, ()):
-            if pathless and is_active(restriction, org_id, now):
-                yield from _path_words(restriction, resource)
+            if is_active(restriction, org_id, now):
+                yield from _path_words(restriction, resource) if pathless else ()
+                if level_in(restriction, resource, evaluation.path) is not None:
+                    yield from _end(restriction)
+
+
+def _end(stored: Grant | Restriction) -> Iterator[str]:
+    if stored.expires_at is not None:
+        yield f"until:{as_utc(stored.expires_at)}"
 
 
 def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str]:
@@ -205,9 +217,9 @@ def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str
 
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
-    """A grant as it is in the channel, session and path it asks for."""
+    """A grant as it is in the channel, session and path, and with the input, that it asks for."""
     resources = tuple(map(_whole, grant.resources)) if pathless else grant.resources
-    return replace(grant, channel=None, session=None, resources=resources)
+    return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
 
 def _whole(resource: str) -> str:
@@ -215,7 +227,7 @@ def _whole(resource: str) -> str:
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly every grant counts and no restriction of a path does; unkindly it is the other way round."""
+    """Kindly every grant counts, and no restriction of a path or with an end; unkindly it is the other way round."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
     if pathless and not kindly:
         evaluation.path = None
@@ -223,6 +235,10 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         return
     grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
     restrictions = {key: state.restrictions.get(key, ()) for key in keys}
+    if kindly:
+        restrictions = {
+            key: tuple(each for each in rows if each.expires_at is None) for key, rows in restrictions.items()
+        }
     if kindly and pathless:
         restrictions = {
             key: tuple(
@@ -237,7 +253,11 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
 def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> tuple[Grant, ...]:
     if kindly:
         return tuple(_widened(grant, pathless) for grant in grants)
-    return tuple(grant for grant in grants if grant.channel is None and grant.session is None)
+    return tuple(
+        grant
+        for grant in grants
+        if all(each is None for each in (grant.channel, grant.session, grant.input_digest, grant.expires_at))
+    )
 
 
 def _liftings(evaluation: Evaluation) -> Iterator[RemedyChange]:

@@ -11,6 +11,7 @@ from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
+from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.state_view import QualificationResult
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.records import OrgRecords
@@ -23,12 +24,15 @@ _NONE_ASSUMED = Assumed()
 def has_passed(
     records: OrgRecords, results: tuple[QualificationResult, ...], qualification: str, now: float
 ) -> bool:
-    """Whether the latest result is a pass that still counts."""
+    """Whether the latest result is a pass that still counts, by the threshold that is declared now.
+
+    A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
+    """
     latest = next((each for each in reversed(results) if each.qualification == qualification), None)
-    if latest is None or not latest.passed:
-        return False
     declared = records.qualifications.get(qualification)
-    days = None if declared is None else declared.record.expires_after_days
+    if latest is None or declared is None or not latest.passed or latest.score < declared.record.threshold:
+        return False
+    days = declared.record.expires_after_days
     ends = [
         each
         for each in (latest.expires_at, None if days is None else latest.at + days * _DAY)
@@ -64,7 +68,13 @@ def _qualification_missing(evaluation: Evaluation) -> Sentence:
     needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
+    text += describe_lift(evaluation.given.waives, "qualification")
     return text, why_edges(edge for edge in needed if edge.target in missing)
+
+
+def _lifted(evaluation: Evaluation) -> Sentence | None:
+    """What is missing although a grant lifts it for now."""
+    return _qualification_missing(evaluation) if _missing(evaluation, evaluation.assumed) else None
 
 
 def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
@@ -81,5 +91,9 @@ QUALIFICATION_MISSING = ReasonCode(
     waiver="qualification",
 )
 QUALIFICATION = AccessLayer(
-    "qualification", (QUALIFICATION_MISSING,), _compile, changes={"qualification": _tests}
+    "qualification",
+    (QUALIFICATION_MISSING,),
+    _compile,
+    explains={"ceiling": _lifted},
+    changes={"qualification": _tests},
 )

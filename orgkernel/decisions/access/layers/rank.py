@@ -8,8 +8,9 @@ from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
+from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.reasons import why_place
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LEVELS
@@ -20,11 +21,15 @@ def rank_now(view: OrgView, state: StateView, subject: Subject, assumed: Assumed
     if assumed is not None and assumed.rank is not None:
         return assumed.rank
     stored = state.agents.get(subject.identity.id) if subject.is_agent else None
-    if stored is not None and stored.rank is not None:
-        return rank_number(view, stored.rank)
-    if stored is not None and stored.trust is not None and not subject.has_rank:
-        return rank_of_trust(view, stored.trust)
-    return subject.rank
+    if stored is None:
+        return subject.rank
+    if stored.rank is not None:
+        rank = rank_number(view, stored.rank)
+    elif stored.trust is not None and not subject.has_rank:
+        rank = rank_of_trust(view, stored.trust)
+    else:
+        return subject.rank
+    return min(rank, subject.rank) if stored.org_id == ALL_ORGANIZATIONS else rank
 
 
 def _rank(evaluation: Evaluation) -> int:
@@ -53,36 +58,29 @@ def _compile(target: Target) -> Move | None:
 
 
 def _rank_too_low(evaluation: Evaluation) -> Sentence:
+    text, why = _limited(evaluation)
+    needed = quote(LEVELS[evaluation.required])
+    return f"{text}, and {needed} is required{describe_lift(evaluation.given.waives, 'rank')}", why
+
+
+def _capped(evaluation: Evaluation) -> Sentence | None:
+    if evaluation.resource.rank_levels is None:
+        return None
+    text, why = _limited(evaluation)
+    return f"{text}{describe_lift(evaluation.given.waives, 'rank')}", why
+
+
+def _limited(evaluation: Evaluation) -> Sentence:
+    """The most that the rank of the subject may have, and the line that says so."""
     view = evaluation.view
     row = view.records.rank_row_of(evaluation.resource.id)
     assert row is not None
     step = _rank(evaluation)
     rank = view.records.ranks[step].id if step >= 0 else None
-    text = f"{_limited(evaluation, rank, 'none' if rank is None else row.levels[rank])}{_lifted(evaluation)}"
-    needed = quote(LEVELS[evaluation.required])
-    return f"{text}, and {needed} is required", (why_place(row.statement, row.place),)
-
-
-def _limited(evaluation: Evaluation, rank: str | None, level: str) -> str:
+    level = LEVELS[0] if rank is None else row.levels[rank]
     held = "no rank of the ladder" if rank is None else f"rank {quote(rank)}"
     left = "nothing" if level == LEVELS[0] else f"level {quote(level)}"
-    return f"{evaluation.who} has {held}, which may have {left} of {evaluation.what}"
-
-
-def _lifted(evaluation: Evaluation) -> str:
-    """How far grants lift what the rank may have."""
-    level = evaluation.given.waives.get("rank", 0)
-    return f", lifted by a grant up to {quote(LEVELS[level])}" if level else ""
-
-
-def _capped(evaluation: Evaluation) -> Sentence | None:
-    view = evaluation.view
-    row = view.records.rank_row_of(evaluation.resource.id)
-    step = _rank(evaluation)
-    if row is None or not 0 <= step < len(view.records.ranks):
-        return None
-    rank = view.records.ranks[step].id
-    text = f"{_limited(evaluation, rank, row.levels[rank])}{_lifted(evaluation)}"
+    text = f"{evaluation.who} has {held}, which may have {left} of {evaluation.what}"
     return text, (why_place(row.statement, row.place),)
 
 

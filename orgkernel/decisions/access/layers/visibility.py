@@ -5,6 +5,7 @@ from __future__ import annotations
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges, why_tool
+from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.schema import EdgeKind
 
@@ -27,6 +28,20 @@ def _compile(target: Target) -> Move | None:
     return hide
 
 
+def _lifted(evaluation: Evaluation) -> Sentence | None:
+    """What leaves the subject out although a grant lifts it: what fails without grants."""
+    hide = _compile(
+        Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
+    )
+    if hide is None:
+        return None
+    alone = evaluation.again()
+    alone.required = evaluation.required
+    hide(alone)
+    said = [code.say(evaluation) for code in evaluation.tables.order.codes_in(alone.failing)]
+    return "; ".join(text for text, _ in said), tuple(each for _, why in said for each in why)
+
+
 def _not_visible(evaluation: Evaluation) -> Sentence:
     own = listing(sorted(evaluation.subject.departments))
     edges = [
@@ -34,13 +49,15 @@ def _not_visible(evaluation: Evaluation) -> Sentence:
     ]
     seen = listing(sorted(evaluation.resource.departments or ()))
     belongs = f"belongs to {own}" if own else "belongs to no department"
-    text = f"only members of {seen} see {evaluation.what}, and {evaluation.who} {belongs}"
+    lift = describe_lift(evaluation.given.waives, "visibility")
+    text = f"only members of {seen} see {evaluation.what}, and {evaluation.who} {belongs}{lift}"
     return text, (*why_tool(evaluation, "departments"), *why_edges(edges))
 
 
 def _not_in_restricted_to(evaluation: Evaluation) -> Sentence:
     named = listing(sorted(evaluation.resource.restricted_to or ()))
-    text = f"only {named} may use {evaluation.what}, and {evaluation.who} is not among them"
+    lift = describe_lift(evaluation.given.waives, "restricted_to")
+    text = f"only {named} may use {evaluation.what}, and {evaluation.who} is not among them{lift}"
     return text, why_tool(evaluation, "restricted_to")
 
 
@@ -48,4 +65,6 @@ NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role")
 NOT_IN_RESTRICTED_TO = ReasonCode(
     "NOT_IN_RESTRICTED_TO", _not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
 )
-VISIBILITY = AccessLayer("visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile)
+VISIBILITY = AccessLayer(
+    "visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, explains={"ceiling": _lifted}
+)

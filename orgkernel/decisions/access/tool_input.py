@@ -1,0 +1,36 @@
+"""The arguments of a tool as bytes, and what tells one input from another."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def encode_input(tool_input: Mapping[str, Any]) -> bytes:
+    r"""An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
+
+    >>> encode_input({"b": 1, "a": ["ü"]})
+    b'{"a":["\\u00fc"],"b":1}'
+    """
+    try:
+        text = json.dumps(dict(tool_input), sort_keys=True, allow_nan=False, separators=(",", ":"))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    return text.encode("ascii")
+
+
+def digest_input(tool_input: bytes) -> str:
+    """The SHA-256 of an encoded input."""
+    return hashlib.sha256(tool_input).hexdigest()
+
+
+def is_input_of(digest: str, tool_input: Mapping[str, Any] | None) -> bool:
+    """Whether an input is the one a digest was made of. An input that is not stated, or is no JSON, is not."""
+    if tool_input is None:
+        return False
+    try:
+        return digest_input(encode_input(tool_input)) == digest
+    except ValueError:
+        return False

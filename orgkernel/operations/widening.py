@@ -1,0 +1,85 @@
+"""What a grant would widen: what its subject may do before and after, for every resource that it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stored import replace_stored
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.state_view import Grant
+from orgkernel.graph.questions import OrgView
+from orgkernel.operations.rights import views_of
+from orgkernel.records.access_policies import DATA_TIERS, STAR
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.access import OrganizationAccess
+    from orgkernel.kernel.kernel import Kernel
+
+
+class Widening(msgspec.Struct, frozen=True, kw_only=True):
+    """What changes for one action on one resource."""
+
+    org_id: str
+    resource: str
+    action: str
+    level_before: str
+    level_after: str
+    outcome_before: Outcome
+    outcome_after: Outcome
+
+
+def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
+    """The actions that a grant opens, or for which nobody has to be asked any more, in its organization or in all."""
+    return tuple(
+        change
+        for view in views_of(kernel.state, grant.org_id)
+        for written in grant.resources
+        for resource in resources_of(view, written)
+        for change in _changes(kernel.access(view.org_id), grant, resource, _path_of(written))
+    )
+
+
+def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
+    """The resources of an organization that a grant means by a name, which may end in a star."""
+    tables = tables_of(view)
+    kind, _, name = written.partition(":")
+    if kind == "tool":
+        name = name.partition(":")[0]
+    known = {"tool": view.records.tools, "credential": tables.credentials, "data": DATA_TIERS}.get(kind, ())
+    names = [each for each in known if each.startswith(name[:-1])] if name.endswith(STAR) else [name]
+    found = (tables.find(f"{kind}:{each}")[0] for each in names)
+    return tuple(resource for resource in found if not resource.unknown)
+
+
+def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: str) -> Iterator[Widening]:
+    # The input that a grant is bound to is known by its digest alone.
+    given = replace(grant, input_digest=None)
+    stored = {grant.subject: (*desk.state.grants.get(grant.subject, ()), given)}
+    state = replace_stored(desk.state, stored)
+    now = desk.here_and_now()
+    context = AccessContext(
+        now=now.now, utc_offset=now.utc_offset, channel=grant.channel, session=grant.session
+    )
+    for action in resource.actions if grant.action is None else (grant.action,):
+        asked = AccessRequest(grant.subject, action, resource.resource + path, context)
+        before, after = (decide_access(desk.view, asked, each) for each in (desk.state, state))
+        if before.outcome != after.outcome:
+            yield Widening(
+                org_id=desk.view.org_id, resource=asked.resource, action=action, level_before=before.level_effective,
+                level_after=after.level_effective, outcome_before=before.outcome, outcome_after=after.outcome,
+            )  # fmt: skip
+
+
+def _path_of(written: str) -> str:
+    """The path of a tool that is written, with its colon; empty where there is none."""
+    kind, _, name = written.partition(":")
+    _, colon, path = name.partition(":")
+    return colon + path if kind == "tool" else ""
