@@ -66,7 +66,7 @@ def test_a_suspended_agent_changes_nothing_with_its_key(local: TestClient, store
     rank = {"rank": "commander"}
     assert local.post("/v1/agents/clerk/rank", json=rank, headers=butler).status_code == 200
     with opened(store) as state:
-        state.agents.add("butler", actor="test", lifecycle="suspended")
+        state.agents.add("butler", org_id="household", actor="test", lifecycle="suspended")
     problem(local.post("/v1/agents/clerk/rank", json=rank, headers=butler), 403, "AGENT_INACTIVE")
     problem(
         local.post("/v1/requests", json={"resources": ["tool:jira"]}, headers=butler), 403, "AGENT_INACTIVE"
