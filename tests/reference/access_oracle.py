@@ -809,8 +809,7 @@ def weigh_run(
                 ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
     if request.get("envelope") is not None and not essential and not of_role:
-        most = 0
-        paths = stated_paths(request, tool)
+        most, paths = 0, stated_paths(request, tool)
         for word, level in request["envelope"].items():
             row = {"resources": [word] if ":" in word else [], "level": level}
             most = max(most, stored_level(world, row, kind, name, paths, is_grant=True) or 0)
