@@ -118,7 +118,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
         chain = _find_chain(view, _commanding_names(view, member), roles)
         if chain:
             chains.append(chain)
-        elif org_id in EVERYWHERE or subject.startswith("role:"):
+        elif org_id in _EVERYWHERE or subject.startswith("role:"):
             return None
     if not chains:
         return None
