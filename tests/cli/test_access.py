@@ -228,9 +228,7 @@ def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_
     done = run("diff", str(home), str(other), "--format", "github", cwd=tmp_path)
     said = "household: policy group-chat-restrictions no longer bounds credentials, data, tools\n"
     assert f"title=orgkernel diff%3A widened::{said}" in done.stdout
-    assert "widened::errand_runner may now use action use of tool jira\n" in done.stdout, (
-        done.stdout
-    )
+    assert "widened::errand_runner may now use action use of tool jira\n" in done.stdout, done.stdout
 
 
 def test_the_envelope_of_a_sender(home: Path) -> None:

@@ -84,9 +84,7 @@ def test_forward_and_reverse_agree(state: StateView, now: float) -> None:
     reverse: dict[str, set[Any]] = {outcome: set() for outcome in outcomes}
     decided: dict[str, set[Any]] = {outcome: set() for outcome in outcomes}
     for tool_id, definition in INDEX.records.tools.items():
-        if tool_id not in TOOLS and not any(
-            tool == tool_id for _, tool, _ in listed | asking | depending
-        ):
+        if tool_id not in TOOLS and not any(tool == tool_id for _, tool, _ in listed | asking | depending):
             continue
         lock = ("lock",) if definition.record.concurrency == "exclusive" else ()
         for action in (*definition.record.required_levels, *lock):
