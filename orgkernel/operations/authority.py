@@ -17,15 +17,13 @@ from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.rights import Member, Right, find_member, refuse_itself, views_of
+from orgkernel.operations.rights import EVERYWHERE, Member, Right, find_member, refuse_itself, views_of
 from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 NO_AUTHORITY = "NO_AUTHORITY"
-_EVERYWHERE = (None, "", "*")
-"""How a record says that it holds in every organization."""
 
 
 def require_authority(
@@ -117,7 +115,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
         chain = _find_chain(view, _commanding_names(view, member), roles)
         if chain:
             chains.append(chain)
-        elif org_id in _EVERYWHERE or subject.startswith("role:"):
+        elif org_id in EVERYWHERE or subject.startswith("role:"):
             return None
     if not chains:
         return None
@@ -127,7 +125,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
 def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     """The organizations an act reaches."""
     state = kernel.state
-    if org_id in _EVERYWHERE:
+    if org_id in EVERYWHERE:
         return views_of(state)
     return views_of(state, org_id)
 

@@ -48,6 +48,13 @@ from orgkernel.state.requests import GRANTED
 if TYPE_CHECKING:
     from orgkernel.kernel.access import OrganizationAccess
 
+_PLAIN = Grant("", "", ())
+_COMPARED = {
+    "grant_id", "subject", "resources", "level", "waives", "org_id", "channel", "session", "reason", "issued_by", "issued_at",
+    "expires_at", "revoked_at", "uses_left", "request_id", "action", "input_digest",
+}  # fmt: skip
+"""The fields of a grant that bind nobody, or that are compared with what is given."""
+
 
 def require_may_give(
     context: Context, wanted: Grant, itself: str = "give itself a permission"
@@ -268,6 +275,9 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
         return f"is for the action {quote(grant.action)} alone"
     if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
         return "is for one input alone"
+    for field in grant.__struct_fields__:  # INVARIANT: a bond that nobody compares here is not passed on.
+        if field not in _COMPARED and getattr(grant, field) != getattr(_PLAIN, field):
+            return f"is bound by its {quote(field)}"
     return ""
 
 

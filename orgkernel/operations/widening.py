@@ -37,7 +37,7 @@ class Widening(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
-    """What a grant changes in its organization, or in all of them; nothing for what it does not change."""
+    """The actions that a grant opens, or for which nobody has to be asked any more, in its organization or in all."""
     return tuple(
         change
         for view in views_of(kernel.state, grant.org_id)
@@ -71,7 +71,7 @@ def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: s
     for action in resource.actions if grant.action is None else (grant.action,):
         asked = AccessRequest(grant.subject, action, resource.resource + path, context)
         before, after = (decide_access(desk.view, asked, each) for each in (desk.state, state))
-        if (before.outcome, before.level_effective) != (after.outcome, after.level_effective):
+        if before.outcome != after.outcome:
             yield Widening(
                 org_id=desk.view.org_id, resource=asked.resource, action=action, level_before=before.level_effective,
                 level_after=after.level_effective, outcome_before=before.outcome, outcome_after=after.outcome,

@@ -1,0 +1,172 @@
+"""Two organizations with the same names in one store: nothing that is stored for one reaches the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.location import StoreLocation
+from tests.api.asking import problem, stored_client
+from tests.api.keys import bearer, first_key, new_key
+from tests.support.trees import write_tree
+
+FILES = {
+    "org.yaml": '{_schema: "orgkernel:organization", org_id: %s, hierarchy: {co: {}}}\n',
+    "roles/co.yaml": """
+        _schema: orgkernel:role_profile
+        role_id: co
+        role_type: commander
+        capabilities: {tools: [{tool: laser, level: full}, {tool: safe, level: full}]}
+    """,
+    "crew.yaml": '{_schema: "orgkernel:crew_roster", agents: {ann: {rank: junior, assignments: [{role: co}]}}}\n',
+    "ranks.yaml": '{_schema: "orgkernel:rank_ladder", ranks: [{id: junior}, {id: senior}]}\n',
+    "tests.yaml": '{_schema: "orgkernel:qualification_catalog", qualifications: {safety: {threshold: 0.8}}}\n',
+    "tools.yaml": """
+        _schema: orgkernel:tool_catalog
+        tools:
+          radio: {type: browser, actions: {listen: read, send: write}}
+          radar: {type: browser}
+          laser: {type: browser, qualifications: [safety]}
+          safe: {type: browser, rank_matrix: {junior: none, senior: full}}
+    """,
+}
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Kernel:
+    """Two organizations that differ in their ids alone."""
+    for org in ("shop", "yard"):
+        write_tree(tmp_path / "both" / org, {**FILES, "org.yaml": FILES["org.yaml"] % org})
+    return Kernel.open(tmp_path / "both")
+
+
+@pytest.fixture
+def client(both: Kernel, store: StoreLocation) -> Iterator[TestClient]:
+    """A client that shows a key of every scope."""
+    secret = first_key(store)
+    with stored_client(both, store) as client:
+        client.headers.update(bearer(secret))
+        yield client
+
+
+def levels(client: TestClient, tool: str, action: str = "use") -> list[str]:
+    """The outcome in each of the two."""
+    found = []
+    for org in ("shop", "yard"):
+        question = {"org": org, "subject": "agent:ann", "action": action, "resource": f"tool:{tool}"}
+        answer = client.post("/v1/explain", json=question)
+        assert answer.status_code == 200, answer.text
+        found.append(answer.json()["decision"]["outcome"])
+    return found
+
+
+def send(client: TestClient, path: str, key: str | None = None, **body: Any) -> Any:
+    """What came of a change."""
+    answer = client.post(path, json=body, headers=None if key is None else bearer(key))
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+GIFT = {"subject": "agent:ann", "resources": ["tool:radio"]}
+
+
+def test_a_grant_holds_in_one_organization(client: TestClient) -> None:
+    """One that names none is refused with the list of them; one for all of them says so by name."""
+    for path, body in (
+        ("/v1/grants", GIFT),
+        ("/v1/restrictions", GIFT),
+        ("/v1/requests", {"requester": "agent:ann", "resources": ["tool:radio"]}),
+        ("/v1/agents/ann/rank", {"rank": "senior"}),
+        ("/v1/agents/ann/lifecycle", {"lifecycle": "suspended"}),
+        ("/v1/agents/ann/results", {"qualification": "safety", "score": 1}),
+    ):
+        said = problem(client.post(path, json=body), 409, "AMBIGUOUS_ACTIVE")
+        assert "name one of `shop`, `yard`" in said["help"], path
+    grant = send(client, "/v1/grants", **GIFT, org_id="shop")
+    assert levels(client, "radio") == ["allow", "deny"]
+    send(client, f"/v1/grants/{grant['grant_id']}/revoke")
+    send(client, "/v1/grants", **GIFT, org_id="*")
+    assert levels(client, "radio") == ["allow", "allow"]
+    send(client, "/v1/restrictions", **GIFT, org_id="yard")
+    assert levels(client, "radio") == ["allow", "deny"]
+
+
+def test_an_agent_is_suspended_in_one_organization(client: TestClient) -> None:
+    """Or in all of them; then no organization alone puts it to work again."""
+    send(client, "/v1/grants", **GIFT, org_id="*")
+    send(client, "/v1/agents/ann/lifecycle?org=shop", lifecycle="suspended")
+    assert levels(client, "radio") == ["deny", "allow"]
+    send(client, "/v1/agents/ann/lifecycle?org=*", lifecycle="suspended")
+    assert levels(client, "radio") == ["deny", "deny"]
+    refused = client.post("/v1/agents/ann/lifecycle?org=yard", json={"lifecycle": "active"})
+    problem(refused, 409, "MOVE_NOT_ALLOWED")
+    send(client, "/v1/agents/ann/lifecycle?org=*", lifecycle="active")
+    assert levels(client, "radio") == ["deny", "allow"]
+
+
+def test_a_rank_and_a_result_are_of_one_organization(client: TestClient) -> None:
+    """And neither can be recorded for all of them."""
+    send(client, "/v1/agents/ann/rank?org=shop", rank="senior")
+    assert levels(client, "safe") == ["allow", "deny"]
+    result = send(client, "/v1/agents/ann/results?org=yard", qualification="safety", score=0.93)
+    assert (result["org_id"], result["passed"]) == ("yard", True)
+    assert levels(client, "laser") == ["deny", "allow"]
+    problem(client.post("/v1/agents/ann/rank?org=*", json={"rank": "senior"}), 409, "NO_ORGANIZATION")
+
+
+def test_a_request_shows_what_it_would_widen(client: TestClient) -> None:
+    """Every tool a star opens, and the level before and after; nothing elsewhere."""
+    asked = send(
+        client, "/v1/requests", requester="agent:ann", resources=["tool:rad*"], level="read", org_id="shop"
+    )
+    found = client.get(f"/v1/requests/{asked['request_id']}/widening").json()
+    assert found["request"]["request_id"] == asked["request_id"]
+    assert [(each["org_id"], each["resource"], each["action"]) for each in found["widens"]] == [
+        ("shop", "tool:radio", "listen"), ("shop", "tool:radar", "use"),
+    ]  # fmt: skip
+    radio = found["widens"][0]
+    assert (radio["level_before"], radio["outcome_before"]) == ("none", "deny")
+    assert (radio["level_after"], radio["outcome_after"]) == ("read", "allow")
+    assert levels(client, "radio", "listen") == ["deny", "deny"]
+
+
+def test_an_approval_is_good_for_the_action_that_was_asked_for(
+    client: TestClient, store: StoreLocation
+) -> None:
+    """The level follows from the action."""
+    agent = new_key(store, ["request"], agent="ann")
+    asked = send(client, "/v1/requests", agent, resources=["tool:radio"], action="listen", org_id="shop")
+    assert asked["level"] == "read"
+    send(client, f"/v1/requests/{asked['request_id']}/approve", approval="always")
+    assert levels(client, "radio", "listen") == ["allow", "deny"]
+    assert levels(client, "radio", "send") == ["deny", "deny"]
+
+
+def test_once_is_once_in_two_servers(both: Kernel, store: StoreLocation) -> None:
+    """Many ask both at the same time; one of them is allowed it."""
+    admin, agent = first_key(store), new_key(store, ["read", "report", "request"], agent="ann")
+    question = {
+        "subject": {"type": "agent", "id": "ann"}, "action": {"name": "listen"}, "resource": {"type": "tool", "id": "radio"},
+        "context": {"org": "shop"},
+    }  # fmt: skip
+    with stored_client(both, store) as one, stored_client(both, store) as other:
+        asked = one.post(
+            "/v1/requests", json={"resources": ["tool:radio"], "action": "listen", "org_id": "shop"}, headers=bearer(agent)
+        ).json()  # fmt: skip
+        approved = one.post(f"/v1/requests/{asked['request_id']}/approve", json={}, headers=bearer(admin))
+        assert approved.json()["grant"]["uses_left"] == 1
+
+        def ask(client: TestClient) -> bool:
+            answer = client.post("/access/v1/evaluation", json=question, headers=bearer(agent))
+            assert answer.status_code == 200, answer.text
+            return bool(answer.json()["decision"])
+
+        with ThreadPoolExecutor(8) as threads:
+            answers = list(threads.map(ask, [one, other] * 8))
+    assert answers.count(True) == 1
