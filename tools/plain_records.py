@@ -1,34 +1,50 @@
-"""The plain records of `orgkernel/records/`, written from the pydantic models so that nothing is said twice by hand.
+"""The structs of `orgkernel/records/` and `orgkernel/shapes/`, written from the pydantic models.
 
-A module of `orgkernel/model/` becomes one of the same name: models become frozen structs with the same fields, defaults
-and properties; what only validates (constraints, discriminators, tags) is left out, because a record is made of values
-that have been validated.
+A module of `orgkernel/model/` becomes one of the same name in each, and a model a frozen struct with the same fields and
+defaults. A **record** has the properties of its model too and states no constraints, because it is made of values that
+have been validated. A **shape** states the constraints, so that a document that fits its model is read without pydantic.
+What a shape cannot state – another word for a value or a field, unknown fields – it rejects, and the model decides.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
 
 REPOSITORY = Path(__file__).parents[1]
-SOURCE, TARGET = "orgkernel/model", "orgkernel/records"
+SOURCE, RECORDS, SHAPES = "orgkernel/model", "orgkernel/records", "orgkernel/shapes"
 # What documents are read with, and not what they are.
 _LEFT_OUT = ("__init__", "json_schema", "kinds")
 _ROOT = "Record"
-_VALIDATORS = frozenset({"field_validator", "model_validator", "field_serializer", "model_serializer"})
+# What a model may say about a value besides its type. Only `BeforeValidator` is lost: the model then takes other words
+# for a value than its shape. A shape runs no validators of fields or models; what they would check is a rule.
+_SAID = frozenset({"Field", "StringConstraints", "Discriminator", "Tag", "BeforeValidator"})
 _OPTIONS = "frozen=True, kw_only=True"
 _ROOT_OPTIONS = f"{_OPTIONS}, omit_defaults=True, gc=False"
+# Keywords of `Field` and `StringConstraints` that a shape states.
+_CONSTRAINTS = frozenset({"ge", "gt", "le", "lt", "min_length", "max_length", "pattern", "strip_whitespace"})
+# Those that constrain no value.
+_OF_FIELDS = frozenset({"default", "default_factory", "alias", "validation_alias", "deprecated"})
+# A text that `strip_whitespace` leaves as it is. Python's `\s` would also match four control characters.
+_NO_SPACE = r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+_STRIPPED = rf"(?s)^{_NO_SPACE}(.*{_NO_SPACE})?\Z"
 
 
 def plain_record_modules() -> dict[str, str]:
     """Path below the repository to the text of every generated module."""
     paths = sorted((REPOSITORY / SOURCE).glob("*.py"))
     texts = {
-        f"{TARGET}/{path.name}": _mirror(path.stem, path.read_text(encoding="utf-8"))
+        f"{target}/{path.name}": _mirror(target, path.read_text(encoding="utf-8"))
+        for target in (RECORDS, SHAPES)
         for path in paths
         if path.stem not in _LEFT_OUT
     }
-    texts[f"{TARGET}/kinds.py"] = _kinds()
+    texts[f"{RECORDS}/kinds.py"] = _kinds()
     return texts
 
 
@@ -36,10 +52,10 @@ def _header(text: str) -> str:
     return f'"""{text} Generated from `{SOURCE}` by `make regenerate`: do not edit."""\n\n'
 
 
-def _mirror(name: str, source: str) -> str:
+def _mirror(target: str, source: str) -> str:
     module = ast.parse(source)
     summary = (ast.get_docstring(module) or "").partition("\n")[0]
-    body = [_Plain().visit(node) for node in module.body[1:]]
+    body = [_Plain(target).visit(node) for node in module.body[1:]]
     kept = _without_unused([node for node in body if node is not None])
     imports = [node for node in kept if isinstance(node, ast.Import | ast.ImportFrom)]
     rest = [node for node in kept if node not in imports]
@@ -60,19 +76,24 @@ def _import_order(node: ast.stmt) -> tuple[int, str]:
 
 
 class _Plain(ast.NodeTransformer):
-    """Models to structs, constrained types to bare ones."""
+    """Models to structs: to shapes with constrained types, or to records with bare ones."""
+
+    def __init__(self, target: str) -> None:
+        self._package = target.replace("/", ".")
+        self._is_shape = target == SHAPES
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
         if node.module and node.module.split(".")[0] in ("pydantic", "annotated_types"):
             return None
         if node.module and node.module.startswith("orgkernel.model."):
-            node.module = node.module.replace("orgkernel.model.", "orgkernel.records.")
+            node.module = node.module.replace("orgkernel.model.", f"{self._package}.")
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == "Annotated":
             assert isinstance(node.slice, ast.Tuple)
-            return self.visit(node.slice.elts[0])  # type: ignore[no-any-return]
+            kind, *said = node.slice.elts
+            return _annotated(self.visit(kind), said) if self._is_shape else self.visit(kind)
         self.generic_visit(node)
         return node
 
@@ -88,7 +109,10 @@ class _Plain(ast.NodeTransformer):
         if not is_model:
             return node
         is_root = node.name == _ROOT
-        call = ast.parse(f"f({_ROOT_OPTIONS if is_root else _OPTIONS})", mode="eval").body
+        options = _ROOT_OPTIONS if is_root else _OPTIONS
+        if is_root and self._is_shape:
+            options += ", forbid_unknown_fields=True"
+        call = ast.parse(f"f({options})", mode="eval").body
         assert isinstance(call, ast.Call)
         node.keywords = call.keywords
         if is_root:
@@ -102,17 +126,44 @@ class _Plain(ast.NodeTransformer):
             part.annotation = self.visit(part.annotation)
             part.value = _default(self.visit(part.value)) if part.value is not None else None
         elif isinstance(part, ast.FunctionDef):
-            decorators = {
-                name.id
-                for each in part.decorator_list
-                for name in ast.walk(each)
-                if isinstance(name, ast.Name)
-            }
-            if decorators & _VALIDATORS:
+            decorators = [ast.unparse(each) for each in part.decorator_list]
+            assert decorators == ["property"], f"a shape cannot run {part.name}"
+            if self._is_shape:
                 return None
         elif isinstance(part, ast.Assign | ast.Expr):
             return None  # `model_config`, and what a field is for: that is in the schema
         return part
+
+
+def _annotated(kind: ast.expr, said: list[ast.expr]) -> ast.expr:
+    """A type with the constraints that its `Field` and `StringConstraints` state, in the words of msgspec."""
+    calls = [each for each in said if isinstance(each, ast.Call)]
+    assert all(ast.unparse(each.func) in _SAID for each in calls), f"a shape cannot state {ast.unparse(kind)}"
+    constraints = {
+        keyword.arg: keyword.value
+        for each in calls
+        if ast.unparse(each.func) in ("Field", "StringConstraints")
+        for keyword in each.keywords
+        if keyword.arg
+    }
+    assert constraints.keys() <= _CONSTRAINTS, f"a shape cannot state {', '.join(constraints)}"
+    if "pattern" in constraints:
+        constraints["pattern"] = ast.Constant(_pattern(ast.literal_eval(constraints["pattern"])))
+    if constraints.pop("strip_whitespace", None):
+        constraints["pattern"] = ast.Constant(_STRIPPED)
+    if not constraints:
+        return kind
+    meta = ", ".join(f"{name}={ast.unparse(value)}" for name, value in constraints.items())
+    return ast.parse(f"Annotated[{ast.unparse(kind)}, msgspec.Meta({meta})]", mode="eval").body
+
+
+def _pattern(text: str) -> str:
+    """The same pattern for Python, where `$` would also accept a line break at the end."""
+    assert "$" not in text[:-1], f"`$` stands before the end of {text}"
+    assert not re.search(r"\\[a-zA-Z]", text), (
+        f"pydantic and Python read a class of characters in {text} differently"
+    )
+    return text[:-1] + r"\Z" if text.endswith("$") else text
 
 
 def _default(value: ast.expr) -> ast.expr | None:
@@ -122,6 +173,7 @@ def _default(value: ast.expr) -> ast.expr | None:
         return value
     assert isinstance(value, ast.Call)
     given = {each.arg: each.value for each in value.keywords if each.arg}
+    assert given.keys() <= _OF_FIELDS, f"write in `Annotated` what {ast.unparse(value)} constrains"
     if value.args:
         given["default"] = value.args[0]
     kept = {
@@ -173,12 +225,39 @@ def _kinds() -> str:
         for model in KINDS.values()
     ]
     rows = "".join(f'    "{kind}": {model.__name__},\n' for kind, model in KINDS.items())
+    deprecated = {kind: found for kind, model in KINDS.items() if (found := _deprecated(model))}
     return (
-        _header("The kinds of documents there are, each with its record.")
+        _header("The kinds of documents there are, each with its record and its deprecated fields.")
         + "from __future__ import annotations\n"
         + "\n".join(sorted([*lines, "from orgkernel.records.record import Document"]))
         + f"\n\nRECORDS: dict[str, type[Document]] = {{\n{rows}}}\n"
+        + "\n# In a route, every item of a list or a mapping.\nEACH = None\n"
+        + "# The route of each deprecated field, and what to write instead.\n"
+        + f"DEPRECATED: dict[str, tuple[tuple[tuple[str | None, ...], str], ...]] = {deprecated!r}\n"
     )
+
+
+def _deprecated(model: type[BaseModel]) -> tuple[tuple[tuple[str | None, ...], str], ...]:
+    """The routes of the deprecated fields below a model, None for every item, and what to write instead."""
+    found: list[tuple[tuple[str | None, ...], str]] = []
+    for name, field in model.model_fields.items():
+        written = field.alias or name
+        if field.deprecated:
+            found.append(((written,), str(field.deprecation_message or "")))
+        for steps, part in _models_in(field.annotation):
+            found += [((written, *steps, *route), advice) for route, advice in _deprecated(part)]
+    return tuple(found)
+
+
+def _models_in(annotation: Any) -> Iterator[tuple[tuple[str | None, ...], type[BaseModel]]]:
+    if isinstance(annotation, type):
+        if hasattr(annotation, "model_fields"):
+            yield (), annotation
+        return
+    steps = (None,) if getattr(annotation, "__origin__", None) in (tuple, list, dict) else ()
+    for part in get_args(annotation):
+        for below, model in _models_in(part):
+            yield (*steps, *below), model
 
 
 if __name__ == "__main__":  # by itself and first: without its records the package cannot be imported

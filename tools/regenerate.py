@@ -18,8 +18,7 @@ from orgkernel.rules.pages import all_pages
 from orgkernel.triggers.names import ALIASES, NAMES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
-from tools.plain_records import TARGET as RECORDS
-from tools.plain_records import plain_record_modules
+from tools.plain_records import RECORDS, SHAPES, plain_record_modules
 from tools.reference_pages import FOLDER, reference_pages
 
 REPOSITORY = Path(__file__).parents[1]
@@ -153,7 +152,7 @@ def stale_files() -> list[str]:
     files = generated_files()
     stale = [name for name, text in files.items() if _read(name) != text]
     kept = {Path(name) for name in files}
-    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents", RECORDS):
+    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents", RECORDS, SHAPES):
         found = (
             path.relative_to(REPOSITORY)
             for path in (REPOSITORY / folder).iterdir()

@@ -169,9 +169,7 @@ async def get_restriction(request: Request, restriction: RestrictionId) -> Respo
     ),
 )
 async def post_restriction(request: Request) -> Response:
-    """Limit a subject to a level. The credential of an agent can restrict other subjects in tools that its roles may
-    grant.
-    """
+    """Limit a subject to a level. The credential of an agent or a person needs a right over the subject."""
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
     return await write(request, "grant", RestrictionDraft, example, issue_restriction, 201)
 

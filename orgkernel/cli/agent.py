@@ -1,4 +1,4 @@
-"""`orgkernel agent`: who there is, and how they stand now."""
+"""`orgkernel agent`: the agents, and their rank, trust and lifecycle now."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ from orgkernel.operations.context import Context
 
 @click.group("agent")
 def command() -> None:
-    """Say which agents there are, and how they stand: rank, trust, lifecycle."""
+    """List agents, and change their rank, trust and lifecycle.
+
+    With `--by`, a change needs a superior of the agent, or the owner.
+    """
 
 
 _org_option = click.option(
@@ -66,7 +69,7 @@ def add(
     agent_id: str, rank: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str,
     **values: Any,
 ) -> None:  # fmt: skip
-    """Add an agent to the store: one that a roster declares, or will."""
+    """Add an agent to the store. A roster declares it, or will declare it."""
     with acting_here(actor, paths, store, no_cache, create=True) as context:
         agent = add_agent(context, agent_id, rank=rank, **values)
     echo_record(form, agent, f"{agent_id} added")
@@ -88,7 +91,7 @@ def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str,
 @click.argument("trust", type=click.FloatRange(0, 1))
 @_change_options
 def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Record how far an agent is trusted, 0 to 1."""
+    """Set the trust in an agent, 0 to 1."""
     with _acting(**where) as context:
         agent = set_trust(context, agent_id, trust, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
@@ -102,7 +105,7 @@ def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: 
 def move(
     agent_id: str, lifecycle: Lifecycle, org: str | None, all_orgs: bool, reason: str, form: str, **where: Any
 ) -> None:
-    """Move an agent along its lifecycle: suspend, reactivate, decommission.
+    """Suspend, reactivate or decommission an agent, or end its probation.
 
     With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
     """

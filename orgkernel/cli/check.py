@@ -6,23 +6,23 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from orgkernel.cli.opening import cache_of, cache_option, format_option, request_of, save
 from orgkernel.cli.output import counted, echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.baseline import Entry, build_baseline, compare
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
-from orgkernel.diagnostics.render import ReadLines
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.settings import find_project
-from orgkernel.kernel.stored import locate_store, open_store
 from orgkernel.loading.files import read_lines
-from orgkernel.project.baseline import find_baseline, is_within, read_baseline, write_baseline
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request, shipped_request
+from orgkernel.snapshots.roots import shipped_request
 from orgkernel.snapshots.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from orgkernel.diagnostics.render import ReadLines
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
 _SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
@@ -68,7 +68,11 @@ def command(
     if baseline and to_write:
         raise click.UsageError("--baseline cannot be combined with --write-baseline")
     request = shipped_request() if shipped else request_of(paths, project)
-    allowed = _allowed(baseline, to_write, request)
+    file = baseline or to_write
+    if file:
+        from orgkernel.cli.baselines import allowed_by, hold_against  # few checks have a baseline
+
+        allowed = allowed_by(file, request, write=bool(to_write))
     loader = Loader(request, project.severities, cache_of(project, no_cache))
     snapshot = loader.load()
     click.get_current_context().call_on_close(lambda: save(loader))
@@ -79,14 +83,15 @@ def command(
         )
     if store is not None:
         from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
+        from orgkernel.kernel.stored import locate_store, open_store
 
         with open_store(locate_store(project, os.getcwd(), store), create=False) as opened:
             drift = find_drift(snapshot, opened.read_view, project.severities)
         snapshot = replace(snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift)))
     found: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
-    if file := baseline or to_write:
-        found, known = _hold_against(file, allowed, snapshot, request, write=bool(to_write))
+    if file:
+        found, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
     headline = _summary(found, snapshot, known)
     _print_report(form, found, snapshot, threshold)
@@ -95,49 +100,6 @@ def command(
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in found):
         raise click.exceptions.Exit(1)
-
-
-def _allowed(baseline: str | None, to_write: str | None, request: Request) -> dict[Entry, int]:
-    """The entries of the baseline. Errors are raised before the check, which may take a while."""
-    if baseline:
-        return read_baseline(baseline)
-    return find_baseline(to_write, request) if to_write else {}
-
-
-def _hold_against(
-    file: str, allowed: dict[Entry, int], snapshot: Snapshot, request: Request, *, write: bool
-) -> tuple[Sequence[Diagnostic], int]:
-    """The findings that a baseline does not allow, and the number that it allows. With `write`, it allows all."""
-    name, is_asked = _names(file, snapshot, request)
-    if write:
-        # Entries about files outside this run are kept.
-        kept = {entry: count for entry, count in allowed.items() if not is_asked(entry.file)}
-        allowed = kept | build_baseline(snapshot.diagnostics, name)
-        write_baseline(file, allowed)
-    comparison = compare(allowed, snapshot.diagnostics, name, is_asked)
-    if comparison.stale:
-        entries = f"{len(comparison.stale):,} {'entry' if len(comparison.stale) == 1 else 'entries'}"
-        verb = "matches" if len(comparison.stale) == 1 else "match"
-        click.echo(f"{entries} of the baseline no longer {verb}; update it with --write-baseline", err=True)
-    return comparison.new, comparison.known
-
-
-def _names(
-    file: str, snapshot: Snapshot, request: Request
-) -> tuple[Callable[[str], str], Callable[[str], bool]]:
-    """Names in a baseline are relative to its folder, so the current folder does not matter."""
-    here, folder = os.getcwd(), os.path.dirname(os.path.realpath(file))
-    asked = [os.path.realpath(os.path.join(here, name)) for name in request.asked]
-
-    def name(shown: str) -> str:
-        path = snapshot.tree.paths.get(shown) or os.path.join(here, shown)
-        return os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
-
-    def is_asked(entry_file: str) -> bool:
-        path = os.path.realpath(os.path.join(folder, entry_file))
-        return any(is_within(path, each) for each in asked)
-
-    return name, is_asked
 
 
 def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str:
@@ -235,6 +197,8 @@ def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
 
 def _renamer(snapshot: Snapshot) -> Callable[[str], str]:
     """File names relative to the top of the current repository. A file outside of it keeps its name."""
+    from orgkernel.project.baseline import is_within
+
     here = os.getcwd()
     top = _find_repository(here)
     if top is None:

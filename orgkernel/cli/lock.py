@@ -23,7 +23,7 @@ from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 
 @click.group("lock")
 def command() -> None:
-    """Say who holds which exclusive tool; take it, give it back, and break a lock."""
+    """List, take, release and break the locks of exclusive tools."""
 
 
 @command.command("list")
@@ -88,7 +88,10 @@ def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: 
 @click.argument("tool_id", metavar="TOOL")
 @change_options
 def break_(org: str, tool_id: str, reason: str, form: str, **where: Any) -> None:
-    """Take a TOOL out of its holder's hands; the old lock's token is refused from then on."""
+    """Break the lock of a TOOL: its holder loses the tool, and the token of the lock is refused from then on.
+
+    With `--by`, this needs a superior of the holder, or the owner.
+    """
     with acting_here(**where) as context:
         lock = break_lock(context, org, tool_id, reason)
     echo_record(form, lock, f"the lock {lock.token} of {tool_id} was taken from {lock.holder}")

@@ -228,8 +228,9 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
             word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
             return f"{who} {'may now ask' if gained else 'no longer asks'} for {word}"
         word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
-        where = " in some circumstances" * (field == DEPENDING)
-        return f"{who} {'may now' if gained else 'may no longer'} use {word}{where}"
+        if field == DEPENDING:
+            return f"{who}: {word} {'now depends' if gained else 'no longer depends'} on circumstances"
+        return f"{who} {'may now' if gained else 'may no longer'} use {word}"
     if field == "value":
         if key == "can_delegate":
             return f"{who} {'may now' if after else 'may no longer'} delegate"

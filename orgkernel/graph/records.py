@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -192,7 +192,7 @@ class RolePost:
         """The profile with the organization's overrides applied; it is kept where it differs from the document's."""
         if self._changed is not None:
             return self._changed
-        written = cast(RoleProfile, self.document.record)
+        written: RoleProfile = self.document.record  # type: ignore[assignment]  # asked some thirty times a role
         if self.superior is None and self._override is None:
             return written
         profile = adopt_superior(written, self.superior)
@@ -203,6 +203,11 @@ class RolePost:
         if profile is not written:
             self._changed = profile
         return profile
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether the post depends on the document of its profile only, and not on its organization."""
+        return self._override is None and self.superior is None and not self.shared_profile
 
     @property
     def is_overridden(self) -> bool:

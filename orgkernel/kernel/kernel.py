@@ -279,7 +279,7 @@ class Kernel(Registry):
 
         >>> manifest = Kernel.open().agent_manifest("household", "clerk")
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
-        ('lieutenant', ['read_file', 'write_file', 'response'])
+        ('lieutenant', ['read_file', 'response'])
         """
         from orgkernel.manifest.agent import build_agent_manifest
 

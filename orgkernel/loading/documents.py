@@ -10,22 +10,23 @@ from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText
+from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.parsed import Parsed, ParsedText, Refusal
-from orgkernel.loading.shape import describe, validate_shape
+from orgkernel.loading.parsed import Parsed, ParsedText, Refusal, describe
+from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.sources import (
     BrokenDocument,
     Packed,
     ReadFile,
     SourceDocument,
     pack,
-    pack_with_record,
     unpack_record,
 )
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.records.record import PREFIX, Document
+from orgkernel.records.tool_catalog import ToolCatalog
 
 _FIRST = pack_mark(1, 1)
 # Where `$schema` stands in a JSON Schema.
@@ -53,8 +54,9 @@ _TELLING_AMONG_OURS = {
 _SAYS = re.compile(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
 # What comes with the package is ours: a schema there is one, and need not be read to be passed over.
 _IS_JSON_SCHEMA = re.compile(r'\s*\{\s*"\$schema"\s*:')
-# Kinds of which there may be a hundred thousand, and in which a model puts nothing into other words than those written.
-_KEPT_AS_WRITTEN = frozenset({"role_profile"})
+# Of this kind there may be a hundred thousand, so their marks are not kept at hand: as objects they cost more time than
+# they save.
+_MANY = "role_profile"
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
@@ -119,9 +121,7 @@ def read_documents(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
             if read.record is not None:
-                document.hold(read.record, None)
-            else:
-                document.hold(unpack_record(read.kind, read.packed.record), each.marks)
+                document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
             claims = _claims(source, each.value)
@@ -174,7 +174,6 @@ class _Read(NamedTuple):
     packed: Packed | None
     refusals: list[Refusal]
     record: Document | None = None
-    """Where the record is at hand and the marks are not worth keeping."""
 
 
 def _read_document(parsed: Parsed) -> _Read:
@@ -191,16 +190,14 @@ def _read_document(parsed: Parsed) -> _Read:
         return _Read(kind, None, refusals)
     if "_version" not in value or value["_version"] is not version:
         value = {**value, "_version": version}
-    record, more, unknown = validate_shape(KINDS[kind], value, marks)
-    if record is None:
+    shape, more, unknown = validate_shape(kind, value, marks)
+    if shape is None:
         return _Read(kind, None, refusals + more)
-    if kind not in _KEPT_AS_WRITTEN or record.suppressions:
-        value = record.model_dump(by_alias=True, exclude_unset=True)
-        return _Read(kind, pack(kind, value, marks, unknown), refusals + more)
-    # Their record is kept as it is made, so that words they share are one text, and their marks are not kept at hand:
-    # as objects, those of a hundred thousand documents cost more time than they save.
-    packed, plain = pack_with_record(kind, value, marks, unknown)
-    return _Read(kind, packed, refusals + more, plain)
+    packed = pack(shape, marks, unknown)
+    record = unpack_record(kind, packed.record)
+    if isinstance(record, ToolCatalog):
+        more += check_input_schemas(record, marks)
+    return _Read(kind, packed, refusals + more, record)
 
 
 def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:

@@ -52,6 +52,14 @@ def unpack_within(mark: int, offset: int) -> tuple[int, int]:
     return line, column if style == BLOCK else column + offset + (style == QUOTED)
 
 
+def route_text(route: Sequence[RouteStep]) -> str:
+    """A route as a reader would write it: `hierarchy.co.subordinates[0]`."""
+    text = ""
+    for step in route:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return text.removeprefix(".")
+
+
 def start_of(marks: Marks) -> int:
     """The mark at which a value begins."""
     return marks if isinstance(marks, int) else marks[0]

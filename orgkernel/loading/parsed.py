@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from orgkernel.diagnostics.catalog import Row
+from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks
 
 # Budgets, checked while parsing and before anything is built from the values.
@@ -52,3 +53,16 @@ class ParsedText:
 
     documents: tuple[Parsed, ...]
     refusals: tuple[Refusal, ...]
+
+
+def describe(value: Any) -> str:
+    """A value in the words of YAML, never as a Python type name."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f"the text {quote(value)}"
+    if isinstance(value, int | float):
+        return f"the number {quote(value)}"
+    return "a list" if isinstance(value, tuple | list) else "a mapping"

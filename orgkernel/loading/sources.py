@@ -44,27 +44,18 @@ class Packed(NamedTuple):
     unknown: bytes = NOTHING_UNKNOWN
 
 
-def pack(kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
-    """The parts of a document whose value has been validated."""
-    return pack_with_record(kind, value, marks, unknown)[0]
-
-
-def pack_with_record(
-    kind: str, value: dict[str, Any], marks: Marks, unknown: tuple[Unknown, ...] = ()
-) -> tuple[Packed, Document]:
-    """The parts, and the record as it is made: what unpacking gives, but that a field of any value holds tuples."""
-    record = msgspec.convert(value, RECORDS[kind])
-    packed = Packed(
-        msgspec.msgpack.encode(record),
+def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
+    """The parts of a document, from its value in its shape."""
+    return Packed(
+        msgspec.msgpack.encode(shape),
         msgspec.msgpack.encode(marks),
         msgspec.msgpack.encode(unknown) if unknown else NOTHING_UNKNOWN,
     )
-    return packed, record
 
 
 @lru_cache(_KEPT)
 def unpack_record(kind: str, packed: bytes) -> Document:
-    """The record of a document, validated again when it is unpacked."""
+    """The record of a document. Types are checked again, constraints are not."""
     return msgspec.msgpack.decode(packed, type=RECORDS[kind])
 
 

@@ -32,7 +32,7 @@ class DispatchCase(Record):
     """Codes of the reasons, in order."""
 
 
-Moment = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d$")]
+Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}$")]
 
 
 class Circumstances(Record):

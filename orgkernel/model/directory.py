@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ class Identity(Record):
     """Platform, such as `slack`."""
     space: str | None = None
     """Workspace, guild or account on the platform. Absent means the whole platform."""
-    id: str = Field(min_length=1)
+    id: Annotated[str, Field(min_length=1)]
     """The sender's id on the platform."""
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from orgkernel.model.record import Document
+if TYPE_CHECKING:
+    from orgkernel.model.record import Document
 
 VERSION = (1, 0)
 
@@ -26,8 +28,8 @@ _MODELS = {
 }
 
 
-class _Kinds(Mapping[str, type[Document]]):
-    """Kind to model. A model is imported when it is first asked for: a tree has documents of few kinds."""
+class _Kinds(Mapping[str, "type[Document]"]):
+    """Kind to model. A model, and pydantic with it, is imported when it is first asked for."""
 
     def __getitem__(self, kind: str) -> type[Document]:
         model: type[Document] = getattr(import_module(f"orgkernel.model.{kind}"), _MODELS[kind])

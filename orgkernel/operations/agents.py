@@ -69,7 +69,7 @@ def set_rank(
 def set_trust(
     context: Context, agent_id: str, trust: float, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Note how far an agent is trusted, 0 to 1; raises as `set_rank`."""
+    """Set the trust in an agent, 0 to 1; raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"

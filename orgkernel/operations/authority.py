@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 NO_AUTHORITY = "NO_AUTHORITY"
-_EVERYWHERE = (None, "", "*")
-"""How a record says that it holds in every organization."""
+_EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
+"""How an act or a record says that it is about every organization."""
 
 
 def require_authority(
@@ -126,10 +127,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
 
 def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     """The organizations an act reaches."""
-    state = kernel.state
-    if org_id in _EVERYWHERE:
-        return views_of(state)
-    return views_of(state, org_id)
+    return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
 def _commanding_names(view: OrgView, member: Member) -> tuple[str, ...]:

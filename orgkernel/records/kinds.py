@@ -1,4 +1,4 @@
-"""The kinds of documents there are, each with its record. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""The kinds of documents there are, each with its record and its deprecated fields. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from orgkernel.records.access_policies import AccessPolicies
@@ -31,3 +31,8 @@ RECORDS: dict[str, type[Document]] = {
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
 }
+
+# In a route, every item of a list or a mapping.
+EACH = None
+# The route of each deprecated field, and what to write instead.
+DEPRECATED: dict[str, tuple[tuple[tuple[str | None, ...], str], ...]] = {'organization': ((('defaults',), 'write the values in each profile or under `overrides`; nothing reads this field'),)}

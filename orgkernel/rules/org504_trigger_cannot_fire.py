@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, find_triggers, read_trigger
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_trigger
 from orgkernel.triggers.names import NAMES
-from orgkernel.triggers.ranges import Vacuous, find_vacuous
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, is_free
 
 _OUTCOME = {"never": "can never be true", "always": "is always true"}
 
@@ -79,7 +79,7 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
 @lru_cache(maxsize=REMEMBERED)
 def _find_constants(text: str, limit: int) -> tuple[_Constant, ...]:
     tree = read_trigger(text).tree
-    if tree is None:
+    if tree is None or is_free(tree, limit):
         return ()
     whole = find_constant(text, limit)
     if whole is not None:

@@ -35,26 +35,18 @@ None.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Any, get_args
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks, RouteStep
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.kinds import DEPRECATED, EACH
 from orgkernel.rules.rule import Finding, Rule, RuleScope
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-_EACH = None
-"""Step of a pattern that stands for every item of a list or a mapping."""
-_Pattern = tuple[str | None, ...]
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Deprecated fields that a document writes."""
-    for pattern, advice in _deprecated_in(document.kind):
+    for pattern, advice in DEPRECATED.get(document.kind, ()):
         for route in _written(document.marks, pattern):
             where = ".".join(map(str, route))
             yield Finding(
@@ -65,38 +57,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-@cache
-def _deprecated_in(kind: str) -> tuple[tuple[_Pattern, str], ...]:
-    """The deprecated fields of a kind; models are imported only when a document is checked."""
-    from orgkernel.model.kinds import KINDS
-
-    return _deprecated(KINDS[kind])
-
-
-def _deprecated(model: type[BaseModel]) -> tuple[tuple[_Pattern, str], ...]:
-    """The places of the deprecated fields below a model, and what to write instead."""
-    found: list[tuple[_Pattern, str]] = []
-    for name, field in model.model_fields.items():
-        written = field.alias or name
-        if field.deprecated:
-            found.append(((written,), str(field.deprecation_message or "")))
-        for steps, part in _models_in(field.annotation):
-            found += [((written, *steps, *pattern), advice) for pattern, advice in _deprecated(part)]
-    return tuple(found)
-
-
-def _models_in(annotation: Any) -> Iterator[tuple[_Pattern, type[BaseModel]]]:
-    if isinstance(annotation, type):
-        if hasattr(annotation, "model_fields"):
-            yield (), annotation
-        return
-    steps: _Pattern = (_EACH,) if getattr(annotation, "__origin__", None) in (tuple, list, dict) else ()
-    for part in get_args(annotation):
-        for below, model in _models_in(part):
-            yield (*steps, *below), model
-
-
-def _written(marks: Marks, pattern: _Pattern) -> Iterator[tuple[RouteStep, ...]]:
+def _written(marks: Marks, pattern: tuple[str | None, ...]) -> Iterator[tuple[RouteStep, ...]]:
     """The routes of a document that match a pattern."""
     if not pattern:
         yield ()
@@ -104,9 +65,9 @@ def _written(marks: Marks, pattern: _Pattern) -> Iterator[tuple[RouteStep, ...]]
     step, *rest = pattern
     children = () if isinstance(marks, int) else marks[1]
     if isinstance(children, dict):
-        below = [(key, child) for key, (_, child) in children.items() if step in (_EACH, key)]
+        below = [(key, child) for key, (_, child) in children.items() if step in (EACH, key)]
     else:
-        below = list(enumerate(children)) if step is _EACH else []
+        below = list(enumerate(children)) if step is EACH else []
     for key, child in below:
         yield from ((key, *route) for route in _written(child, tuple(rest)))
 

@@ -16,9 +16,9 @@ from orgkernel.records.role_profile import PaceTier, RoleProfile
 from orgkernel.runtime.tiers import PRIMARY, TIERS
 from orgkernel.triggers.parse import parse_trigger
 from orgkernel.triggers.parsed import ParsedTrigger
-from orgkernel.triggers.ranges import Vacuous, find_vacuous
+from orgkernel.triggers.ranges import Vacuous, find_vacuous, is_free
 
-# Roles are many and their triggers few: most organizations copy them. More than the rules look at together (`check.py`).
+# Roles are many and their triggers few: most organizations copy them.
 REMEMBERED = 4_096
 
 
@@ -47,13 +47,14 @@ def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
     return [(name, tier) for name, tier in zip(TIERS, tiers, strict=True) if tier is not None]
 
 
-def tier_triggers(post: RolePost) -> list[TierTrigger]:
+@lru_cache(maxsize=1)  # rules ask the same post, one after the other
+def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
     """The triggers of the tiers above primary, lowest tier first."""
-    return [
+    return tuple(
         TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
         for name, tier in tiers_of(post.profile)
         if tier.trigger is not None and name != PRIMARY
-    ]
+    )
 
 
 def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTrigger]]:
@@ -71,4 +72,4 @@ def read_trigger(text: str) -> ParsedTrigger:
 def find_constant(text: str, limit: int) -> Vacuous | None:
     """Whether a trigger has a constant value, at this `max_turns_without_progress`."""
     tree = read_trigger(text).tree
-    return None if tree is None else find_vacuous(tree, limit)
+    return None if tree is None or is_free(tree, limit) else find_vacuous(tree, limit)

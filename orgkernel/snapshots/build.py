@@ -22,11 +22,12 @@ from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.check import (
     check_documents,
     check_organization,
+    check_profiles,
     check_tree,
     suppress,
     with_severities,
 )
-from orgkernel.snapshots.snapshot import FoundInDocuments, OrgSnapshot, Snapshot, covers
+from orgkernel.snapshots.snapshot import NOTHING_FOUND, FoundBefore, OrgSnapshot, Snapshot, covers
 
 
 def build_snapshot(
@@ -36,7 +37,7 @@ def build_snapshot(
     *,
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
-    found_before: FoundInDocuments | None = None,
+    found_before: FoundBefore = NOTHING_FOUND,
 ) -> Snapshot:
     """Read, assemble, link and check.
 
@@ -47,7 +48,7 @@ def build_snapshot(
     """
     with _without_collection():
         tree = read_tree(roots, located=located, known=known)
-        return _build_snapshot(tree, severities or {}, asked, found_before or {})
+        return _build_snapshot(tree, severities or {}, asked, found_before)
 
 
 @contextmanager
@@ -66,18 +67,19 @@ def _build_snapshot(
     tree: Tree,
     severities: Mapping[str, Severity | None],
     asked: frozenset[str] | None,
-    found_before: FoundInDocuments,
+    found_before: FoundBefore,
 ) -> Snapshot:
     assembly = assemble(tree)
     built = {records.org_id: _build(records) for records in assembly.organizations}
-    raised: dict[str, list[Diagnostic]] = {}
-    for org_id, organization in built.items():
-        raised[org_id] = check_organization(organization.index)
-    in_documents = check_documents(tree, found_before)
+    in_documents = check_documents(tree, found_before.in_documents)
+    in_profiles = check_profiles(assembly, found_before.in_profiles)
+    raised = {
+        org_id: check_organization(organization.index, in_profiles) for org_id, organization in built.items()
+    }
     everything = [
         *chain.from_iterable(raised.values()),
         *chain.from_iterable(in_documents.values()),
-        *check_tree(tree, assembly, _loose_view(assembly)),
+        *check_tree(tree, assembly, _loose_view(assembly), in_profiles),
     ]
     # Organizations that share a profile each find the same in it: once is enough, and kept by file.
     kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities)))
@@ -100,7 +102,7 @@ def _build_snapshot(
         sort_diagnostics(found for found in kept if found.place.file in reported),
         tree,
         _digest_tree(organizations.values(), tree),
-        in_documents,
+        FoundBefore(in_documents, in_profiles),
     )
 
 

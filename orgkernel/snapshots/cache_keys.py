@@ -18,9 +18,10 @@ from orgkernel.version import __version__
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What turns documents into a snapshot; surfaces only show it.
 _PARTS = (
-    "decisions", "diagnostics", "graph", "index", "loading", "model", "records", "rules", "runtime", "snapshots", "triggers",
+    "decisions", "diagnostics", "graph", "index", "loading", "model", "records", "rules", "runtime", "shapes", "snapshots",
+    "triggers",
 )  # fmt: skip
-_LIBRARIES = ("jsonschema-", "lark-", "msgspec-", "networkx-", "pydantic-", "pydantic_core-", "pyyaml-")
+_LIBRARIES = ("jsonschema-", "msgspec-", "networkx-", "pydantic-", "pydantic_core-", "pyyaml-")
 
 
 def fingerprint(store: Cache) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.graph.assemble import Assembly
@@ -15,20 +16,6 @@ from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.rule import RuleScope
 from orgkernel.snapshots.snapshot import FoundInDocuments
-
-# What one rule about profiles read of them is still at hand for the next one: their triggers (`read_trigger`).
-_TOGETHER = 1_000
-
-
-def check_organization(view: OrgView) -> list[Diagnostic]:
-    """Findings about one organization, before suppressions."""
-    found: list[Diagnostic] = []
-    for start in range(0, len(view.posts), _TOGETHER):
-        for rule in rules_of(RuleScope.PROFILE):
-            found += rule.run(view.posts[start : start + _TOGETHER])
-    for rule in rules_of(RuleScope.CATALOG) + rules_of(RuleScope.ORGANIZATION):
-        found += rule.run(view)
-    return found
 
 
 def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
@@ -42,11 +29,41 @@ def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
     }
 
 
-def check_tree(tree: Tree, assembly: Assembly, loose: OrgView | None) -> list[Diagnostic]:
+def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocuments:
+    """Findings about single profiles without overrides, before suppressions. Those of unchanged profiles are reused."""
+    posts = chain(
+        *(organization.posts.values() for organization in assembly.organizations),
+        map(stray_post, assembly.stray_profiles),
+    )
+    return {
+        post.document: known[post.document] if post.document in known else check_post(post)
+        for post in posts
+        if post.is_as_written
+    }
+
+
+def check_post(post: RolePost) -> tuple[Diagnostic, ...]:
+    """Findings about one profile in its organization."""
+    return tuple(found for rule in rules_of(RuleScope.PROFILE) for found in rule.run((post,)))
+
+
+def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Diagnostic]:
+    """Findings about one organization, before suppressions."""
+    found: list[Diagnostic] = []
+    for post in view.posts:
+        found += in_profiles[post.document] if post.is_as_written else check_post(post)
+    for rule in rules_of(RuleScope.CATALOG) + rules_of(RuleScope.ORGANIZATION):
+        found += rule.run(view)
+    return found
+
+
+def check_tree(
+    tree: Tree, assembly: Assembly, loose: OrgView | None, in_profiles: FoundInDocuments
+) -> list[Diagnostic]:
     """Findings about reading, and about documents outside organizations, before suppressions."""
     found = list(tree.diagnostics)
-    for rule in rules_of(RuleScope.PROFILE):
-        found += rule.run([stray_post(document) for document in assembly.stray_profiles])
+    for document in assembly.stray_profiles:
+        found += in_profiles[document]
     if loose is not None:
         for rule in rules_of(RuleScope.CATALOG):
             found += rule.run(loose)

@@ -29,7 +29,7 @@ from orgkernel.snapshots.packing import (
     restore_snapshot,
 )
 from orgkernel.snapshots.roots import Request
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
 
 # Times of files may be this coarse (FAT: two seconds), in ns.
 _TICK = 2 * 10**9
@@ -105,7 +105,7 @@ class Loader:
                 self.request.asked,
                 located=located,
                 known=self._known_files(located, digests),
-                found_before=self._last.snapshot.found_in_documents if self._last else None,
+                found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
             )
             # Of what was read, which may have changed since the contents were compared.
             digests = [file.digest for file in snapshot.tree.files]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 FoundInDocuments = Mapping[SourceDocument, tuple[Diagnostic, ...]]
 """The findings of rules about single documents, for each document."""
+
+
+class FoundBefore(NamedTuple):
+    """The findings that the next load can reuse, because each depends on one document only."""
+
+    in_documents: FoundInDocuments
+    in_profiles: FoundInDocuments
+    """Only profiles without overrides and with one organization at most."""
+
+
+NOTHING_FOUND = FoundBefore({}, {})
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,7 @@ class Snapshot:
     """All findings to report, by file, line and column."""
     tree: Tree
     digest: str
-    found_in_documents: FoundInDocuments = field(default_factory=dict)
+    found_before: FoundBefore = NOTHING_FOUND
     """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
     @property

@@ -1,15 +1,12 @@
-"""From lark's parse tree to the compiled tree, checking names and kinds on the way.
+"""The parts of a trigger as they are read, to the compiled tree, checking names and kinds on the way.
 
 Every expression is a number, a flag or a condition. The kind of a name comes from its entry in `names.py`. An unknown name
-fits anywhere, so that one misspelling is one problem. This module imports lark and is therefore itself imported late.
+fits anywhere, so that one misspelling is one problem.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
-
-from lark import Token
-from lark.visitors import Transformer_NonRecursive
 
 from orgkernel.runtime.triggers import MAX_DEPTH, MAX_NUMBER, TriggerTree
 from orgkernel.triggers.names import ALIASES, NAMES, find_trigger_name, suggest_trigger_name
@@ -28,11 +25,10 @@ class Part(NamedTuple):
     depth: int = 1
 
 
-class Builder(Transformer_NonRecursive[Token, Part]):
-    """Builds one trigger; a trigger may nest deeper than Python recurses, hence the non-recursive base class."""
+class Builder:
+    """Builds one trigger, a part after those it is made of."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(visit_tokens=False)
         self.text = text
         self.uses: list[NameUse] = []
         self.problems: list[TriggerProblem] = []
@@ -44,11 +40,7 @@ class Builder(Transformer_NonRecursive[Token, Part]):
         self.problems.sort(key=lambda problem: (problem.start, problem.end))
         return part
 
-    # One method per rule of the grammar; its argument is the parts and the kept tokens of that rule, in order.
-
-    def name(self, children: list[Token]) -> Part:
-        token = children[0]
-        word, start, end = str(token), *_span(token)
+    def name(self, word: str, start: int, end: int) -> Part:
         entry = find_trigger_name(word)
         self.uses.append(NameUse(word, start, end, entry.name if entry else None, word in ALIASES))
         if entry is None:
@@ -60,34 +52,24 @@ class Builder(Transformer_NonRecursive[Token, Part]):
         leaf = "flag" if entry.kind == "flag" else "name"
         return Part([leaf, entry.name], entry.kind, start, end)
 
-    def number(self, children: list[Token]) -> Part:
-        token = children[0]
-        value = float(token) if "." in token else int(token)
-        start, end = _span(token)
+    def number(self, digits: str, start: int, end: int) -> Part:
+        value = float(digits) if "." in digits else int(digits)
         if value > MAX_NUMBER:
             self._report(
-                "syntax", f"number `{_shorten(token)}` is larger than {MAX_NUMBER}", start, end, None
+                "syntax", f"number `{_shorten(digits)}` is larger than {MAX_NUMBER}", start, end, None
             )
         return Part(["number", value], "number", start, end)
 
-    def parenthesized(self, children: list[Token | Part]) -> Part:
-        [part], [opening, closing] = _parts(children), _tokens(children)
-        return Part(part.tree, part.kind, _span(opening)[0], _span(closing)[1], part.depth)
-
-    def negative(self, children: list[Token | Part]) -> Part:
-        [part], [sign] = _parts(children), _tokens(children)
+    def negative(self, start: int, part: Part) -> Part:
         self._expect_number(part)
-        return self._join("neg", [part], "number", start=_span(sign)[0])
+        return self._join("neg", [part], "number", start)
 
-    def arithmetic(self, children: list[Token | Part]) -> Part:
-        parts, [sign] = _parts(children), _tokens(children)
-        for part in parts:
-            self._expect_number(part)
-        return self._join(str(sign), parts, "number")
+    def arithmetic(self, left: Part, sign: str, right: Part) -> Part:
+        self._expect_number(left)
+        self._expect_number(right)
+        return self._join(sign, [left, right], "number")
 
-    def comparison(self, children: list[Token | Part]) -> Part:
-        parts = _parts(children)
-        signs = [str(token) for token in _tokens(children)]
+    def comparison(self, parts: list[Part], signs: list[str]) -> Part:
         with_truth = any(part.kind == "truth" for part in parts)
         for part in parts:
             if not (with_truth and part.kind == "flag"):  # `flag == true` is one mistake, reported at `true`
@@ -100,18 +82,11 @@ class Builder(Transformer_NonRecursive[Token, Part]):
             self._report("type", message, start, end, f"write `{' AND '.join(pairs)}`")
         return self._join(signs[0], parts, "condition")
 
-    def negated(self, children: list[Token | Part]) -> Part:
-        [part], [word] = _parts(children), _tokens(children)
+    def negated(self, start: int, part: Part) -> Part:
         self._expect_condition(part)
-        return self._join("not", [part], "condition", start=_span(word)[0])
+        return self._join("not", [part], "condition", start)
 
-    def both(self, children: list[Token | Part]) -> Part:
-        return self._join_conditions("and", _parts(children))
-
-    def either(self, children: list[Token | Part]) -> Part:
-        return self._join_conditions("or", _parts(children))
-
-    def _join_conditions(self, operator: str, parts: list[Part]) -> Part:
+    def joined(self, operator: Literal["and", "or"], parts: list[Part]) -> Part:
         for part in parts:
             self._expect_condition(part)
         return self._join(operator, parts, "condition")
@@ -143,20 +118,6 @@ class Builder(Transformer_NonRecursive[Token, Part]):
 
     def _report(self, kind: ProblemKind, message: str, start: int, end: int, advice: str | None) -> None:
         self.problems.append(TriggerProblem(kind, message, start, end, advice))
-
-
-def _parts(children: list[Token | Part]) -> list[Part]:
-    return [child for child in children if isinstance(child, Part)]
-
-
-def _tokens(children: list[Token | Part]) -> list[Token]:
-    return [child for child in children if isinstance(child, Token)]
-
-
-def _span(token: Token) -> tuple[int, int]:
-    assert token.start_pos is not None
-    assert token.end_pos is not None
-    return token.start_pos, token.end_pos
 
 
 def _shorten(text: str) -> str:

@@ -2,8 +2,7 @@
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
-Source: docs/triggers.md. Text is untrusted, so its length and its
-nesting are capped before lark sees it. lark is imported, and the parser built, at the first parse.
+Source: docs/triggers.md. Text is untrusted, so its length and its nesting are capped before it is read (`syntax.py`).
 
 Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
 the syntax is valid. A sum or product of more than 50 terms counts as too deep.
@@ -12,15 +11,13 @@ the syntax is valid. A sum or product of more than 50 terms counts as too deep.
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from orgkernel.runtime.triggers import MAX_DEPTH
+from orgkernel.triggers.build import Builder
 from orgkernel.triggers.names import find_trigger_name
 from orgkernel.triggers.parsed import ParsedTrigger, TriggerProblem
-
-if TYPE_CHECKING:
-    from lark import Lark, UnexpectedToken
+from orgkernel.triggers.syntax import MisplacedWord, UnknownWord, Word, read_parts
 
 MAX_LENGTH: Final = 1_000
 
@@ -53,29 +50,16 @@ def parse_trigger(text: str) -> ParsedTrigger:
     if problem:
         return ParsedTrigger(text, None, (), (problem,))
 
-    from lark import UnexpectedCharacters, UnexpectedToken
-
-    from orgkernel.triggers.build import Builder
-
-    try:
-        tree = _parser().parse(text)
-    except UnexpectedCharacters as error:
-        return ParsedTrigger(text, None, (), (_explain_characters(text, error.pos_in_stream or 0),))
-    except UnexpectedToken as error:
-        return ParsedTrigger(text, None, (), (_explain_token(text, error),))
     builder = Builder(text)
-    part = builder.finish(builder.transform(tree))
+    try:
+        part = builder.finish(read_parts(text, builder))
+    except UnknownWord as error:
+        return ParsedTrigger(text, None, (), (_explain_unknown(text, error.at),))
+    except MisplacedWord as error:
+        return ParsedTrigger(text, None, (), (_explain_misplaced(text, error.word, error.operand_wanted),))
     return ParsedTrigger(
         text, None if builder.problems else part.tree, tuple(builder.uses), tuple(builder.problems)
     )
-
-
-@cache
-def _parser() -> Lark:
-    from lark import Lark
-
-    # The basic lexer keeps `or` a word of the language everywhere; the contextual one would take it for a name.
-    return Lark.open_from_package(__package__, "grammar.lark", parser="lalr", lexer="basic")
 
 
 def _find_limit(text: str) -> TriggerProblem | None:
@@ -95,7 +79,7 @@ def _find_limit(text: str) -> TriggerProblem | None:
     return None
 
 
-def _explain_characters(text: str, at: int) -> TriggerProblem:
+def _explain_unknown(text: str, at: int) -> TriggerProblem:
     """The problem where no word of the language begins, and what to write if that is clear."""
     found = _WORD.match(text, at)
     if found:
@@ -133,11 +117,9 @@ def _percent_help(amount: re.Match[str] | None) -> str:
     return f"write `{digits}`"
 
 
-def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
+def _explain_misplaced(text: str, word: Word, operand_wanted: bool) -> TriggerProblem:
     """The problem where a word of the language is in the wrong place."""
-    token = error.token
-    operand_wanted = "NAME" in error.expected
-    if token.type == "$END":
+    if word.kind == "END":
         end = len(text.rstrip(" \t\r\n"))
         if not operand_wanted:
             opening = _find_unclosed(text)
@@ -150,13 +132,13 @@ def _explain_token(text: str, error: UnexpectedToken) -> TriggerProblem:
             end,
             "add a name, a number or a condition",
         )
-    start, end = token.start_pos or 0, token.end_pos or 0
+    start, end = word.start, word.end
     if operand_wanted:
-        message = f"`{token}` is in the place of a name or a number"
+        message = f"`{word.text}` is in the place of a name or a number"
         return TriggerProblem("syntax", message, start, end)
-    if token.type == "CLOSE":
+    if word.kind == "CLOSE":
         return TriggerProblem("syntax", "`)` closes nothing", start, end, "remove it, or add `(` before it")
-    message = f"`{token}` is in the place of an operator"
+    message = f"`{word.text}` is in the place of an operator"
     return TriggerProblem("syntax", message, start, end, "join conditions with AND or OR")
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal, NamedTuple
 
@@ -43,6 +44,7 @@ class Interval(NamedTuple):
 EVERYTHING: Final = Interval(-math.inf, math.inf)
 
 
+@lru_cache(256)
 def find_bounds(name: str, max_turns: int | None) -> Interval:
     """The values a name can take; `max` is one value once the role is known."""
     if name == "max" and max_turns is not None:
@@ -163,6 +165,28 @@ def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | N
     return None if blamed is None else Vacuous("always", _render_blamed(blamed))
 
 
+def is_free(tree: TriggerTree, max_turns: int | None = None) -> bool:
+    """Whether no part of a trigger can be constant: no name comes twice, and each comparison can be both true and false.
+
+    Nearly all triggers are such, and it takes a fifth of the time of proving nothing by `find_vacuous`.
+    """
+    names: set[str] = set()
+    pending = [tree]
+    while pending:
+        part = pending.pop()
+        if part[0] in ("or", "and", "not"):
+            pending += part[1:]
+            continue
+        name = ""
+        for wanted in (True, False):
+            limit = _find_limit(part, wanted, max_turns)
+            if limit is None or limit.name in names or find_lowest([limit], max_turns) is None:
+                return False
+            name = limit.name
+        names.add(name)
+    return True
+
+
 def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None) -> bool:
     """Whether it is proven that a trigger holds wherever another one does; neither may be constant."""
     return _prove_impossible(["and", by, ["not", tree]], True, (), max_turns) is not None
@@ -205,7 +229,10 @@ def _split(
 def _find_limit(tree: TriggerTree, wanted: bool, max_turns: int | None) -> Limit | None:
     if tree[0] == "flag":
         return Limit(tree[1], "==", 1 if wanted else 0)
-    for sign, name, other in ((tree[0], tree[1], tree[2]), (MIRRORED[tree[0]], tree[2], tree[1])):
+    operator, left, right = tree
+    if left[0] == "name" and right[0] == "number":  # nearly all are written so
+        return Limit(left[1], operator if wanted else NEGATED[operator], right[1])
+    for sign, name, other in ((operator, left, right), (MIRRORED[operator], right, left)):
         if name[0] != "name" or set(find_names(other)) - ({"max"} if max_turns is not None else set()):
             continue
         value = find_interval(other, max_turns)

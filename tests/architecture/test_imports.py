@@ -20,7 +20,6 @@ HEAVY = (
     "fastapi",
     "starlette",
     "uvicorn",
-    "lark",
     "jsonschema",
     "rich",
     "msgspec",
@@ -95,7 +94,7 @@ def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
     (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
-    heavy = ("pydantic", "yaml", "networkx", "jsonschema", "lark", "rich", "fastapi", "orgkernel.model.record", "orgkernel.rules.rule", "sqlalchemy")  # fmt: skip
+    heavy = ("pydantic", "yaml", "networkx", "jsonschema", "rich", "fastapi", "orgkernel.model.record", "orgkernel.rules.rule", "sqlalchemy")  # fmt: skip
     assert imported_by(command(*arguments), tmp_path, heavy) != set()
     assert imported_by(command(*arguments), tmp_path, heavy) == set()
 

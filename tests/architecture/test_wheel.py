@@ -64,12 +64,12 @@ def run_installed(installed: Path, folder: Path, *arguments: str) -> subprocess.
 
 
 def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
-    """Every document of the ontology and the templates, the schemas, the grammar and the typing markers."""
+    """Every document of the ontology and the templates, the schemas and the typing markers."""
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("ontology", "templates", "extension"):
         for path in (REPOSITORY / folder).rglob("*.*"):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
-    assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/triggers/grammar.lark"} <= names
+    assert {"orgkernel/py.typed", "manifest_api/py.typed"} <= names
     assert {
         "orgkernel/state/migrations/env.py",
         "orgkernel/state/migrations/versions/v0001_first_tables.py",

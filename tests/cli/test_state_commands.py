@@ -78,7 +78,7 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
 
 def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
     """In the table and as JSON, with the level up to which they do."""
-    waiving = ("--all-orgs", "--level", "read", "--waive", "rank", "--waive", "visibility")
+    waiving = ("--org", "post", "--level", "read", "--waive", "rank", "--waive", "visibility")
     ask("grant", "issue", "agent:worf", "tool:browser_agent", *waiving)
     listed = ask("grant", "list").stdout.splitlines()
     assert listed[1].endswith("tool:browser_agent (lifts rank and visibility up to level read)")

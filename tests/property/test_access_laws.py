@@ -695,7 +695,9 @@ def apply(
             )
             changed["state"]["locks"] = [*rest, *taken]
         if change.kind == "resume":
-            changed["state"]["agents"][name] = {**changed["state"]["agents"][name], "lifecycle": "active"}
+            stored = changed["state"]["agents"][name]
+            next_one = {"suspended": "active", "registered": "probationary"}[stored["lifecycle"]]
+            changed["state"]["agents"][name] = {**stored, "lifecycle": next_one}
         if change.kind == "equip" and of == "tool":
             able = profile.setdefault("capabilities", {})
             able["tools"] = [*able.get("tools", []), {"tool": what, "level": change.level}]

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_view import AgentState, Grant, Restriction, StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
@@ -72,19 +72,22 @@ states = st.builds(
 def test_forward_and_reverse_agree(state: StateView, now: float) -> None:
     """For the same state and time, manifests of roles and agents, what-can, who-can and can say the same of every action."""
     kernel = KERNEL.with_store(FixedState(state), lambda: (now, 0))
-    listed, asking = set(), set()
+    listed, asking, depending = set(), set(), set()
     for subject in SUBJECTS:
         kind, _, name = subject.partition(":")
         manifest: Any = kernel.manifest(ORG, name) if kind == "role" else kernel.agent_manifest(ORG, name)
         for tool in (*manifest.tools, *getattr(manifest, "essential_tools", ())):
             listed |= {(subject, tool.id, action) for action in tool.allowed_actions}
             asking |= {(subject, tool.id, action) for action in tool.ask_actions}
-    reverse: dict[str, set[Any]] = {"allow": set(), "ask": set(), "deny": set()}
-    decided: dict[str, set[Any]] = {"allow": set(), "ask": set(), "deny": set()}
+            depending |= {(subject, tool.id, action) for action in tool.conditional_actions}
+    outcomes = ("allow", "ask", "conditional", "deny")
+    reverse: dict[str, set[Any]] = {outcome: set() for outcome in outcomes}
+    decided: dict[str, set[Any]] = {outcome: set() for outcome in outcomes}
     for tool_id, definition in INDEX.records.tools.items():
-        if tool_id not in TOOLS and not any(tool == tool_id for _, tool, _ in listed | asking):
+        if tool_id not in TOOLS and not any(tool == tool_id for _, tool, _ in listed | asking | depending):
             continue
-        for action in definition.record.required_levels:
+        lock = ("lock",) if definition.record.concurrency == "exclusive" else ()
+        for action in (*definition.record.required_levels, *lock):
             for row in kernel.who_can(ORG, action, f"tool:{tool_id}", kinds=("role", "agent")):
                 reverse[row.outcome].add((row.subject, tool_id, action))
             for subject in SUBJECTS:
@@ -92,6 +95,7 @@ def test_forward_and_reverse_agree(state: StateView, now: float) -> None:
                 decided[found.outcome].add((subject, tool_id, action))
     assert listed == reverse["allow"] == decided["allow"]
     assert asking == reverse["ask"] == decided["ask"]
+    assert depending == reverse["conditional"] == decided["conditional"]
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -106,6 +110,6 @@ def test_what_can_be_requested_works_when_it_is_granted(state: StateView) -> Non
             grant = Grant("g", subject, (f"tool:{tool.id}",), tool.level, tool.waives)
             given_too = {**state.grants, subject: (*state.grants.get(subject, ()), grant)}
             then = StateView(2, state.agents, given_too, state.restrictions)
-            request = AccessRequest(subject, "use", f"tool:{tool.id}")
+            request = AccessRequest(subject, "use", f"tool:{tool.id}", AccessContext(peer_kind=""))
             there = KERNEL.with_store(FixedState(then), lambda: (DAY, 0))
             assert there.decide(ORG, request).outcome == "allow", (subject, tool.id)

@@ -18,7 +18,7 @@ from orgkernel.runtime.triggers import (
 )
 from orgkernel.triggers.names import NAMES
 from orgkernel.triggers.parse import MAX_LENGTH, parse_trigger
-from orgkernel.triggers.ranges import find_vacuous, thresholds
+from orgkernel.triggers.ranges import find_vacuous, is_free, thresholds
 from tests.support.comparisons import find_vacuous_comparisons
 
 NUMBER_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "number")
@@ -291,3 +291,14 @@ def test_a_hostile_tree_is_refused_or_harmless(tree):
 def test_a_hostile_observation_never_raises(tree, observation):
     """Whatever a host reports, evaluation answers."""
     assert evaluate_trigger(tree, observation).value in (True, False, None)
+
+
+@given(simple_trees | trees, st.none() | st.integers(1, 20))
+def test_no_part_of_a_free_trigger_is_constant(tree: Any, max_turns: int | None) -> None:
+    """What is said quickly is what would be proven at length."""
+    if is_free(tree, max_turns):
+        pending = [tree]
+        while pending:
+            part = pending.pop()
+            assert find_vacuous(part, max_turns) is None
+            pending += part[1:] if part[0] in ("or", "and", "not") else []

@@ -776,7 +776,7 @@ def weigh_run(
     world: World, request: Request, subject: Subject, failing: set[str], granted: int, ceiling: int
 ) -> tuple[set[str], int]:
     """What the run adds: delegation, depth, PACE and locks."""
-    kind, name, path = split(request["resource"])
+    kind, name, _ = split(request["resource"])
     context, limits = request["context"], world["organization"].get("limits", {})
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
     needed = required_levels(world, kind, name).get(request["action"], 4)
@@ -809,10 +809,10 @@ def weigh_run(
                 ceiling = ceiling if enveloped else 0
             failing |= theirs & {"ASK_APPROVAL"}
     if request.get("envelope") is not None and not essential and not of_role:
-        most = 0
+        most, paths = 0, stated_paths(request, tool)
         for word, level in request["envelope"].items():
             row = {"resources": [word] if ":" in word else [], "level": level}
-            most = max(most, stored_level(row, kind, name, path, is_grant=True) or 0)
+            most = max(most, stored_level(world, row, kind, name, paths, is_grant=True) or 0)
         ceiling = min(ceiling, most)
         failing |= {"PARENT_CAP"} if most < needed else set()
     depth = max(context.get("depth", 0), len(request.get("via", [])))

@@ -88,9 +88,11 @@ tools:
     falls_back_to: [bench]
     names: {agent_zero: saw_tool}
     input_schema: {type: object}
+    path_arguments: []
   bench:
     type: deterministic_function
     side_effects: write
+    path_arguments: []
   bell: {type: communication, essential: true}
   whistle:
     type: communication

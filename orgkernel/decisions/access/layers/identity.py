@@ -124,7 +124,7 @@ def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
             yield RemedyChange("resume", agent_id, subject=name)
 
 
-AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume",))
+AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume", "role"))
 IDENTITY = AccessLayer(
     "identity",
     (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),

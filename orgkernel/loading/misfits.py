@@ -1,0 +1,201 @@
+"""Values that do not fit their kind: pydantic finds what is wrong, and this module reports it in plain words at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
+from orgkernel.loading.marks import Marks, find_mark, has_value, route_text
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
+from orgkernel.loading.sources import Unknown
+from orgkernel.model.kinds import KINDS
+from orgkernel.model.record import Document
+
+_WRONG_TYPE = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "`true` or `false`",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "none_required": "null",
+}
+# Where a field holds one of two types, the tag of the one that pydantic tried (see the unions of `model`).
+_EITHER: dict[str | int, str] = {
+    "(lines)": "text or a list",
+    "(skill-use)": "the id of a skill or a mapping",
+    "(step)": "text or a mapping",
+    "(action)": "a level or a mapping",
+    "(roles)": "`true`, `false` or a mapping",
+    "(matrix-row)": "the name of a matrix row or a mapping",
+    "(skills)": "a list or a mapping",
+    "(allow-deny)": "`*`, a list or a mapping",
+    "(names)": "`*` or a list",
+}
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+# What a text with a pattern is, and how it is written; without a row here, an id.
+_ID = ("an id", "use ASCII letters, digits and `_`, no digit first, at most 100 characters")
+_WORDS = {
+    r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": (
+        "the id of a tool",
+        "use ASCII letters, digits, `_` and `.`, no digit first, at most 200 characters",
+    ),
+    r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$": (
+        "a tool id or a pattern",
+        "write a tool id, the beginning of a tool id followed by `*`, or `*` alone",
+    ),
+    r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$": ("an id or `*`", "write an id, or `*` for any"),
+    r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$": (
+        "a time window",
+        "write `HH:MM-HH:MM`, such as `23:00-08:00`, or `weekends`",
+    ),
+    r"^ORG[0-9]{3}$": (
+        "the code of a rule",
+        "write `ORG` and three digits; `orgkernel rule` lists the codes",
+    ),
+}
+# The last step of pydantic's place when a key is wrong, and not its value.
+_KEY = "[key]"
+_LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_long"})
+
+
+def find_misfits(
+    kind: str, value: dict[str, Any], marks: Marks
+) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
+    """The value in the words of its model, or None if it does not fit, its findings, and its unread fields.
+
+    Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
+    """
+    model = KINDS[kind]
+    try:
+        # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
+        document = model.model_validate(value, by_alias=True, by_name=False)
+        return _as_written(document), [], ()
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_context=True)
+    unknown = tuple((_route(found["loc"], marks), found["input"]) for found in errors if _is_unknown(found))
+    errors = [
+        found for found in errors if not (_is_unknown(found) and str(found["loc"][-1]).startswith("x_"))
+    ]
+    refusals = [_refusal(model, found, marks) for found in errors[:MAX_REFUSALS]]
+    fatal = not all(_is_unknown(found) for found in errors)
+    if more := len(errors) - len(refusals):
+        what = "invalid fields and values" if fatal else "unknown fields"
+        code = row.INVALID_VALUE if fatal else row.UNKNOWN_FIELD
+        refusals.append(Refusal(code, find_mark(marks, ()), f"the document has {more:,} more {what}"))
+    if fatal:
+        return None, refusals, unknown
+    document = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
+    return _as_written(document), refusals, unknown
+
+
+def _as_written(document: Document) -> dict[str, Any]:
+    return document.model_dump(by_alias=True, exclude_unset=True)
+
+
+def _is_unknown(found: Mapping[str, Any]) -> bool:
+    return bool(found["type"] == "extra_forbidden")
+
+
+def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
+    kind, loc, context = found["type"], found["loc"], found.get("ctx") or {}
+    bad_key = loc[-1:] == (_KEY,)
+    at_key = _is_unknown(found) or bad_key
+    route = _route(loc[:-1] if bad_key else loc, marks)
+    mark = find_mark(marks, route, key=at_key)
+    where = quote(route_text(route)) if route else "the document"
+    value = found.get("input")
+    if kind == "missing":
+        return Refusal(row.MISSING_FIELD, mark, f"the field {where} is missing")
+    if kind == "extra_forbidden":
+        return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _field_help(model, route))
+    if kind in _WRONG_TYPE:
+        expected = _EITHER.get(loc[-1], _WRONG_TYPE[kind])
+        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)} but must be {expected}")
+    if kind == "literal_error":
+        allowed = _allowed(context)
+        help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
+        message = f"{where} is {describe(value)}, which is not one of {listing(allowed)}"
+        return Refusal(row.UNKNOWN_VALUE, mark, message, help)
+    if kind == "string_pattern_mismatch":
+        what, help = _WORDS.get(str(context.get("pattern")), _ID)
+        subject = f"the key {quote(value)}" if at_key else f"{where} is {quote(value)}, which"
+        return Refusal(row.MALFORMED_ID, mark, f"{subject} is not {what}", help)
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return Refusal(
+            row.OUT_OF_RANGE, mark, f"{where} is {quote(value)} but must be {words} {context[name]}"
+        )
+    if kind in _LENGTHS:
+        bound = context.get("min_length", context.get("max_length"))
+        words = "at least" if "min_length" in context else "at most"
+        unit = "character" if kind.startswith("string") else "item"
+        number = f"{bound} {unit}" if bound == 1 else f"{bound} {unit}s"
+        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length; it must have {words} {number}")
+    return Refusal(
+        row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}"
+    )
+
+
+def _route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
+    """A place as pydantic tells it, without the tags of unions; a key of the user's may look like one."""
+    route: tuple[str | int, ...] = ()
+    for step in loc:
+        is_tag = isinstance(step, str) and step.startswith("(") and step.endswith(")")
+        if not is_tag or has_value(marks, (*route, step)):
+            route = (*route, step)
+    return route
+
+
+def _allowed(context: Mapping[str, Any]) -> list[str]:
+    expected = str(context.get("expected", ""))
+    return [word.strip("' ") for word in expected.replace(" or ", ", ").split(",") if word.strip("' ")]
+
+
+def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
+    """The help for an unknown field: another spelling here, or the same name in another place."""
+    name = str(route[-1])
+    homes = _fields_of(model)
+    if name in homes:
+        home = homes[name]
+        return f"move it to {quote(home)}" if home else "move it to the top of the document"
+    match = suggest(name, homes)
+    if match is None:
+        return "correct its name, or start it with `x_` if it is your own field"
+    return f"did you mean {quote(match)}?"
+
+
+@cache
+def _fields_of(model: type[BaseModel], home: str = "") -> dict[str, str]:
+    """Every field name below a model, with the dotted field it belongs in; the outermost wins."""
+    names: dict[str, str] = {}
+    deeper: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        written = field.alias or name
+        names.setdefault(written, home)
+        for part in _records_in(field.annotation):
+            for below, below_home in _fields_of(part, f"{home}.{written}".removeprefix(".")).items():
+                deeper.setdefault(below, below_home)
+    return {**deeper, **names}
+
+
+def _records_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        return
+    for part in get_args(annotation):
+        yield from _records_in(part)

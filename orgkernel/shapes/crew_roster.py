@@ -1,0 +1,31 @@
+"""`crew_roster`: the agents and the roles that they fill. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Annotated, Literal
+import msgspec
+from orgkernel.shapes.record import AgentId, Document, Id, OrgId, RankId, Record, RoleId
+
+
+class Assignment(Record, frozen=True, kw_only=True):
+    """A role that an agent fills."""
+    role: RoleId
+    org: OrgId | None = None
+    watches: tuple[Id, ...] = ('alpha',)
+
+
+class RosterMember(Record, frozen=True, kw_only=True):
+    """An agent of the crew."""
+    callsign: str = ''
+    rank: RankId | None = None
+    trust: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    assignments: tuple[Assignment, ...] = ()
+    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    description: str = ''
+
+
+class CrewRoster(Document, frozen=True, kw_only=True):
+    """Agents and their assignments."""
+    kind: Literal['orgkernel:crew_roster'] = msgspec.field(default='orgkernel:crew_roster', name='_schema')
+    description: str = ''
+    org: OrgId | None = None
+    agents: dict[AgentId, RosterMember] = msgspec.field(default_factory=dict)

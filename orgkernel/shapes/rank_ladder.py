@@ -1,0 +1,49 @@
+"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Annotated, Literal
+import msgspec
+from orgkernel.shapes.levels import Proficiency, SideEffects, ToolLevel
+from orgkernel.shapes.record import Document, Id, QualificationId, RankId, Record
+from orgkernel.shapes.tool_catalog import ToolType
+RecallTier = Literal['basic', 'enhanced', 'full', 'oracle']
+
+
+class Rank(Record, frozen=True, kw_only=True):
+    """A step of trust that an agent has earned."""
+    id: RankId
+    name: str = ''
+    trust_from: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.0
+    agency: Literal['reactive', 'suggestive', 'autonomous', 'unrestricted'] | None = None
+    recall_tier: RecallTier | None = None
+    description: str = ''
+
+
+class Requirement(Record, frozen=True, kw_only=True):
+    """A requirement on an agent's skills for a promotion."""
+    scope: Literal['universal', 'role', 'required_role']
+    min_proficiency: Proficiency
+    min_count: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class Promotion(Record, frozen=True, kw_only=True):
+    """The requirements to reach a rank from the one below."""
+    requirements: tuple[Requirement, ...] = ()
+    qualifications: tuple[QualificationId, ...] = ()
+
+
+class MatrixRow(Record, frozen=True, kw_only=True):
+    """The level of each rank for tools with certain types and side effects."""
+    name: Id
+    types: tuple[ToolType, ...] = ()
+    side_effects: tuple[SideEffects, ...] = ()
+    levels: dict[RankId, ToolLevel]
+
+
+class RankLadder(Document, frozen=True, kw_only=True):
+    """Ranks, promotions and permission matrices."""
+    kind: Literal['orgkernel:rank_ladder'] = msgspec.field(default='orgkernel:rank_ladder', name='_schema')
+    description: str = ''
+    ranks: tuple[Rank, ...] = ()
+    promotions: dict[RankId, Promotion] = msgspec.field(default_factory=dict)
+    matrices: dict[Id, tuple[MatrixRow, ...]] = msgspec.field(default_factory=dict)

@@ -1,0 +1,33 @@
+"""`skill_catalog`: skills, their categories and prerequisites; definitions only. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Annotated, Literal
+import msgspec
+from orgkernel.shapes.record import Document, DomainId, Id, Record, SkillId, ToolId
+UNIVERSAL = 'pcc'
+
+
+class SkillCategory(Record, frozen=True, kw_only=True):
+    """A family of skills."""
+    name: str = ''
+    description: str = ''
+
+
+class Skill(Record, frozen=True, kw_only=True):
+    """Something that an agent can be more or less good at."""
+    name: str = ''
+    description: str = ''
+    category: Id | None = None
+    domain: DomainId | None = None
+    prerequisites: tuple[SkillId, ...] = ()
+    decay_rate_days: Annotated[int, msgspec.Meta(ge=1)] = 14
+    preferred_tools: tuple[ToolId, ...] = ()
+
+
+class SkillCatalog(Document, frozen=True, kw_only=True):
+    """Skills."""
+    kind: Literal['orgkernel:skill_catalog'] = msgspec.field(default='orgkernel:skill_catalog', name='_schema')
+    description: str = ''
+    proficiency_scale: Annotated[tuple[str, ...], msgspec.Meta(min_length=7, max_length=7)] | None = None
+    categories: dict[Id, SkillCategory] = msgspec.field(default_factory=dict)
+    skills: dict[SkillId, Skill] = msgspec.field(default_factory=dict)
