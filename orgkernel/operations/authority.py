@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.rights import EVERYWHERE, Member, Right, find_member, refuse_itself, views_of
+from orgkernel.operations.rights import Member, Right, find_member, refuse_itself, views_of
 from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 NO_AUTHORITY = "NO_AUTHORITY"
+_EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
+"""How an act or a record says that it is about every organization."""
 
 
 def require_authority(
@@ -115,7 +118,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
         chain = _find_chain(view, _commanding_names(view, member), roles)
         if chain:
             chains.append(chain)
-        elif org_id in EVERYWHERE or subject.startswith("role:"):
+        elif org_id in _EVERYWHERE or subject.startswith("role:"):
             return None
     if not chains:
         return None
@@ -124,10 +127,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
 
 def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     """The organizations an act reaches."""
-    state = kernel.state
-    if org_id in EVERYWHERE:
-        return views_of(state)
-    return views_of(state, org_id)
+    return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
 def _commanding_names(view: OrgView, member: Member) -> tuple[str, ...]:

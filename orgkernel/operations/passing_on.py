@@ -8,7 +8,7 @@ channel, session or part. So a grant for a number of uses is never passed on: se
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -54,6 +54,9 @@ _COMPARED = {
     "expires_at", "revoked_at", "uses_left", "request_id", "action", "input_digest",
 }  # fmt: skip
 """The fields of a grant that bind nobody, or that are compared with what is given."""
+
+_UNBOUND: dict[str, Any] = dict.fromkeys(("channel", "session", "expires_at", "action", "input_digest"))
+"""What a grant that covers what is given is asked about without: it has been compared."""
 
 
 def require_may_give(
@@ -232,11 +235,14 @@ def _held_by(
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
     state, root = desk.state, desk.view.records.organization.workspace_root
+    now = desk.here_and_now().now
     grants = {
         key: tuple(
-            replace(each, channel=None, session=None, action=None, input_digest=None, resources=resources)
+            replace(each, **_UNBOUND, resources=resources)
             for each in state.grants.get(key, ())
-            if not _lacks(each, wanted) and (resources := _covering(each, part, root))
+            if is_active(each, desk.view.org_id, now)
+            and not _lacks(each, wanted)
+            and (resources := _covering(each, part, root))
         )
         for key in giver.keys
     }

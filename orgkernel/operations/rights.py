@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
 RightKind = Literal["owner", "superior", "approver"]
-EVERYWHERE = (None, "", "*")
-"""How a record says that it holds in every organization."""
 _SHOW_CHECK = "see `orgkernel check`"
 
 

@@ -20,6 +20,7 @@ def use_of(subject: str, resource: str = "jira") -> dict[str, Any]:
         "subject": {"type": kind, "id": name},
         "action": {"name": "use"},
         "resource": {"type": "tool", "id": resource},
+        "context": {"peer_kind": "dm"},
     }
 
 
@@ -92,6 +93,7 @@ def test_a_counted_grant_is_used_up_by_its_holder_and_those_above_it(
         "action": {"name": "use"},
         "resource": {"type": "tool", "id": "jira"},
     }
+    search["context"] = {"peer_kind": "dm"}
     found = local.post("/access/v1/search/subject", json=search, headers=bearer(secret)).json()
     assert ({"type": "agent", "id": "clerk"} in found["results"]) == may
     assert evaluate(local, "agent:clerk", secret) == expected
