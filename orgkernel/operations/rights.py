@@ -101,7 +101,7 @@ def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
     own = {subject}.union(*(_same_subjects(view, subject) for view in views))
     if actor.person:
         own.update(*(_same_subjects(view, actor.person) for view in views))
-    owned = frozenset(view.org_id for view, identity in known if identity.is_owner)
+    owned = frozenset(view.org_id for view, each in known if each.kind == "person" and each.is_owner)
     return Member(subject, frozenset(own), owned, len(owned) == len(views), known)
 
 
