@@ -23,7 +23,7 @@ from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.tokens import TokenSettings
-from manifest_api.reloading import Reloader
+from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import StoreAccess
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
@@ -47,6 +47,7 @@ def serve(
     store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    reload_seconds: float = RELOAD_SECONDS,
     trusted_proxies: Iterable[str] = (),
 ) -> None:
     """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents.
@@ -61,7 +62,7 @@ def serve(
     gc.freeze()
     app = create_app(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
-        trusted_proxies=trusted_proxies,
+        reload_seconds=reload_seconds, trusted_proxies=trusted_proxies,
     )  # fmt: skip
     config = build_config(app)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)

@@ -13,6 +13,8 @@ import os
 import stat
 from typing import NamedTuple
 
+from orgkernel.runtime.regular_files import open_regular
+
 # What begins a file of the cache; the number changes with the layout of the files themselves.
 _MAGIC = b"orgkernel cache 1\n"
 _SUM = hashlib.sha256
@@ -62,13 +64,9 @@ class Cache:
         """The bytes under a key. None if there is no valid entry."""
         path = self._path(key)
         try:
-            with open(path, "rb") as file:
+            with open_regular(path, follow=False) as file:
                 state = os.fstat(file.fileno())
-                if (
-                    not stat.S_ISREG(state.st_mode)
-                    or not _is_trusted(state)
-                    or state.st_size > self._max_bytes
-                ):
+                if not _is_trusted(state) or state.st_size > self._max_bytes:
                     return None
                 content = memoryview(file.read())
         except (OSError, ValueError, MemoryError):
