@@ -37,7 +37,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Reload when a file changes.")
 @click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
-    help="Most requests per second for each key.",
+    help="Most requests per second for each key, and for each address without a key.",
 )  # fmt: skip
 @click.option(
     "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from manifest_api.feed import MOST_PER_ASKER
 from manifest_api.guards.connections import MAX_HEAD, MOST_PIPELINED, connection_budget
+from tests.api.keys import location_of, new_key
 from tests.api.running import Server, running
 from tests.support.trees import TEMPLATES
 
@@ -147,3 +149,41 @@ def test_noise_between_requests_does_not_keep_a_connection(server: Server) -> No
 def test_the_limit_stays_within_the_files_of_the_process() -> None:
     """It is never more than asked for."""
     assert 16 <= connection_budget(100) <= 100
+
+
+STREAM = b"GET /v1/salute/stream HTTP/1.1\r\nHost: localhost\r\n%b\r\n"
+
+
+def test_one_caller_does_not_take_all_streams(tmp_path: Path) -> None:
+    """Callers without a key share some of them, and a credential always finds room."""
+    place = location_of(tmp_path / "state.db")
+    secret = new_key(place, ["read"])
+    with (
+        running(tmp_path, TEMPLATES / "household", store=tmp_path / "state.db") as server,
+        ExitStack() as stack,
+    ):
+
+        def follow(header: bytes = b"") -> bytes:
+            following = stack.enter_context(connect(server))
+            following.sendall(STREAM % header)
+            return following.recv(4_096)
+
+        said = [follow() for _ in range(300)]
+        assert sum(each.startswith(b"HTTP/1.1 200") for each in said) == MOST_PER_ASKER
+        assert said[-1].startswith(b"HTTP/1.1 503")
+        assert follow(b"Authorization: Bearer %b\r\n" % secret.encode()).startswith(b"HTTP/1.1 200")
+
+
+def test_callers_without_a_key_are_limited_by_address(server: Server) -> None:
+    """The probes of a supervisor are not."""
+    with connect(server) as asking:
+        asked = WHOLE.replace(b"/livez", b"/version")
+        for _ in range(100):
+            asking.sendall(asked * 40)
+            said = b""
+            while said.count(b"HTTP/1.1 ") < 40:
+                said += asking.recv(65_536)
+            if b"RATE_LIMITED" in said:
+                break
+        assert b"RATE_LIMITED" in said
+        assert answers(server) < 1
