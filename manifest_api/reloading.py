@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import anyio
 from watchfiles import Change, awatch
@@ -92,9 +93,8 @@ class Reloader:
                 self._running = _in_own_thread(self._read)
             running = self._running
             stopping = asyncio.ensure_future(self._stop.wait())
-            await asyncio.wait(
-                {running, stopping}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            either: set[asyncio.Future[Any]] = {running, stopping}
+            await asyncio.wait(either, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()
             if running.done():
                 await self._finish(running)
