@@ -18,14 +18,13 @@ from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.rights import Member, Right, find_member, refuse_itself, views_of
+from orgkernel.operations.rights import EVERYWHERE, Member, Right, find_member, refuse_itself, views_of
 from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 NO_AUTHORITY = "NO_AUTHORITY"
-_EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
 """How an act or a record says that it is about every organization."""
 
 
@@ -45,8 +44,10 @@ def require_authority(
     `SELF_GRANT`), and what `find_member` raises.
     """
     member = find_member(context.kernel, context.actor)
-    if member is None or member.is_owner:
-        return None if member is None else member.owner_right
+    if member is None:
+        return None
+    if member.is_owner_of(org_id):
+        return member.owner_right
     assert context.kernel is not None
     refuse_itself(context, member, subject, itself)
     refuse_superior(context.kernel, member, subject, what)
@@ -62,7 +63,7 @@ def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bo
         member = find_member(kernel, actor)
     except Refused:
         return False
-    if member is None or member.is_owner or subject in member.own:
+    if member is None or member.is_owner_of(org_id) or subject in member.own:
         return True
     return _find_superior_right(kernel, member, subject, org_id) is not None
 
@@ -118,7 +119,7 @@ def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: s
         chain = _find_chain(view, _commanding_names(view, member), roles)
         if chain:
             chains.append(chain)
-        elif org_id in _EVERYWHERE or subject.startswith("role:"):
+        elif org_id in EVERYWHERE or subject.startswith("role:"):
             return None
     if not chains:
         return None

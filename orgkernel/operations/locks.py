@@ -38,8 +38,9 @@ def acquire_lock(
 
     The token of the lock rises with every lock of the tool. Raises `Refused`, and `Conflict` (`TOOL_LOCKED`).
     """
-    kernel, holder = context.documents, speaks_for(context, holder, "holder")
+    kernel = context.documents
     org_id, most = _require_exclusive(kernel, org, tool)
+    holder = speaks_for(context, holder, "holder", org_id)
     request = msgspec.structs.replace(circumstances, subject=holder, action="lock", resource=f"tool:{tool}")
     decision, reasons, _ = decide_and_wait(kernel, context.store, org_id, request, context.actor)
     if decision.outcome != "allow" and decision.codes != _IN_OTHER_HANDS:
@@ -51,8 +52,9 @@ def acquire_lock(
 
 def release_lock(context: Context, org: str, tool: str, token: int, holder: str | None = None) -> ToolLock:
     """Give a tool back by the token of its lock; raises `Conflict` (`STALE_TOKEN`) when that is not held any more."""
-    holder = speaks_for(context, holder, "holder")
-    return context.store.locks.release(_org_id(context, org), tool, holder, token)
+    org_id = _org_id(context, org)
+    holder = speaks_for(context, holder, "holder", org_id)
+    return context.store.locks.release(org_id, tool, holder, token)
 
 
 def break_lock(context: Context, org: str, tool: str, reason: str = "") -> ToolLock:

@@ -72,7 +72,7 @@ def require_may_give(
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
-    if member.is_owner:
+    if member.is_owner_of(wanted.org_id):
         if wanted.subject == member.subject:
             raise Refused(f"{quote(member.subject)} cannot {itself}", "an owner has everything", SELF_GRANT)
         return member.owner_right

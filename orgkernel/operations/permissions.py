@@ -196,7 +196,8 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
     What no document declares cannot be asked for, because nobody could approve it.
     """
     find_member(context.kernel, context.actor)
-    requester = speaks_for(context, draft.requester, "requester")
+    org_id = choose_organization(context, draft.org_id)
+    requester = speaks_for(context, draft.requester, "requester", org_id)
     wanted = _wanted(context, requester, draft)
     if context.kernel is not None:
         require_declared(context.kernel.state, wanted)

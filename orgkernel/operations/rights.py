@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
+EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
+"""How an act says that it reaches all organizations."""
 OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
 RightKind = Literal["owner", "superior", "approver"]
 _SHOW_CHECK = "see `orgkernel check`"
@@ -53,9 +55,16 @@ class Member(msgspec.Struct, frozen=True):
     subject: str
     own: frozenset[str]
     """The subjects that are the same as it: its roles, whoever fills the role, the person who runs the agent."""
-    is_owner: bool
+    owned: frozenset[str]
+    """The organizations whose owner it is."""
+    owns_all: bool
+    """Whether it is the owner of every organization that is served."""
     known: tuple[tuple[OrgView, SubjectIdentity], ...]
     """The organizations that declare it and where it is at work, with what they know about it."""
+
+    def is_owner_of(self, org_id: str | None) -> bool:
+        """Whether it owns an organization: the one of that id, or all of them where an act reaches all."""
+        return self.owns_all if org_id in EVERYWHERE else org_id in self.owned
 
     @property
     def owner_right(self) -> Right:
@@ -92,7 +101,8 @@ def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
     own = {subject}.union(*(_same_subjects(view, subject) for view in views))
     if actor.person:
         own.update(*(_same_subjects(view, actor.person) for view in views))
-    return Member(subject, frozenset(own), any(identity.is_owner for _, identity in known), known)
+    owned = frozenset(view.org_id for view, each in known if each.kind == "person" and each.is_owner)
+    return Member(subject, frozenset(own), owned, len(owned) == len(views), known)
 
 
 def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
@@ -134,9 +144,9 @@ def refuse_itself(context: Context, member: Member, subject: str, what: str) -> 
     """Raise `Refused` (`SELF_GRANT`) if somebody would act on themselves.
 
     INVARIANT: nobody can issue, approve or promote for themselves. What is given to a role is given to whoever fills it,
-    so a role an agent fills counts as that agent, in every organization. An owner has every right already.
+    so a role an agent fills counts as that agent, in every organization.
     """
-    if not member.is_owner and subject in member.own | _run_by(context, member):
+    if subject in member.own | _run_by(context, member):
         raise Refused(f"{quote(member.subject)} cannot {what}", "somebody else has to do it", SELF_GRANT)
 
 
@@ -145,7 +155,7 @@ def require_outside(context: Context, what: str) -> Right | None:
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
-    if not member.is_owner:
+    if not member.owns_all:
         raise only_outside(member.subject, what)
     return member.owner_right
 
@@ -155,12 +165,15 @@ def only_outside(subject: str, what: str) -> Refused:
     return Refused(f"{quote(subject)} may not {what}", "only the owner or an operator may", MAY_NOT_GRANT)
 
 
-def speaks_for(context: Context, named: str | None, field: str) -> str:
-    """The subject somebody asks for: itself, and for an owner or an operator the one named in `field`. Raises `Refused`."""
+def speaks_for(context: Context, named: str | None, field: str, org_id: str | None) -> str:
+    """The subject somebody asks for in an organization, or in all: itself; for an owner or operator, the one in `field`.
+
+    Raises `Refused`.
+    """
     member = context.actor.member
     if member and named in (None, member):
         return member
-    if member and (context.actor.agent_id or not _is_owner(context)):
+    if member and (context.actor.agent_id or not _is_owner(context, org_id)):
         raise Refused(f"the credential belongs to {quote(member)}", f"leave `{field}` out", OTHER_REQUESTER)
     if named is None:
         raise Refused(
@@ -171,9 +184,9 @@ def speaks_for(context: Context, named: str | None, field: str) -> str:
     return named
 
 
-def _is_owner(context: Context) -> bool:
+def _is_owner(context: Context, org_id: str | None) -> bool:
     member = find_member(context.kernel, context.actor)
-    return member is not None and member.is_owner
+    return member is not None and member.is_owner_of(org_id)
 
 
 def noted_in(context: Context, right: Right | None) -> Store:

@@ -83,7 +83,7 @@ def _differing(view: OrgView, definition: Definition[RosterMember], stored: Agen
         yield Finding(
             definition.place(),
             f"{who} has rank {quote(stored.rank)} in the store for all organizations, which can only lower its rank",
-            f"run `orgkernel agent set-rank {stored.agent_id} {stored.rank} --org {view.org_id}` if it has this rank",
+            f"use `orgkernel agent set-rank {stored.agent_id} {stored.rank} --org {view.org_id}` to keep this rank",
             subject,
         )
     elif None not in (stored.rank, start) and stored.rank != start:

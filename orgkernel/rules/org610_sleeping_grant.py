@@ -80,7 +80,7 @@ def _asleep(view: OrgView, grant: Grant) -> Finding:
     return Finding(
         _place(view),
         f"grant {quote(grant.grant_id)} to {quote(grant.subject)} is asleep",
-        f"run `{wake}` if it still holds, or `orgkernel grant revoke {grant.grant_id}`",
+        f"use `{wake}` to keep it, or `orgkernel grant revoke {grant.grant_id}`",
         grant.subject,
     )
 

@@ -375,7 +375,7 @@ def test_an_organization_with_errors_is_neither_compiled_nor_activated(tmp_path:
 
 
 def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
-    """A tool that somebody has to approve is refused there, one that depends on circumstances is as it is without any."""
+    """A tool that somebody has to approve is refused there, and one that depends on circumstances too."""
     policies = (
         "_schema: orgkernel:access_policies\npolicies:\n"
         "  careful: {effect: ask, match: {principal: {role: dev}}, permissions: {tools: [text_editor]}}\n"
@@ -385,10 +385,10 @@ def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
     done = run("compile", "--agent-zero", "shop", "--path", folder, cwd=tmp_path)
     assert done.stderr.splitlines() == [
         "note: `text_editor`: it needs an approval, which a host cannot ask for, so the host refuses it",
-        "note: `memory_load`: it depends on peer_kind:group, which a host does not know, so it is allowed there",
+        "note: `memory_load`: it depends on peer_kind:group, which a host does not know, so it is refused there",
     ]
     dev = read_bundle(json.loads(done.stdout)).roles["dev"]
-    assert dev.host_tools == {"code_execution_tool", "memory_load", "input", "response"}
+    assert dev.host_tools == {"code_execution_tool", "input", "response"}
     assert dev.tools["text_editor"].ask
 
 

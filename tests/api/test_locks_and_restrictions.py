@@ -14,7 +14,7 @@ from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, new_key
 
-TAKEN = {"tool": "shell", "holder": "person:owner", "reason": "an update"}
+TAKEN = {"tool": "shell", "holder": "person:owner", "reason": "an update", "context": {"peer_kind": "dm"}}
 LESS = {"subject": "person:owner", "resources": ["tool:github"], "level": "read"}
 
 
@@ -24,6 +24,7 @@ def outcome(client: TestClient, subject: str, tool: str, action: str = "use") ->
     question = {
         "subject": {"type": kind, "id": name}, "action": {"name": action}, "resource": {"type": "tool", "id": tool},
     }  # fmt: skip
+    question = {"context": {"peer_kind": ""}, **question}
     said: str = client.post("/access/v1/evaluation", json=question).json()["context"]["outcome"]
     return said
 
@@ -76,7 +77,9 @@ def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(
     agent = bearer(new_key(store, ["report"], agent="clerk"))
     give = {"subject": "agent:clerk", "resources": ["tool:shell"]}
     assert local.post("/v1/grants", json=give, headers=admin).status_code == 201
-    taken = local.post("/v1/locks", json={"tool": "shell", "seconds": 30}, headers=agent).json()
+    taken = local.post(
+        "/v1/locks", json={"tool": "shell", "seconds": 30, "context": {"peer_kind": ""}}, headers=agent
+    ).json()
     assert (taken["holder"], taken["expires_at"] - taken["acquired_at"]) == ("agent:clerk", 30)
     said = problem(local.post("/v1/locks", json=TAKEN, headers=admin), 409, "TOOL_LOCKED")
     assert "agent:clerk" in said["detail"]

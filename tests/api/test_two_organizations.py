@@ -37,12 +37,15 @@ FILES = {
     """,
 }
 
+PEOPLE = '{_schema: "orgkernel:directory", people: {boss: {relationship: %s}}}\n'
+
 
 @pytest.fixture
 def both(tmp_path: Path) -> Kernel:
-    """Two organizations that differ in their ids alone."""
-    for org in ("shop", "yard"):
-        write_tree(tmp_path / "both" / org, {**FILES, "org.yaml": FILES["org.yaml"] % org})
+    """Two organizations that differ in their ids, and in that the boss of the shop is a friend of the yard."""
+    for org, relationship in (("shop", "owner"), ("yard", "friend")):
+        files = {"org.yaml": FILES["org.yaml"] % org, "people.yaml": PEOPLE % relationship}
+        write_tree(tmp_path / "both" / org, {**FILES, **files})
     return Kernel.open(tmp_path / "both")
 
 
@@ -108,6 +111,28 @@ def test_an_agent_is_suspended_in_one_organization(client: TestClient) -> None:
     problem(refused, 409, "MOVE_NOT_ALLOWED")
     send(client, "/v1/agents/ann/lifecycle?org=*", lifecycle="active")
     assert levels(client, "radio") == ["deny", "allow"]
+
+
+def test_an_owner_acts_in_the_organization_it_owns(client: TestClient, store: StoreLocation) -> None:
+    """Nowhere else, and not in all of them at once; nobody else makes keys that open every one."""
+    boss = bearer(new_key(store, ["admin"], person="boss"))
+    acts: list[tuple[str, dict[str, Any]]] = [
+        ("/v1/grants", GIFT),
+        ("/v1/restrictions", GIFT),
+        ("/v1/agents/ann/rank", {"rank": "senior"}),
+        ("/v1/agents/ann/lifecycle", {"lifecycle": "suspended"}),
+    ]
+    for path, body in acts:
+        for org, status in (("shop", {200, 201}), ("yard", {403})):
+            where = path if "/agents/" in path else ""
+            said = {**body} if where else {**body, "org_id": org}
+            answer = client.post(f"{path}?org={org}" if where else path, json=said, headers=boss)
+            assert answer.status_code in status, answer.text
+    for path in ("/v1/grants", "/v1/restrictions"):
+        assert client.post(path, json={**GIFT, "org_id": "*"}, headers=boss).status_code == 403, path
+    asked = {"requester": "agent:ann", "resources": ["tool:radio"]}
+    assert client.post("/v1/requests", json={**asked, "org_id": "yard"}, headers=boss).status_code == 403
+    assert client.post("/v1/requests", json={**asked, "org_id": "shop"}, headers=boss).is_success
 
 
 def test_a_rank_and_a_result_are_of_one_organization(client: TestClient) -> None:

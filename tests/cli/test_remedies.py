@@ -163,7 +163,7 @@ def test_what_opens_more_says_so(tmp_path: Path) -> None:
     files = FILES | {"org.yaml": FILES["org.yaml"].replace("tools: [vault]", "tools: [vault, mail]")}
     found = remedies(there(tmp_path / "policy", files, []), ("person:ann", "use", "tool:vault"))
     assert [each["text"] for each in found] == [
-        "grant `tool:vault` at level `read` and remove policy `no_vault`"
+        "grant `tool:vault` at level `read`, waiving restricted_to and remove policy `no_vault`"
     ]
     assert found[0]["opens"] == "opens 1 other answer"
     everybody = {"org.yaml": FILES["org.yaml"].replace("match: {conditions: [{peer_kind: group}]}, ", "")}
