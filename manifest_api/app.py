@@ -25,7 +25,7 @@ from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
-from manifest_api.reloading import Reloader
+from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.store_access import StoreAccess, VanishedGrants, note_what_ran_out
 from orgkernel import __version__
@@ -60,6 +60,7 @@ def create_app(
     store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    reload_seconds: float = RELOAD_SECONDS,
     fast_path: bool = True,
     trusted_proxies: Iterable[str] = (),
 ) -> FastAPI:
@@ -70,7 +71,7 @@ def create_app(
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
     `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
-    credential. `fast_path` answers evaluations without the routing of the framework, in the same bytes (ADR 0011).
+    credential. `reload_seconds` is how long a reload may take before it counts as failed. `fast_path` answers evaluations without the routing of the framework, in the same bytes (ADR 0011).
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
     `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
     """
@@ -81,7 +82,7 @@ def create_app(
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
     authenticator = build_authenticator(KeyRing(stored, time.time), verifier, time.monotonic, rate)
     vanishing = VanishedGrants(stored)
-    reloader = Reloader(answers, vanishing.note)
+    reloader = Reloader(answers, vanishing.note, reload_seconds)
     feed = Feed(stored)
 
     @asynccontextmanager

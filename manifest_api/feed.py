@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from manifest_api.guards.caller import caller_of
 from manifest_api.guards.middleware import IS_HEAD
 from manifest_api.problems import TOO_MANY_FOLLOWERS, RequestRefused
 from manifest_api.store_access import StoreAccess
@@ -28,6 +29,10 @@ logger = logging.getLogger("orgkernel.server")
 LOOK_SECONDS = 0.5
 """Seconds between two polls of the store. A report of another server may be late by as much."""
 MOST_FOLLOWERS = 256
+MOST_PER_ASKER = 32
+"""Streams of one credential, or of one address without a credential."""
+MOST_WITHOUT_KEY = 128
+"""Streams of callers without a credential. The others are kept for those with one."""
 MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0
 """Seconds between heartbeat lines, so that no proxy considers the connection dead."""
@@ -55,26 +60,40 @@ class Feed:
         self._wake = asyncio.Event()
         self._is_failing = False
         self.followers = 0
+        self._askers: Counter[str] = Counter()
+        self._without_key = 0
         self.is_closed = False
 
     @asynccontextmanager
-    async def following(self) -> AsyncIterator[None]:
+    async def following(self, asker: str = "", *, has_key: bool = True) -> AsyncIterator[None]:
         """Poll the store inside this context. Raises `RequestRefused` if there are too many followers."""
-        if self.followers >= MOST_FOLLOWERS:
-            raise RequestRefused(
-                TOO_MANY_FOLLOWERS,
-                f"{MOST_FOLLOWERS} clients already follow the reports",
-                "use `GET /v1/salute` instead",
-                headers={"Retry-After": "30"},
-            )
+        self._refuse_too_many(asker, has_key)
         self.followers += 1
+        self._askers[asker] += 1
+        self._without_key += not has_key
         try:
             yield
         finally:
             self.followers -= 1
+            self._askers[asker] -= 1
+            self._askers += Counter()  # forgets those who have left
+            self._without_key -= not has_key
             if not self.followers and self._looking is not None:
                 self._looking.cancel()
                 self._looking = None
+
+    def _refuse_too_many(self, asker: str, has_key: bool) -> None:
+        if self.followers >= MOST_FOLLOWERS:
+            detail = f"{MOST_FOLLOWERS} clients already follow the reports"
+        elif self._askers[asker] >= MOST_PER_ASKER:
+            detail = f"this caller already follows the reports {MOST_PER_ASKER} times"
+        elif not has_key and self._without_key >= MOST_WITHOUT_KEY:
+            detail = f"{MOST_WITHOUT_KEY} clients without a key already follow the reports"
+        else:
+            return
+        raise RequestRefused(
+            TOO_MANY_FOLLOWERS, detail, "use `GET /v1/salute` instead", headers={"Retry-After": "30"}
+        )
 
     async def last_number(self) -> int:
         """The number of the latest report. Raises `StoreError`."""
@@ -186,7 +205,10 @@ class EventStream(Response):
             await send(start)
             await send({"type": "http.response.body", "body": b""})
             return
-        async with self._feed.following():
+        caller = caller_of(scope)
+        client = scope.get("client")
+        asker = caller.credential if caller.is_known else f"address:{client[0] if client else ''}"
+        async with self._feed.following(asker, has_key=caller.is_known):
             await send(start)
             writing = asyncio.create_task(self._write(send))
             leaving = asyncio.create_task(_until_gone(receive))

@@ -57,7 +57,7 @@ NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "The credential has no authority
     "the tools is enough. Nobody can act on a superior. The help names the line of the chain of command.")
 AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not active",
     "The agent of the credential is suspended or decommissioned, and can change nothing until it is active again.")
-RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The credential sends too many requests",
+RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The caller sends too many requests",
     "Wait for the number of seconds in the Retry-After header.")
 TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "The address sends too many invalid credentials",
     "Wait for the number of seconds in the Retry-After header.")
@@ -127,6 +127,12 @@ BAD_REQUEST = ProblemCode("BAD_REQUEST", 400, "The request cannot be read", "The
 BAD_JSON = ProblemCode("BAD_JSON", 400, "The body is not JSON", "The body must be one JSON value in UTF-8.")
 SLOW_BODY = ProblemCode("SLOW_BODY", 408, "The body did not arrive in time",
     "The whole body must arrive within 10 seconds.")
+SLOW_HEAD = ProblemCode("SLOW_HEAD", 408, "The head did not arrive in time",
+    "The request line and the headers must arrive within 10 seconds.")
+HEAD_TOO_LARGE = ProblemCode("HEAD_TOO_LARGE", 431, "The head is too large",
+    "The request line and the headers together may have at most 64 KiB.")
+TOO_MANY_CONNECTIONS = ProblemCode("TOO_MANY_CONNECTIONS", 503, "The server has too many connections",
+    "All connections are in use. Close connections that you do not need, and try again.")
 BODY_TOO_LARGE = ProblemCode("BODY_TOO_LARGE", 413, "The body is too large", "A body may have at most 64 KiB.")
 QUERY_TOO_LONG = ProblemCode("QUERY_TOO_LONG", 414, "The query string is too long",
     "A query string may have at most 4096 bytes.")

@@ -21,9 +21,16 @@ from starlette.types import ASGIApp
 from manifest_api.app import create_app
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
+from manifest_api.guards.connections import (
+    KEEP_ALIVE_SECONDS,
+    Connections,
+    LimitedProtocol,
+    connection_budget,
+)
 from manifest_api.guards.loopback import is_loopback
+from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings
-from manifest_api.reloading import Reloader
+from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import StoreAccess
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
@@ -33,7 +40,8 @@ from orgkernel.kernel.stored import StoreLocation
 logger = logging.getLogger("orgkernel.server")
 
 _GRACE_SECONDS = 5
-_KEEP_ALIVE_SECONDS = 30
+# So few that accepting all of them at once stays within the file descriptors that are kept free.
+_BACKLOG = 128
 
 
 def serve(
@@ -47,6 +55,7 @@ def serve(
     store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    reload_seconds: float = RELOAD_SECONDS,
     trusted_proxies: Iterable[str] = (),
 ) -> None:
     """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents.
@@ -61,9 +70,9 @@ def serve(
     gc.freeze()
     app = create_app(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
-        trusted_proxies=trusted_proxies,
+        reload_seconds=reload_seconds, trusted_proxies=trusted_proxies,
     )  # fmt: skip
-    config = build_config(app)
+    config = build_config(app, app.state.trusted_proxies)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
         said_ready = partial(on_ready or (lambda url: None), _url(listener))
@@ -72,19 +81,25 @@ def serve(
         listener.close()
 
 
-def build_config(app: ASGIApp) -> uvicorn.Config:
-    """The configuration of uvicorn."""
+def build_config(app: ASGIApp, proxies: TrustedProxies | None = None) -> uvicorn.Config:
+    """The configuration of uvicorn. `proxies` may have as many connections as there are."""
+    trusted = proxies or TrustedProxies()
+    connections = Connections(
+        connection_budget(), lambda address: is_loopback(address) or trusted.includes(address)
+    )
     return uvicorn.Config(
         app,
+        http=partial(LimitedProtocol, connections=connections),  # type: ignore[arg-type]
+        backlog=_BACKLOG,
         # Whoever asks is told by the connection alone: see guards/loopback.py.
         proxy_headers=False,
         server_header=False,
         ws="none",
         lifespan="on",
         log_config=None,
-        log_level=logging.WARNING,
+        log_level=logging.ERROR,  # it warns of every malformed request, which a client could fill the log with
         access_log=False,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_keep_alive=int(KEEP_ALIVE_SECONDS),
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Address
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -37,7 +39,9 @@ _MOST_BUCKETS = 4_096
 # Seconds for which a credential may ask at once what it may ask in a second.
 _BURST_SECONDS = 2
 DEFAULT_RATE = 1_000.0
-"""Requests per second for each credential. Loopback without a credential is not limited."""
+"""Requests per second for each credential, and for each address without one."""
+_PROBES = ("/livez", "/readyz")
+"""Never limited: a supervisor that is refused would end a server that works."""
 
 
 class KeyRing:
@@ -116,11 +120,15 @@ class Authenticator:
     """A monotonic clock, in seconds."""
     failures: Rates
     rates: Rates
+    addresses: Rates
+    """Requests without a credential, by address."""
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
         stranger = refuse_strangers(scope, head)
         if not head.authorization:
+            if scope["path"] not in _PROBES:
+                self._take(self.addresses, _address(scope), "this address")
             if stranger is None:
                 return ANYBODY
             if self.tokens is None:
@@ -153,14 +161,7 @@ class Authenticator:
                 "the API key or token is unknown, expired or revoked",
                 "send one `Authorization: Bearer KEY`; `orgkernel key list` lists the keys",
             )
-        wait = self.rates.take(caller.credential, self.clock())
-        if wait:
-            raise RequestRefused(
-                RATE_LIMITED,
-                "this credential sends too many requests",
-                "wait for the seconds in `Retry-After`",
-                headers=_retry_after(wait),
-            )
+        self._take(self.rates, caller.credential, "this credential")
         return caller
 
     async def _verify_token(self, tokens: TokenVerifier, text: str) -> Caller | None:
@@ -168,6 +169,16 @@ class Authenticator:
             return await run_in_threadpool(tokens.verify, text) if tokens.fetches else tokens.verify(text)
         except UnfitToken:
             return None
+
+    def _take(self, rates: Rates, name: str, who: str) -> None:
+        wait = rates.take(name, self.clock())
+        if wait:
+            raise RequestRefused(
+                RATE_LIMITED,
+                f"{who} sends too many requests",
+                "wait for the seconds in `Retry-After`",
+                headers=_retry_after(wait),
+            )
 
     def _refuse_after_failures(self, address: str) -> None:
         wait = self.failures.wait(address, self.clock())
@@ -184,9 +195,9 @@ def build_authenticator(
     keys: KeyRing, tokens: TokenVerifier | None, clock: Callable[[], float], rate: float = DEFAULT_RATE
 ) -> Authenticator:
     """The authenticator with its limits. `rate` is in requests per second."""
-    return Authenticator(
-        keys, tokens, clock, Rates(_FAILURES_PER_SECOND, _FAILURES), Rates(rate, max(1.0, rate * _BURST_SECONDS))
-    )  # fmt: skip
+    burst = max(1.0, rate * _BURST_SECONDS)
+    failures = Rates(_FAILURES_PER_SECOND, _FAILURES)
+    return Authenticator(keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst))
 
 
 def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
@@ -202,7 +213,21 @@ def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
 
 def _address(scope: Scope) -> str:
     client: Any = scope.get("client")
-    return str(client[0]) if client else ""
+    return group_of(client[0]) if client else ""
+
+
+@lru_cache(maxsize=1_024)
+def group_of(address: str) -> str:
+    """The address that limits count by. Whoever has one IPv6 address has all of its /64."""
+    if ":" not in address:
+        return address
+    try:
+        parsed = IPv6Address(address)
+    except ValueError:
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Address(int(parsed) >> 64 << 64))
 
 
 def _retry_after(seconds: float) -> dict[str, str]:

@@ -20,6 +20,7 @@ from manifest_api.guards.caller import SCOPES, Caller
 from orgkernel.decisions.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
+from orgkernel.runtime.regular_files import read_regular
 
 # INVARIANT: no algorithm that shares a secret, and none without a signature: a public key must never verify an HMAC.
 ALGORITHMS = (
@@ -175,8 +176,7 @@ def _scopes_of(said: Any) -> frozenset[KeyScope]:
 
 def _read_keys(jwt: Any, path: str) -> Any:
     try:
-        with open(path, "rb") as file:
-            return jwt.PyJWKSet.from_dict(msgspec.json.decode(file.read(1_048_576)))
+        return jwt.PyJWKSet.from_dict(msgspec.json.decode(read_regular(path, 1_048_576)))
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -36,8 +36,12 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Reload when a file changes.")
 @click.option(
+    "--reload-limit", default=60.0, show_default=True, type=click.FloatRange(0.1), metavar="SECONDS",
+    help="How long a reload may take before `/readyz` and the log report it.",
+)  # fmt: skip
+@click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
-    help="Most requests per second for each key.",
+    help="Most requests per second for each key, and for each address without a key.",
 )  # fmt: skip
 @click.option(
     "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
@@ -52,6 +56,7 @@ def command(
     host: str,
     port: int,
     reload: bool,
+    reload_limit: float,
     rate: float,
     trusted_proxies: tuple[str, ...],
     store: str | None,
@@ -87,7 +92,7 @@ def command(
     serve(
         kernel, host=host, port=port, reload=reload, access_log=access_log,
         on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
-        trusted_proxies=trusted_proxies,
+        reload_seconds=reload_limit, trusted_proxies=trusted_proxies,
     )  # fmt: skip
 
 

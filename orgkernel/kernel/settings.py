@@ -10,8 +10,10 @@ from typing import Any
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
+from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 FILE = "orgkernel.toml"
+_MOST_BYTES = 1024 * 1024
 _SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc")
 _LEVELS = {severity.value: severity for severity in Severity}
 
@@ -57,9 +59,13 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
     import tomllib  # most folders have no settings
 
     try:
-        with open(path, "rb") as file:
-            settings: Any = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = read_regular(path, _MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise BadProject(f"`{path}` cannot be read: it is larger than {_MOST_BYTES // 1024} KiB")
+        settings: Any = tomllib.loads(content.decode())
+    except NotRegular:
+        raise BadProject(f"`{path}` is not a regular file", "put a file there, or remove it") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         if section:
             return None  # not our file: its own tools will say what is wrong with it
         raise BadProject(f"`{path}` cannot be read: {error}") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
 from orgkernel.loading.parsed import Refusal, unprintable
+from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 16 * 1024 * 1024
@@ -133,17 +133,17 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def read_text(path: str, name: str) -> SourceText:
     """The text of a file, at most `MAX_BYTES` of UTF-8 without characters that readers disagree on."""
     try:
-        state = os.stat(path)
-        if not stat.S_ISREG(state.st_mode):
-            what = "a folder that cannot be listed" if stat.S_ISDIR(state.st_mode) else "not a regular file"
-            return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
-        with open(path, "rb") as file:
-            if state.st_size > MAX_BYTES:
-                return _too_large(path, name, state.st_size, file.read(_PEEK))
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_BYTES:
+                return _too_large(path, name, size, file.read(_PEEK))
             # As much memory as the size says, which costs a tenth of the limit's; the file may have grown since.
-            content = file.read(state.st_size + 1)
-            if len(content) > state.st_size:
+            content = file.read(size + 1)
+            if len(content) > size:
                 content += file.read(MAX_BYTES + 1 - len(content))
+    except NotRegular as error:
+        what = "a folder that cannot be listed" if error.is_folder else "not a regular file"
+        return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "it cannot be opened").lower()
         return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}"))
@@ -155,8 +155,7 @@ def read_text(path: str, name: str) -> SourceText:
 def digest_file(path: str) -> str | None:
     """The digest of a file. None if it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_regular(path, MAX_BYTES + 1)
     except (OSError, ValueError):
         return None
     return hashlib.sha256(content).hexdigest() if len(content) <= MAX_BYTES else None
@@ -206,10 +205,7 @@ def documents_in(folder: str) -> list[str]:
 def mentions(path: str, words: str) -> bool:
     """Whether a file contains some words. A folder or an unreadable file contains none."""
     try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return words.encode() in file.read(MAX_BYTES)
+        return words.encode() in read_regular(path, MAX_BYTES)
     except (OSError, ValueError):
         return False
 

@@ -216,11 +216,11 @@ def test_failed_reading_is_said_of_kept_answers(kernel: Kernel) -> None:
     """While nobody knows what is on disk no kept answer claims to be fresh, and afterwards none is said to be stale."""
     app = create_app(kernel)
     fresh = ask(app, ROLE_URL)
-    app.state.answers.reading_failed = True
+    app.state.answers.reading_problem = "failed"
     for _ in range(2):
         stale = ask(app, ROLE_URL)
         assert (header(stale, b"orgkernel-stale"), stale[2]) == (b"true", fresh[2])
-    app.state.answers.reading_failed = False
+    app.state.answers.reading_problem = None
     assert ask(app, ROLE_URL) == fresh
 
 
