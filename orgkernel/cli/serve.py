@@ -100,6 +100,7 @@ def command(
     here = os.getcwd()
     project = find_project(here)
     location = locate_store(project, here, store)
+    project.require_own("oidc")
     tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
     kernel = open_kernel(paths, active=active, no_cache=no_cache)
     try:
