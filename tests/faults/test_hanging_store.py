@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +157,13 @@ def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: 
     """Another process holds it whole, as a tool that repairs databases does."""
     place = location_of(tmp_path / "state.db")
     new_key(place, ["read"])
-    with stored_client(household, place) as client:
-        with locked(
-            place, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE", "SELECT * FROM state_version"
-        ):
+    holding = ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE", "SELECT * FROM state_version")
+    with ExitStack() as client_end:
+        # The file can be held whole only while no server has it open, so the server starts afterward.
+        with locked(place, *holding):
+            begun = time.monotonic()
+            client = client_end.enter_context(stored_client(household, place))
+            assert time.monotonic() - begun < 4
             answer, took = timed(lambda: client.post(EVALUATION, json=USE))
             problem(answer, 503, "STORE_BUSY")
             assert took < 4
