@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import anyio
 from watchfiles import Change, awatch
@@ -98,9 +99,8 @@ class Reloader:
             stopping = self._stopping = asyncio.get_running_loop().create_future()
             if self._stop.is_set():
                 self.stop()
-            await asyncio.wait(
-                {running, stopping}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            either: set[asyncio.Future[Any]] = {running, stopping}
+            await asyncio.wait(either, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
             self._stopping = None
             if running.done():
                 await self._finish(running)

@@ -11,7 +11,7 @@ import click
 
 from orgkernel.cli import Caches
 from orgkernel.errors import NothingToRead
-from orgkernel.kernel.cache_folder import find_cache_folder
+from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
@@ -61,10 +61,13 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
 def cache_of(project: Project, no_cache: bool) -> Cache | None:
     """The cache of a project. None if it is disabled or has no folder."""
     caches = _caches()
-    folder = None if no_cache or caches.is_distrusted else find_cache_folder(project, os.environ)
-    if folder is None:
+    if no_cache or caches.is_distrusted:
         return None
-    caches.opened.append(cache := Cache(folder))
+    cache, problem = open_cache(project, os.environ)
+    if problem:
+        click.echo(f"note: {problem}", err=True)
+    if cache is not None:
+        caches.opened.append(cache)
     return cache
 
 

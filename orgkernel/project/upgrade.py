@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import difflib
-import errno
 import hashlib
 import os
 import re
@@ -303,8 +302,8 @@ def _write(upgrade: FileUpgrade) -> None:
     target = os.path.realpath(upgrade.source.path)
     with open_regular(target, follow=False) as file:
         content = file.read()
-    if not os.access(target, os.W_OK):  # replacing the file would not check that it is writable
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    with open(target, "r+b"):  # replacing the file would not check that it is writable
+        pass
     if hashlib.sha256(content).hexdigest() != upgrade.source.digest:
         raise OSError("the file has changed since it was read")
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
