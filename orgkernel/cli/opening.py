@@ -50,12 +50,17 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
+def links_of(project: Project) -> list[str]:
+    """The files and folders outside its paths that links of a project may lead to, in full."""
+    return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
+
+
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
     """What to read: the given paths, or else those of the project."""
     here = os.getcwd()
     if paths:
-        return resolve_paths(paths, here)
-    return resolve_paths(project.paths, project.folder, shown_from=here)
+        return resolve_paths(paths, here, links=links_of(project))
+    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
 
 
 def cache_of(project: Project, no_cache: bool) -> Cache | None:

@@ -326,6 +326,17 @@ def test_a_key_may_not_ask_too_often(household: Kernel, store: StoreLocation) ->
         assert client.get("/v1/orgs", headers=bearer(other)).status_code == 200
 
 
+def test_callers_without_a_key_may_not_ask_too_often(household: Kernel, store: StoreLocation) -> None:
+    """They are limited by address. A key from the same address is not held up, and neither is a supervisor."""
+    mine = new_key(store, ["read"])
+    with stored_client(household, store, rate=1.0) as client:
+        found = [client.get("/v1/orgs") for _ in range(4)]
+        assert [each.status_code for each in found[:2]] == [200, 200]
+        problem(found[-1], 429, "RATE_LIMITED")
+        assert client.get("/v1/orgs", headers=bearer(mine)).status_code == 200
+        assert client.get("/livez").status_code == 200
+
+
 def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: StoreLocation) -> None:
     """Restrictions count: what cannot be looked up is not decided, and where the store is is not told."""
     Path(file.path).write_bytes(b"not a database" * 1000)

@@ -129,7 +129,7 @@ def test_check_ends_and_reports_it(put: Callable[[Path], None], tmp_path: Path) 
     done = run("check", "--format", "concise", cwd=shop)
     if put is not Path.mkdir:
         assert done.returncode == 1
-        assert "extra.yaml:1:1: error[ORG001]" in done.stdout
+        assert re.search(r"extra.yaml:1:1: error\[ORG0(01|23)\]", done.stdout)
         assert run("check", "extra.yaml", cwd=shop).returncode == 1
     assert run("check", "--baseline", "extra.yaml", cwd=shop).returncode == 2
     assert run("test", "extra.yaml", cwd=shop).returncode == 2
