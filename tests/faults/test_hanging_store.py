@@ -36,7 +36,6 @@ GRANT = {"subject": "person:partner", "resources": ["tool:github"]}
 EVALUATION = "/access/v1/evaluation"
 FREE = (
     "/livez",
-    "/readyz",
     "/version",
     "/docs",
     "/openapi.json",
@@ -114,6 +113,9 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
                 answer, took = timed(lambda path=path: server.get(path))
                 assert (answer.status_code, took < 2 * AT_ONCE + 2) == (200, True), path
             assert server.get("/v1/diagnostics").json()["store_problem"]
+            answer, took = timed(lambda: server.get("/readyz"))
+            problem(answer, 503, "STORE_BUSY")
+            assert took < 2 * AT_ONCE + 2
             for path in ("/v1/grants", "/v1/audit", "/v1/orgs/household/roles/steward", "/v1/agents/clerk"):
                 problem(server.get(path), 503, "STORE_BUSY")
             problem(server.get("/v1/orgs", headers=secret), 503, "STORE_BUSY")
@@ -147,7 +149,7 @@ def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
         assert evaluate().status_code == 200
         with locked(place, "BEGIN IMMEDIATE"):
             refused_while(server, evaluate)
-            for path in (*FREE, "/v1/grants", "/v1/agents/clerk"):
+            for path in (*FREE, "/readyz", "/v1/grants", "/v1/agents/clerk"):
                 answer, took = timed(lambda path=path: server.get(path, headers=secret))
                 assert (answer.status_code, took < AT_ONCE) == (200, True), path
         assert evaluate().status_code == 200
