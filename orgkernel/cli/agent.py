@@ -17,6 +17,7 @@ from orgkernel.cli.stores import (
     echo_records,
     find_declared,
     is_there,
+    looking,
     named_org,
     store_option,
 )
@@ -142,7 +143,7 @@ def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) 
     agents = declared_agents(kernel)
     drift: tuple[Diagnostic, ...] = ()
     if not agents or is_there(store):
-        with acting("", store, kernel) as context:
+        with looking(store, kernel) as context:
             agents, drift = list_agents(context)
     echo_records(
         form,

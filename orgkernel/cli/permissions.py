@@ -16,7 +16,9 @@ from orgkernel.cli.stores import (
     change_options,
     echo_record,
     echo_records,
+    find_declared,
     find_for_actor,
+    looking,
     named_org,
     opened,
     parse_until,
@@ -309,7 +311,7 @@ def _show_request(
     request_id: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
 ) -> None:
     """Show a request in full, and what granting it would change for the requester."""
-    with acting_here("", paths, store, no_cache) as context:
+    with looking(store, find_declared(paths, no_cache=no_cache)) as context:
         found = describe_request(context, request_id)
     if form == "json":
         echo_indented(found)

@@ -106,6 +106,13 @@ def acting(
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
 
 
+@contextmanager
+def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
+    """The context of a question, which writes nothing."""
+    with opened(store) as state:
+        yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(OPERATOR))
+
+
 def find_for_actor(actor: str, paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
     """The kernel for an operation that needs the documents only to find out who acts and by which right."""
     return find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None

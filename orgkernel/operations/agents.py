@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.subject import NO_RANK, rank_number, rank_of_trust
+from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownAgent, UnknownRecord
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.authority import require_authority
+from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
@@ -42,6 +45,7 @@ def add_agent(
     store = noted_in(context, right)
     if rank is not None:
         _require_rank(context.kernel, org_id, rank)
+    _refuse_higher_rank(context, right, org_id, agent_id, rank, trust)
     return store.agents.add(
         agent_id,
         org_id=org_id,
@@ -60,8 +64,10 @@ def set_rank(
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
     what, itself = f"change the rank of {_named(agent_id)}", "change its own rank"
-    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    right = _require_agent(context, org_id, agent_id, what, itself)
+    store = noted_in(context, right)
     _require_rank(context.kernel, org_id, rank)
+    _refuse_higher_rank(context, right, org_id, agent_id, rank, None)
     _note(store, context, org_id, agent_id)
     return store.agents.set_rank(agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason)
 
@@ -73,7 +79,10 @@ def set_trust(
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"
-    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    right = _require_agent(context, org_id, agent_id, what, itself)
+    store = noted_in(context, right)
+    stored = store.agents.get(org_id, agent_id)
+    _refuse_higher_rank(context, right, org_id, agent_id, None if stored is None else stored.rank, trust)
     _note(store, context, org_id, agent_id)
     return store.agents.set_trust(agent_id, trust, org_id=org_id, actor=context.actor.name, reason=reason)
 
@@ -184,6 +193,40 @@ def _require_rank(kernel: Kernel | None, org_id: str, rank: str) -> None:
     if kernel is not None and rank not in ranks:
         help = did_you_mean(rank, ranks) or (f"ranks are {listing(ranks)}" if ranks else "")
         raise Refused(f"there is no rank {quote(rank)}", help, UNKNOWN_NAME)
+
+
+def _refuse_higher_rank(
+    context: Context, right: Right | None, org_id: str, agent_id: str, rank: str | None, trust: float | None
+) -> None:
+    """Raise `Refused` (`NO_AUTHORITY`) if a superior would give an agent a higher rank than its own.
+
+    Trust gives a rank to an agent for which neither the store nor the roster states one.
+    """
+    if right is None or right.kind == "owner":
+        return
+    desk = context.documents.access(org_id)
+    tables = tables_of(desk.view)
+    giver, receiver = tables.subject(right.member), tables.subject(f"agent:{agent_id}")
+    own = NO_RANK if giver is None else rank_now(desk.view, desk.state, giver)
+    if rank is not None:
+        given = rank_number(desk.view, rank)
+    elif trust is None or (receiver is not None and receiver.has_rank):
+        return
+    else:
+        given = rank_of_trust(desk.view, trust)
+    if given <= own:
+        return
+    held = (
+        "it has no rank itself"
+        if own == NO_RANK
+        else f"its own rank is {quote(desk.view.records.ranks[own].id)}"
+    )
+    raise Refused(
+        f"{quote(right.member)} may not give {_named(agent_id)} the rank {quote(desk.view.records.ranks[given].id)}, "
+        f"because {held}",
+        "a superior of that rank, the owner or an operator may",
+        NO_AUTHORITY,
+    )
 
 
 def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecycle: Lifecycle) -> None:

@@ -50,7 +50,7 @@ def require_authority(
         return member.owner_right
     assert context.kernel is not None
     refuse_itself(context, member, subject, itself)
-    refuse_superior(context.kernel, member, subject, what)
+    refuse_superior(context.kernel, member, subject, what, org_id)
     right = find_right(context.kernel, member, subject, org_id, resources)
     if right is None:
         raise _no_right(context.kernel, member, subject, what, resources)
@@ -68,9 +68,11 @@ def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bo
     return _find_superior_right(kernel, member, subject, org_id) is not None
 
 
-def refuse_superior(kernel: Kernel, member: ActingSubject, subject: str, what: str) -> None:
-    """Raise `Refused` (`NO_AUTHORITY`) if a subject is, or includes, a superior of the one that acts."""
-    for view in views_of(kernel.state):
+def refuse_superior(
+    kernel: Kernel, member: ActingSubject, subject: str, what: str, org_id: str | None
+) -> None:
+    """Raise `Refused` (`NO_AUTHORITY`) if a subject is, or includes, a superior of the one that acts where the act reaches."""
+    for view in _reached(kernel, org_id):
         for chain in _chains_above_member(view, member, subject):
             raise Refused(
                 f"{quote(member.subject)} may not {what}, because {quote(subject)} is above it",

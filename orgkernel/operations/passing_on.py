@@ -79,7 +79,7 @@ def require_may_give(
     refuse_itself(context, member, wanted.subject, itself)
     assert context.kernel is not None
     what = f"give {quote(wanted.subject)} a permission"
-    refuse_superior(context.kernel, member, wanted.subject, what)
+    refuse_superior(context.kernel, member, wanted.subject, what, wanted.org_id)
     if wanted.waives:
         raise only_outside(member.subject, f"lift {listing(wanted.waives)}")
     is_crew = any(identity.is_crew for _, identity in member.known)

@@ -5,7 +5,7 @@ A draft is what is to be written. The bounds on its texts are for whoever decode
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -29,7 +29,10 @@ from orgkernel.operations.rights import (
 from orgkernel.operations.widening import Widening, find_widening, resources_of
 from orgkernel.records.levels import LEVELS, ToolLevel
 
-OTHER_ORGANIZATION = "OTHER_ORGANIZATION"
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+
+OTHER_ORGANIZATION, BAD_VALUE = "OTHER_ORGANIZATION", "BAD_VALUE"
 LONGEST_WORD = 200
 ID = "[!-~]{1,150}$"
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
@@ -247,33 +250,45 @@ def describe_request(context: Context, request_id: str) -> RequestInFull:
 
 
 def _wanted(context: Context, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
-    """The grant that a draft describes. Raises `Refused` for an action that no resource of it has."""
+    """The grant that a draft describes. Raises `Refused` for one that would give nothing of one of its resources."""
     org_id = choose_organization(context, draft.org_id)
-    level = draft.level or _level_of(context, org_id, draft)
+    if draft.level == LEVELS[0]:
+        raise Refused(
+            f"level {quote(draft.level)} gives nothing",
+            f"name a level from {listing(LEVELS[1:])}; `orgkernel restriction issue` takes away",
+            BAD_VALUE,
+        )
+    level = draft.level or "full"
+    if draft.action is not None and context.kernel is not None:
+        required = [_required_levels(context.kernel, org_id, each, draft.action) for each in draft.resources]
+        level = draft.level or LEVELS[max(map(max, required))]
+        needed = LEVELS[max(map(min, required))]
+        if LEVELS.index(level) < LEVELS.index(needed):
+            raise Refused(
+                f"the action {quote(draft.action)} requires level {quote(needed)}, so level {quote(level)} gives nothing",
+                f"name level {quote(needed)}, or leave the level out",
+                BAD_VALUE,
+            )
     return Grant(
         "", subject, draft.resources, level, draft.waives, org_id, draft.channel, draft.session, action=draft.action,
         input_digest=draft.input_digest,
     )  # fmt: skip
 
 
-def _level_of(context: Context, org_id: str, draft: GrantDraft | RequestDraft) -> ToolLevel:
-    """The level that the action of a draft requires, the highest of all its resources; full without an action."""
-    if draft.action is None or context.kernel is None:
-        return "full"
-    found = [
-        resource.required[draft.action]
-        for view in views_of(context.kernel.state, org_id)
-        for written in draft.resources
-        for resource in resources_of(view, written)
-        if draft.action in resource.required
-    ]
-    if not found:
+def _required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> list[int]:
+    """The levels that an action requires of what a resource means; level 0 for what nothing declares.
+
+    Raises `Refused` for an action that the resource does not have.
+    """
+    found = [each for view in views_of(kernel.state, org_id) for each in resources_of(view, written)]
+    required = [each.required[action] for each in found if action in each.required]
+    if found and not required:
         raise Refused(
-            f"{listing(draft.resources)} has no action {quote(draft.action)}",
+            f"{quote(written)} has no action {quote(action)}",
             "`orgkernel what-can SUBJECT` lists actions",
             UNKNOWN_NAME,
         )
-    return LEVELS[max(found)]
+    return required or [0]
 
 
 def _asked_by(context: Context) -> dict[str, str]:
