@@ -128,5 +128,5 @@ class Registry:
             raise UnknownOrganization("there is no organization", "start one with `orgkernel new DIR`")
         raise AmbiguousActive(
             f"there are {len(known)} organizations and none of them is the active one",
-            f"name one of {listing(known)}, or start with `--active ORG`",
+            f"name one of {listing(known)}; `orgkernel serve --active ORG` makes one of them `active`",
         )

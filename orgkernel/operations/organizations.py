@@ -21,14 +21,14 @@ def choose_organization(context: Context, named: str | None) -> str:
     if context.kernel is None:
         raise Refused(
             "no organization is named, and there are no documents that declare one",
-            f"name an organization, or `{ALL_ORGANIZATIONS}` for all of them",
+            f"name one, or all of them: `--all-orgs` on the command line, `{ALL_ORGANIZATIONS}` over HTTP",
             NO_ORGANIZATION,
         )
     try:
         return context.kernel.organization(ACTIVE).snapshot.org_id
     except AmbiguousActive as error:
         known = listing(context.kernel.state.served)
-        help = f"name one of {known}, or `{ALL_ORGANIZATIONS}` for all of them"
+        help = f"name one of {known}, or all of them: `--all-orgs` on the command line, `{ALL_ORGANIZATIONS}` over HTTP"
         raise AmbiguousActive(error.message, help) from None
 
 

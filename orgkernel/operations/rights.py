@@ -174,7 +174,11 @@ def speaks_for(context: Context, named: str | None, field: str, org_id: str | No
     if member and named in (None, member):
         return member
     if member and (context.actor.agent_id or not _is_owner(context, org_id)):
-        raise Refused(f"the credential belongs to {quote(member)}", f"leave `{field}` out", OTHER_REQUESTER)
+        raise Refused(
+            f"the credential belongs to {quote(member)}",
+            f"the {field} has to be {quote(member)}",
+            OTHER_REQUESTER,
+        )
     if named is None:
         raise Refused(
             f"the credential belongs to no agent, and no {field} is named",
