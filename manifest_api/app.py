@@ -15,6 +15,7 @@ from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers, Representing
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import Evaluator
+from manifest_api.capacity import DEFAULT_BUDGET
 from manifest_api.engine.fast_path import build_fast_path
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
@@ -27,7 +28,13 @@ from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
-from manifest_api.store_access import StoreAccess, VanishedGrants, note_what_ran_out
+from manifest_api.store_access import (
+    Retention,
+    StoreAccess,
+    VanishedGrants,
+    keep_within_budget,
+    note_what_ran_out,
+)
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry_state import Reload
@@ -63,6 +70,9 @@ def create_app(
     reload_seconds: float = RELOAD_SECONDS,
     fast_path: bool = True,
     trusted_proxies: Iterable[str] = (),
+    needs_key: bool = False,
+    budget: int = DEFAULT_BUDGET,
+    retention: Retention | None = None,
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
@@ -71,16 +81,21 @@ def create_app(
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
     `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
-    credential. `reload_seconds` is how long a reload may take before it counts as failed. `fast_path` answers evaluations without the routing of the framework, in the same bytes (ADR 0011).
+    credential. `reload_seconds` is how long a reload may take before it counts as failed. `fast_path` answers evaluations
+    without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
+    `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
+    rows that are older than `retention` are dropped.
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
     `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
     """
-    stored = StoreAccess(store)
+    stored = StoreAccess(store, budget=budget)
     if store is not None:
         kernel = kernel.with_store(stored)
     answers = Answers(kernel)
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
-    authenticator = build_authenticator(KeyRing(stored, time.time), verifier, time.monotonic, rate)
+    authenticator = build_authenticator(
+        KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key
+    )
     vanishing = VanishedGrants(stored)
     reloader = Reloader(answers, vanishing.note, reload_seconds)
     feed = Feed(stored)
@@ -90,9 +105,11 @@ def create_app(
         watching = asyncio.create_task(reloader.watch()) if watch else None
         await vanishing.note(kernel.state, Reload())
         noting = asyncio.create_task(note_what_ran_out(stored, vanishing))
+        measuring = asyncio.create_task(keep_within_budget(stored, retention))
         yield
         reloader.stop()
         noting.cancel()
+        measuring.cancel()
         feed.close()
         if watching is not None:
             await watching
@@ -115,6 +132,7 @@ def create_app(
     app.state.evaluator = Evaluator(kernel, app.state.auditor)
     app.state.trusted_proxies = TrustedProxies(trusted_proxies)
     app.state.verifying = Lock()
+    app.state.is_draining = False
     app.openapi = build_openapi  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
+from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict, StoreBusy
@@ -17,12 +21,21 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Ticket
 
 
+AUDITED_PER_SECOND = 100
+"""Audited questions per second of all callers without a key, because each of them is a row on the disk."""
+AUDITED_AT_ONCE = 2_000
+
+
 class Auditor:
     """Decides, writes audit rows and waits for them on the event loop. Simultaneous questions share one commit."""
 
-    def __init__(self, kernel: Kernel, store_access: StoreAccess) -> None:
+    def __init__(
+        self, kernel: Kernel, store_access: StoreAccess, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._kernel = kernel
         self._store_access = store_access
+        self._clock = clock
+        self._without_key = Rates(AUDITED_PER_SECOND, AUDITED_AT_ONCE)
 
     @property
     def kernel(self) -> Kernel:
@@ -35,8 +48,27 @@ class Auditor:
         return self._store_access.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
-        """Decide, and submit the audit row. Raises what `Kernel.decide` raises, and `StoreError`."""
-        return decide(self._kernel, self._store_access.held(), org, request, caller.actor)
+        """Decide, and submit the audit row. Raises what `Kernel.decide` raises, `StoreError`, and `RequestRefused` if a
+        caller without a key asks too much.
+        """
+        store = self._store_access.held()
+        if store is not None and not caller.is_known:
+            self._refuse_filling(caller)
+        return decide(self._kernel, store, org, request, caller.actor)
+
+    def _refuse_filling(self, caller: Caller) -> None:
+        if self._store_access.capacity.is_used_up:
+            raise RequestRefused(
+                STORE_BUDGET, "the store has used up its budget", "ask with a key, or see `/readyz`"
+            )
+        wait = self._without_key.take(caller.credential, self._clock())
+        if wait:
+            raise RequestRefused(
+                RATE_LIMITED,
+                f"callers without a key may ask {AUDITED_PER_SECOND} audited questions a second",
+                "wait for the seconds in `Retry-After`, or ask with a key",
+                headers={"Retry-After": str(max(1, round(wait + 0.5)))},
+            )
 
     async def finish(self, decided: Decided) -> Answered:
         """The answer, after its row is on disk. Raises `StoreError` if the row could not be written."""

@@ -11,6 +11,8 @@ from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.manifest.v1 import encode
 
 MEDIA_TYPE = "application/problem+json"
+MOST_SHOWN = 10
+"""Findings in a problem. `GET /v1/diagnostics` lists all."""
 
 
 # fmt: off
@@ -26,6 +28,8 @@ NOT_SERVED = ProblemCode("NOT_SERVED", 503, "The organization has errors",
     "the findings. The organization is served as soon as its errors are fixed.")
 NOT_READY = ProblemCode("NOT_READY", 503, "No organization is served",
     "No organization was found, or all of them have errors. `GET /v1/diagnostics` lists the findings.")
+DRAINING = ProblemCode("DRAINING", 503, "The server is closing",
+    "The server was told to end. It answers for a moment longer, and takes no more work.")
 NOT_LOOPBACK = ProblemCode("NOT_LOOPBACK", 403, "The request does not come from this machine",
     "Until there are API keys, only requests from the loopback interface are answered. `orgkernel key create --admin` "
     "creates the first key.")
@@ -117,6 +121,9 @@ BAD_STORE = ProblemCode("BAD_STORE", 503, "The store is damaged, read-only or of
     "The log of the server says which.")
 STORE_BUSY = ProblemCode("STORE_BUSY", 503, "The store is busy", "Another process held the store for too long. Try again.")
 STORE_FULL = ProblemCode("STORE_FULL", 503, "The disk of the store is full", "Nothing was stored. Free some space.")
+STORE_BUDGET = ProblemCode("STORE_BUDGET", 503, "The store has used up its budget",
+    "Questions that are audited are answered to callers with a key only, until rows are dropped or the budget is raised "
+    "with `serve --store-budget`.")
 UNKNOWN_ROUTE = ProblemCode("UNKNOWN_ROUTE", 404, "The path does not exist",
     "No route has this path. An id is one path segment of ASCII letters, digits, `_` and `-`. `/docs` lists the routes.")
 UNKNOWN_PROBLEM = ProblemCode("UNKNOWN_PROBLEM", 404, "The problem code does not exist",

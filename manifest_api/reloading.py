@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import anyio
 from watchfiles import Change, awatch
@@ -57,6 +58,7 @@ class Reloader:
         self._answers = answers
         self._note = note
         self._stop = anyio.Event()
+        self._stopping: asyncio.Future[None] | None = None
         self._polling: bool | None = None
         self._seen: dict[str, PathIdentity] = {}
         self._linked: tuple[str, ...] = ()
@@ -77,8 +79,10 @@ class Reloader:
                     await self._stop.wait()
 
     def stop(self) -> None:
-        """End `watch` soon."""
+        """End `watch` soon. A reload that is waited for is not waited for any longer."""
         self._stop.set()
+        if self._stopping is not None and not self._stopping.done():
+            self._stopping.set_result(None)
 
     async def reload(self) -> None:
         """Reload changed files in a thread. Requests are answered in the meantime.
@@ -91,11 +95,13 @@ class Reloader:
                 self._before = self._answers.kernel.state
                 self._running = _in_own_thread(self._read)
             running = self._running
-            stopping = asyncio.ensure_future(self._stop.wait())
-            await asyncio.wait(
-                {running, stopping}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED
-            )
-            stopping.cancel()
+            # A future of this call, because an event that was waited for belongs to one loop and fails in any other.
+            stopping = self._stopping = asyncio.get_running_loop().create_future()
+            if self._stop.is_set():
+                self.stop()
+            either: set[asyncio.Future[Any]] = {running, stopping}
+            await asyncio.wait(either, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            self._stopping = None
             if running.done():
                 await self._finish(running)
             elif not self._stop.is_set():

@@ -13,12 +13,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
+from manifest_api.capacity import DEFAULT_BUDGET
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
@@ -31,7 +34,7 @@ from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
-from manifest_api.store_access import StoreAccess
+from manifest_api.store_access import Retention, StoreAccess
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -40,6 +43,8 @@ from orgkernel.kernel.stored import StoreLocation
 logger = logging.getLogger("orgkernel.server")
 
 _GRACE_SECONDS = 5
+DRAIN_SECONDS = 2.0
+"""Seconds between SIGTERM and closing, in which `/readyz` says that this server takes no more work."""
 # So few that accepting all of them at once stays within the file descriptors that are kept free.
 _BACKLOG = 128
 
@@ -57,26 +62,37 @@ def serve(
     rate: float = DEFAULT_RATE,
     reload_seconds: float = RELOAD_SECONDS,
     trusted_proxies: Iterable[str] = (),
+    needs_key: bool = False,
+    drain_seconds: float = DRAIN_SECONDS,
+    budget: int = DEFAULT_BUDGET,
+    retention: Retention | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents.
 
     `reload` also reloads them when they change on disk, and `access_log` logs every request. `on_ready` is called with
-    the URL of the server when it accepts connections. Port 0 picks a free port. The other options are those of
+    the URL of the server when it accepts connections. Port 0 picks a free port. After SIGTERM, `/readyz` answers 503 for
+    `drain_seconds` while all else is answered; then the server closes. The other options are those of
     `create_app`. Raises `UsageError` for an address that cannot be used, such as one beyond loopback before there is a
     key.
     """
-    listener = _listen(host, port, beyond=tokens is not None or _has_keys(store))
+    has_keys = tokens is not None or _has_keys(store)
+    if needs_key and not has_keys:
+        raise UsageError(
+            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
+        )
+    listener = _listen(host, port, beyond=has_keys)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
     app = create_app(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
-        reload_seconds=reload_seconds, trusted_proxies=trusted_proxies,
+        reload_seconds=reload_seconds,
+        trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
     )  # fmt: skip
     config = build_config(app, app.state.trusted_proxies)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
         said_ready = partial(on_ready or (lambda url: None), _url(listener))
-        _Server(config, app.state.reloader, app.state.feed, said_ready).run([listener])
+        _Server(config, app, said_ready, drain_seconds).run([listener])
     finally:
         listener.close()
 
@@ -105,15 +121,19 @@ def build_config(app: ASGIApp, proxies: TrustedProxies | None = None) -> uvicorn
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that reports when it is ready, ends without a traceback, and reloads on SIGHUP."""
+    """A uvicorn server that reports when it is ready, drains on SIGTERM, ends without a traceback, and reloads on
+    SIGHUP.
+    """
 
     def __init__(
-        self, config: uvicorn.Config, reloader: Reloader, feed: Feed, on_ready: Callable[[], None]
+        self, config: uvicorn.Config, app: FastAPI, on_ready: Callable[[], None], drain_seconds: float
     ) -> None:
         super().__init__(config)
-        self._reloader = reloader
-        self._feed = feed
+        self._state = app.state
+        self._reloader: Reloader = app.state.reloader
+        self._feed: Feed = app.state.feed
         self._on_ready = on_ready
+        self._drain_seconds = drain_seconds
         self._reloads: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -135,8 +155,11 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        handlers: dict[int, Any] = {signal.SIGINT: self.handle_exit, signal.SIGTERM: self.handle_exit}
         loop = asyncio.get_running_loop()
+        handlers: dict[int, Any] = {
+            signal.SIGINT: self.handle_exit,
+            signal.SIGTERM: lambda number, frame: self._drain(loop, number, frame),
+        }
         if hasattr(signal, "SIGHUP"):
             handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(self._read_again)
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
@@ -145,6 +168,17 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def _drain(self, loop: asyncio.AbstractEventLoop, number: int, frame: FrameType | None) -> None:
+        """Say that the server is not ready, and close after a while. A second signal closes at once."""
+        if self._state.is_draining or self.should_exit or not self.started:
+            self.handle_exit(number, frame)
+            return
+        self._state.is_draining = True
+        loop.call_soon_threadsafe(loop.call_later, self._drain_seconds, self._close)
+
+    def _close(self) -> None:
+        self.should_exit = True
 
     def _read_again(self) -> None:
         task = asyncio.get_running_loop().create_task(self._reloader.reload())

@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
@@ -36,8 +37,19 @@ PATIENCE = 2.0
 WORK_SECONDS = 10.0
 """Seconds that a request may take to read or change the store."""
 _THREADS = 16
+MEASURE_SECONDS = 5.0
+"""Seconds between two measurements of the store."""
+PRUNE_SECONDS = 3_600.0
+"""Seconds between two searches for audit rows that are older than the retention."""
 EVERY_SECONDS = 60.0
 """Seconds between two searches for expired records."""
+
+
+class Retention(NamedTuple):
+    """Days for which audit rows are kept."""
+
+    decisions: float = 90.0
+    history: float = 365.0
 
 
 class StoreAccess:
@@ -47,7 +59,11 @@ class StoreAccess:
     hold.
     """
 
-    def __init__(self, location: StoreLocation | None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, location: StoreLocation | None, patience: float = PATIENCE, budget: int = DEFAULT_BUDGET
+    ) -> None:
+        """`budget` is the number of bytes that the store may use."""
+        self.capacity = Capacity(location, budget)
         self._location = location
         self._patience = patience
         self._opening = threading.Lock()
@@ -207,6 +223,30 @@ async def note_what_ran_out(
             await store_access.work(upkeep.note_expired)
         except StoreError as error:
             logger.warning("expired records could not be audited and will be tried again: %s", error.message)
+
+
+async def keep_within_budget(
+    store_access: StoreAccess,
+    retention: Retention | None = None,
+    every_seconds: float = MEASURE_SECONDS,
+    prune_seconds: float = PRUNE_SECONDS,
+) -> None:
+    """Measure the store at intervals, and drop audit rows that are older than the retention, until cancelled."""
+    prune_at = 0.0
+    while True:
+        try:
+            await store_access.refresh()
+            used = await store_access.work(upkeep.measure)
+            store_access.capacity.note_size(used or 0)
+            if retention is not None and time.monotonic() >= prune_at:
+                prune = partial(upkeep.prune, decision_days=retention[0], history_days=retention[1])
+                found = await store_access.work(prune, PRUNE_SECONDS)
+                prune_at = time.monotonic() + prune_seconds
+                if found is not None and found[0]:
+                    logger.info("dropped %d rows of the audit that were older than the retention", found[0])
+        except OrgkernelError as error:
+            logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
+        await asyncio.sleep(every_seconds)
 
 
 def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:

@@ -122,6 +122,8 @@ class Authenticator:
     rates: Rates
     addresses: Rates
     """Requests without a credential, by address."""
+    needs_key: bool = False
+    """Whether loopback needs a credential too."""
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
@@ -130,7 +132,13 @@ class Authenticator:
             if scope["path"] not in _PROBES:
                 self._take(self.addresses, _address(scope), "this address")
             if stranger is None:
-                return ANYBODY
+                if not self.needs_key or scope["path"] in _PROBES:
+                    return ANYBODY
+                raise RequestRefused(
+                    UNAUTHENTICATED,
+                    "this server wants a key from everybody",
+                    "send `Authorization: Bearer KEY`",
+                )
             if self.tokens is None:
                 await self.keys.refresh()
                 if not self.keys.has_keys:
@@ -192,12 +200,19 @@ class Authenticator:
 
 
 def build_authenticator(
-    keys: KeyRing, tokens: TokenVerifier | None, clock: Callable[[], float], rate: float = DEFAULT_RATE
+    keys: KeyRing,
+    tokens: TokenVerifier | None,
+    clock: Callable[[], float],
+    rate: float = DEFAULT_RATE,
+    *,
+    needs_key: bool = False,
 ) -> Authenticator:
-    """The authenticator with its limits. `rate` is in requests per second."""
+    """The authenticator with its limits. `rate` is in requests per second. `needs_key` is true where loopback needs a
+    credential too.
+    """
     burst = max(1.0, rate * _BURST_SECONDS)
     failures = Rates(_FAILURES_PER_SECOND, _FAILURES)
-    return Authenticator(keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst))
+    return Authenticator(keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst), needs_key)
 
 
 def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:

@@ -11,7 +11,15 @@ import re
 from starlette.types import Scope
 
 IDENTITY, GZIP = "identity", "gzip"
-_FORWARDING = (b"forwarded", b"x-real-ip", b"via")
+_FORWARDING = frozenset({
+    b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"client-ip", b"true-client-ip", b"cdn-loop",
+    b"x-cluster-client-ip", b"cf-connecting-ip", b"cf-connecting-ipv6", b"fastly-client-ip", b"fly-client-ip",
+    b"x-original-forwarded-for", b"x-original-host", b"x-original-url", b"x-envoy-external-address",
+    b"x-envoy-original-path", b"x-azure-clientip", b"x-azure-socketip", b"x-appengine-user-ip", b"x-arr-ssl",
+    b"x-proxyuser-ip", b"x-remote-addr", b"x-remote-ip", b"x-scheme", b"x-url-scheme", b"front-end-https",
+    b"proxy-client-ip", b"wl-proxy-client-ip", b"x-host", b"x-coming-from", b"x-nginx-proxy",
+})  # fmt: skip
+"""Headers that proxies and content networks add, besides all that begin with `X-Forwarded`."""
 # What a header can hold: the id is the text of the client, to be sent back as it came.
 _REQUEST_ID = re.compile(rb"[\t -~\x80-\xff]{1,4096}")
 _FORWARDING_PREFIX = b"x-forwarded"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
-from manifest_api.problems import NOT_READY, problem_response
+from manifest_api.problems import DRAINING, MOST_SHOWN, NOT_READY, problem_of_store, problem_response
 from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FINDINGS, Cursor, start_of_page
 from manifest_api.routes.documented import PROBLEM, content, told
 from manifest_api.shapes import FindingList, Liveness, ProgramVersion, Readiness, RegistrySnapshot
 from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
+from manifest_api.store_access import StoreAccess
 from manifest_api.store_requests import json_response
 from orgkernel import __version__
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -20,6 +22,7 @@ from orgkernel.errors import StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import VERSION, encode
 
+logger = logging.getLogger("orgkernel.server")
 router = APIRouter(tags=["registry"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 health_router = APIRouter(tags=["health"], default_response_class=Response)
 
@@ -62,29 +65,47 @@ async def get_liveness() -> Response:
     "/readyz",
     responses={
         200: {"description": "At least one organization is served.", "content": content(Readiness)},
-        503: {"description": "No organization is served.", "content": PROBLEM},
+        503: {
+            "description": "No organization is served, the store cannot be read, or the server is closing.",
+            "content": PROBLEM,
+        },
     },
 )
-async def get_readiness(answers: AnswersOfApp) -> Response:
+async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     """Check whether questions are answered, and which organizations are stale or not served, and why.
 
     The status is 200 if at least one organization is served, so that one bad edit does not take the server out of
-    service.
+    service. It is 503 while the server is closing, and while the store cannot be read, because no question about access
+    is answered without it.
     """
     state = answers.kernel.state
     standings = build_standings(state)
     headers = {SNAPSHOT: state.latest.digest}
+    if request.app.state.is_draining:
+        return problem_response(
+            DRAINING, "the server is closing", "send requests to another server", headers=headers
+        )
+    stored: StoreAccess = request.app.state.store_access
+    await stored.refresh()
+    try:
+        has_store = stored.held() is not None
+    except StoreError as error:
+        logger.error("not ready: %s", error.message)
+        return problem_of_store(error)
+    low = stored.capacity.find_problem() if has_store else ""
     if not state.served:
-        found = tuple(map(build_finding, state.latest.diagnostics[:20]))
+        found = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
         return problem_response(
             NOT_READY, "no organization is served", "`/v1/diagnostics` lists the findings",
             organizations=standings, diagnostics=found, headers=headers,
         )  # fmt: skip
     errors = count_severity(state.latest.diagnostics, Severity.ERROR)
-    fresh = not not_fresh(standings) and not errors and not answers.reading_failed
+    fresh = not not_fresh(standings) and not errors and not answers.reading_failed and not low
     readiness = Readiness(
         status="ready" if fresh else "degraded",
         reading=answers.reading_problem or "ok",
+        store="low" if low else "ok" if has_store else "none",
+        store_problem=low,
         errors=errors,
         organizations=standings,
     )

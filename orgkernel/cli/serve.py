@@ -47,6 +47,26 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
     "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
     help="Address or network of a proxy that may state the scheme and host of a request. Repeatable.",
 )  # fmt: skip
+@click.option(
+    "--require-key", is_flag=True, envvar="ORGKERNEL_REQUIRE_KEY",
+    help="Loopback needs a key too, except for /livez and /readyz.",
+)  # fmt: skip
+@click.option(
+    "--drain", default=2.0, show_default=True, type=click.FloatRange(0, 600), metavar="SECONDS",
+    help="After SIGTERM, /readyz answers 503 for so long before the server closes.",
+)  # fmt: skip
+@click.option(
+    "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
+    help="Size of the store from which on callers without a key are refused what would be audited.",
+)  # fmt: skip
+@click.option(
+    "--keep-decisions", default=90, show_default=True, type=click.IntRange(0), metavar="DAYS",
+    help="Drop audit rows of decisions that are older. 0 keeps all rows of the audit.",
+)  # fmt: skip
+@click.option(
+    "--keep-history", default=365, show_default=True, type=click.IntRange(1), metavar="DAYS",
+    help="Drop audit rows of grants, requests, ranks, keys and locks that are older.",
+)  # fmt: skip
 @store_option
 @cache_option
 @click.option("--access-log", is_flag=True, help="Log each request to stderr as a line of JSON.")
@@ -59,6 +79,11 @@ def command(
     reload_limit: float,
     rate: float,
     trusted_proxies: tuple[str, ...],
+    require_key: bool,
+    drain: float,
+    store_budget: int,
+    keep_decisions: int,
+    keep_history: int,
     store: str | None,
     no_cache: bool,
     access_log: bool,
@@ -70,6 +95,7 @@ def command(
     """
     from manifest_api.guards.tokens import read_settings
     from manifest_api.server import serve
+    from manifest_api.store_access import Retention
 
     here = os.getcwd()
     project = find_project(here)
@@ -93,7 +119,10 @@ def command(
     serve(
         kernel, host=host, port=port, reload=reload, access_log=access_log,
         on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
-        reload_seconds=reload_limit, trusted_proxies=trusted_proxies,
+        reload_seconds=reload_limit,
+        trusted_proxies=trusted_proxies, needs_key=require_key, drain_seconds=drain,
+        budget=store_budget * 1024 * 1024,
+        retention=Retention(keep_decisions, keep_history) if keep_decisions else None,
     )  # fmt: skip
 
 

@@ -43,6 +43,8 @@ _OF_ANOTHER = Reason(
     "can use up",
 )
 _CONSUME = "consume_grant:"
+# What a caller wrote is cut in the audit, so that a question cannot fill the store.
+_LONGEST = 500
 
 Answered = tuple[AccessDecision, tuple[Reason, ...], str]
 """A decision, its reasons, and the name of its audit row; empty where nothing is stored."""
@@ -152,16 +154,16 @@ def build_entry(
         "decision",
         at,
         decision.outcome,
-        subject=holder.subject if holder is not None else request.subject,
+        subject=holder.subject if holder is not None else _cut(request.subject),
         actor=actor,
-        action=request.action,
-        resource=request.resource,
+        action=_cut(request.action),
+        resource=_cut(request.resource),
         code=decision.code,
         org_id=view.org_id,
         relationship=relationship,
-        channel=context.channel or "",
-        sender=request.subject.partition(":")[2] if is_sender else "",
-        session=context.session or "",
+        channel=_cut(context.channel or ""),
+        sender=_cut(request.subject.partition(":")[2]) if is_sender else "",
+        session=_cut(context.session or ""),
         level=decision.level_effective,
         grants=decision.grants,
         policies_matched=matched,
@@ -170,6 +172,10 @@ def build_entry(
         state_version=decision.state_version,
         seconds=seconds,
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 
 def _as_asked(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:

@@ -19,7 +19,7 @@ from orgkernel.state.audit import (
     drop_old,
     read_rows,
 )
-from orgkernel.state.backup import StoreInfo, back_up, read_info
+from orgkernel.state.backup import StoreInfo, back_up, measure_size, read_info
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.verify import Verification, verify_audit
@@ -80,6 +80,11 @@ def copy_store(store: Store, target: str) -> None:
 def describe_store(store: Store) -> StoreInfo:
     """A store in figures."""
     return read_info(store)
+
+
+def measure(store: Store) -> int:
+    """Bytes that a store uses."""
+    return measure_size(store)
 
 
 def note_expired(store: Store) -> None:

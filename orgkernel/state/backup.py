@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreError
@@ -75,6 +75,18 @@ def _copy(path: str, target: str) -> None:
                 "check the store itself with `orgkernel audit verify`",
             )
         copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+
+
+def measure_size(store: Store) -> int:
+    """Bytes that a store uses. Space that deleted rows have left, and that new rows will use, does not count."""
+    with reading(store.engine, store.location.shown) as connection:
+        if not store.location.path:
+            return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)
+        pages, free, size = (
+            int(connection.scalar(text(f"PRAGMA {name}")) or 0)
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+    return (pages - free) * size
 
 
 def read_info(store: Store) -> StoreInfo:

@@ -172,18 +172,3 @@ def test_one_caller_does_not_take_all_streams(tmp_path: Path) -> None:
         assert sum(each.startswith(b"HTTP/1.1 200") for each in said) == MOST_PER_ASKER
         assert said[-1].startswith(b"HTTP/1.1 503")
         assert follow(b"Authorization: Bearer %b\r\n" % secret.encode()).startswith(b"HTTP/1.1 200")
-
-
-def test_callers_without_a_key_are_limited_by_address(server: Server) -> None:
-    """The probes of a supervisor are not."""
-    with connect(server) as asking:
-        asked = WHOLE.replace(b"/livez", b"/version")
-        for _ in range(100):
-            asking.sendall(asked * 40)
-            said = b""
-            while said.count(b"HTTP/1.1 ") < 40:
-                said += asking.recv(65_536)
-            if b"RATE_LIMITED" in said:
-                break
-        assert b"RATE_LIMITED" in said
-        assert answers(server) < 1

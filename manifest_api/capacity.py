@@ -1,0 +1,72 @@
+"""The room of a store: the free space of its disk, and the budget for its size (docs/how-to/serve.md).
+
+A store that is nearly full is announced by `/readyz` and the log before anything is refused. When the budget is used up,
+callers without a key are no longer answered what would be audited, so that nobody without a key can fill the disk.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+
+from orgkernel.kernel.stored import StoreLocation
+
+logger = logging.getLogger("orgkernel.server")
+
+MIB = 1024 * 1024
+DEFAULT_BUDGET = 4_096 * MIB
+"""Bytes that the store may use."""
+LEAST_FREE = 256 * MIB
+"""Bytes that should be free on the disk of the store."""
+WARN_AT = 0.8
+"""The part of the budget from which on `/readyz` and the log warn."""
+
+
+class Capacity:
+    """How much room a store has. It is told the size of the store at intervals, and asks the disk itself."""
+
+    def __init__(self, location: StoreLocation | None, budget: int = DEFAULT_BUDGET) -> None:
+        self._folder = os.path.dirname(location.path) if location is not None and location.path else ""
+        self._budget = budget
+        self.used = 0
+        """Bytes that the store used when it was measured last."""
+        self._said = ""
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the store has reached its budget."""
+        return self.used >= self._budget
+
+    def note_size(self, used: int) -> None:
+        """Take the size of the store in bytes. A new problem is logged once."""
+        self.used = used
+        problem = self.find_problem()
+        if problem and not self._said:
+            logger.warning("the store is nearly full: %s", problem)
+        self._said = problem
+
+    def find_problem(self) -> str:
+        """What is nearly used up. Empty if there is room."""
+        if self.is_used_up:
+            return (
+                f"the store has used up its budget of {_mib(self._budget)}; callers without a key are refused"
+            )
+        if self.used >= self._budget * WARN_AT:
+            return f"the store uses {_mib(self.used)} of its budget of {_mib(self._budget)}"
+        free = self._free()
+        if free is not None and free < LEAST_FREE:
+            return f"the disk of the store has {_mib(free)} left"
+        return ""
+
+    def _free(self) -> int | None:
+        if not self._folder:
+            return None
+        try:
+            return shutil.disk_usage(self._folder).free
+        except OSError:
+            return None  # the folder comes with the store
+
+
+def _mib(size: int) -> str:
+    return f"{size / MIB:.0f} MiB"
