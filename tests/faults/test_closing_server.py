@@ -20,18 +20,19 @@ from tests.support.trees import TEMPLATES, copy_template
 
 def test_it_is_not_ready_before_it_closes(tmp_path: Path) -> None:
     """Meanwhile it answers everything else, on new connections too; a client that hangs does not hold it."""
-    with running(tmp_path, TEMPLATES / "blank") as server:
-        with socket.create_connection(("127.0.0.1", server.port), 20) as hanging:
-            hanging.sendall(
-                b"POST /v1/orgs/x/dispatch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
-            )
-            begun = time.monotonic()
-            server.process.send_signal(signal.SIGTERM)
-            said = until(lambda: server.get("/readyz"), lambda answer: answer.status_code == 503)
-            problem(said, 503, "DRAINING")
-            assert server.get("/v1/orgs").status_code == 200
-            assert server.process.wait(30) == 0
-            assert DRAIN_SECONDS <= time.monotonic() - begun < 15
+    with (
+        running(tmp_path, TEMPLATES / "blank") as server,
+        socket.create_connection(("127.0.0.1", server.port), 20) as hanging,
+    ):
+        head = b"POST /v1/orgs/x/dispatch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
+        hanging.sendall(head)
+        begun = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        said = until(lambda: server.get("/readyz"), lambda answer: answer.status_code == 503)
+        problem(said, 503, "DRAINING")
+        assert server.get("/v1/orgs").status_code == 200
+        assert server.process.wait(30) == 0
+        assert DRAIN_SECONDS <= time.monotonic() - begun < 15
 
 
 def test_a_second_signal_closes_at_once(tmp_path: Path) -> None:
