@@ -239,9 +239,9 @@ async def keep_within_budget(
     """Measure the store at intervals, and drop audit rows that are older than the retention, until cancelled."""
     prune_at = 0.0
     while True:
-        if not store_access.is_open:  # nothing is written before
-            await asyncio.sleep(min(1.0, every_seconds))
-            continue
+        await asyncio.sleep(every_seconds)
+        if not store_access.is_open:
+            continue  # nothing was written
         try:
             await store_access.refresh()
             used = await store_access.work(upkeep.measure)
@@ -256,7 +256,6 @@ async def keep_within_budget(
                     logger.info("dropped %d rows of the audit that were older than the retention", found[0])
         except OrgkernelError as error:
             logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
-        await asyncio.sleep(every_seconds)
 
 
 def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
